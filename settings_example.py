@@ -1,0 +1,40 @@
+"""An example of a Scrapy project's settings with simcrawl in it. Every setting is shown with its default.
+
+`scrapy.cfg` beside this file points here, so that `scrapy crawl demo` and `scrapy crawl site -a url=...` work in a clone.
+"""
+
+BOT_NAME = "simcrawl-example"
+USER_AGENT = "simcrawl-example (+https://pypi.org/project/simcrawl/)"
+SPIDER_MODULES = ["simcrawl.crawl.spiders"]
+ROBOTSTXT_OBEY = True
+
+# The one line that switches simcrawl on.
+ADDONS = {"simcrawl.Addon": 500}
+
+# Where pages are remembered: a directory (below .scrapy/ where relative), lmdb:///absolute/path, or memory:
+SIMCRAWL_STORE = "simcrawl"
+# What happens to a copy: "drop" page and outlinks, "drop-items", "drop-links", or "observe" (only count and record).
+SIMCRAWL_ACTION = "drop"
+# Which pages can be an original: "all", or those of the same "site" (registrable domain).
+SIMCRAWL_SCOPE = "all"
+# How many pages of a cluster are kept.
+SIMCRAWL_COPIES_KEPT = 1
+# How pages become fingerprints: "auto", "agreement", "manku2007" (the paper's plain rule), "layout", or a dotted path.
+SIMCRAWL_RECIPE = "auto"
+
+# These come with the recipe; the values shown are those of "agreement".
+# SIMCRAWL_MAX_DISTANCE = 7        # differing bits of the 64 up to which a stored page is a candidate
+# SIMCRAWL_MIN_SIMILARITY = 0.92   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
+# SIMCRAWL_OUTLINKS = 0.98         # similarity from which its outlinks are dropped too; or "drop", "follow"
+# SIMCRAWL_MIN_FEATURES = 50       # pages with fewer words are compared as exact copies only
+# SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"
+
+SIMCRAWL_MAX_PAGE_BYTES = 4_000_000
+SIMCRAWL_MAX_PAGE_SECONDS = 10.0
+# Pages not seen for so many days are no originals any more; 0: never.
+SIMCRAWL_EXPIRE_DAYS = 0
+SIMCRAWL_WORKERS = "auto"
+SIMCRAWL_SYNC_SECONDS = 1.0
+# Name of a text field: near-duplicate items are dropped too.
+# SIMCRAWL_ITEM_FIELD = "text"
+SIMCRAWL_DEBUG = False

@@ -1,0 +1,73 @@
+"""simcrawl: stop a crawl from fetching the same content twice.
+
+`import simcrawl` loads neither Scrapy nor trafilatura: names resolve when they are first used (PEP 562).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simcrawl.crawl import Addon, signals, verdict
+    from simcrawl.detector import Detector, compare
+    from simcrawl.features import Features
+    from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
+    from simcrawl.recipes import Recipe, fingerprint
+    from simcrawl.rule import Comparison, Match, Rule, Verdict
+    from simcrawl.simhash import hamming_distance, simhash
+    from simcrawl.store import open_store
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Abstention": "pages",
+    "Addon": "crawl",
+    "Comparison": "rule",
+    "Detector": "detector",
+    "Features": "features",
+    "Match": "rule",
+    "PageFingerprint": "pages",
+    "Recipe": "recipes",
+    "Rule": "rule",
+    "Verdict": "rule",
+    "compare": "detector",
+    "fingerprint": "recipes",
+    "fingerprint_page": "pages",
+    "hamming_distance": "simhash",
+    "open_store": "store",
+    "signals": "crawl",
+    "simhash": "simhash",
+    "verdict": "crawl",
+}
+
+__all__ = [
+    "Abstention",
+    "Addon",
+    "Comparison",
+    "Detector",
+    "Features",
+    "Match",
+    "PageFingerprint",
+    "Recipe",
+    "Rule",
+    "Verdict",
+    "compare",
+    "fingerprint",
+    "fingerprint_page",
+    "hamming_distance",
+    "open_store",
+    "signals",
+    "simhash",
+    "verdict",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,49 @@
+"""The add-on: one line in a project's settings puts every component in its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+
+from simcrawl.config import Config
+from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
+from simcrawl.crawl.extension import SimcrawlExtension
+from simcrawl.crawl.items import NearDuplicateItemPipeline
+from simcrawl.crawl.spider import NearDuplicateSpiderMiddleware
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+# Below RetryMiddleware (550), or it would judge responses that are about to be retried, redirected or decompressed; above
+# scrapy-poet's injection (543), which may download more for a page that is about to be dropped.
+DOWNLOADER_POSITION = 545
+# Nearest the engine: first to see a response, so that nothing works on a dropped page; last to see a callback's output, so that
+# its end really is the end.
+SPIDER_POSITION = 25
+PIPELINE_POSITION = 100
+EXTENSION_POSITION = 0
+
+
+class Addon:
+    """`ADDONS = {"simcrawl.Addon": 500}`: adds the middlewares, the item pipeline and the extension.
+
+    A component that the project's settings mention stays where they put it, or off where they say None.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Insert the components.
+
+        Raises:
+            NotConfigured: SIMCRAWL_ENABLED is False.
+            SettingError: a setting has a wrong value.
+        """
+        if not Config.from_settings(settings.get).enabled:
+            raise NotConfigured("SIMCRAWL_ENABLED is False")
+        for name, component, position in (
+            ("DOWNLOADER_MIDDLEWARES", NearDuplicateDownloaderMiddleware, DOWNLOADER_POSITION),
+            ("SPIDER_MIDDLEWARES", NearDuplicateSpiderMiddleware, SPIDER_POSITION),
+            ("ITEM_PIPELINES", NearDuplicateItemPipeline, PIPELINE_POSITION),
+            ("EXTENSIONS", SimcrawlExtension, EXTENSION_POSITION),
+        ):
+            settings.setdefault_in_component_priority_dict(name, component, position)

@@ -1,0 +1,48 @@
+"""The extension: opens the store before the crawl begins, and writes it at its pace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+
+from simcrawl.crawl.session import Session
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+
+_SHORTEST_INTERVAL = 0.1
+
+
+class SimcrawlExtension:
+    """Opens the store, which stops a crawl with a wrong setting or a foreign store at its start, and commits periodically."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._timer: AsyncioLoopingCall | LoopingCall | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the extension of a crawler.
+
+        Raises:
+            SettingError: a setting has a wrong value.
+            StoreError: the store cannot be used.
+        """
+        extension = cls(Session.of(crawler))
+        crawler.signals.connect(extension.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(extension.spider_closed, signal=signals.spider_closed)
+        return extension
+
+    def spider_opened(self) -> None:
+        """Start the timer: a crawl that admits nothing for a while still has confirmed pages to write."""
+        self._timer = create_looping_call(self._session.sync_soon)
+        self._timer.start(max(self._session.config.sync_seconds, _SHORTEST_INTERVAL), now=False)
+
+    def spider_closed(self) -> None:
+        """Stop the timer; the session writes the rest."""
+        if self._timer and self._timer.running:
+            self._timer.stop()

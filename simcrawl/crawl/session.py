@@ -1,0 +1,277 @@
+"""What the components of one crawler share: configuration, store, detector, workers, and the verdicts on pages in flight."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet, finalize
+
+from scrapy import signals as scrapy_signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.project import data_path
+
+from simcrawl.config import Config
+from simcrawl.crawl.signals import page_dropped
+from simcrawl.crawl.workers import Wake, Workers
+from simcrawl.detector import Detector
+from simcrawl.errors import StoreError
+from simcrawl.rule import Kind, Verdict
+from simcrawl.store import open_store
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.store import Admission, Claim
+
+logger = logging.getLogger(__name__)
+
+# How long a page waits for the page that it is a copy of to be done with. Then it is kept.
+_UNSURE_WAIT = 1.0
+
+
+class NearDuplicate(IgnoreRequest):
+    """Raised inside Scrapy for a dropped page; an errback sees it as `failure.value`."""
+
+    def __init__(self, verdict: Verdict, response: Response) -> None:
+        self.verdict = verdict
+        self.response = response
+        super().__init__(f"{verdict.reason} of {verdict.original}")
+
+
+@dataclass(slots=True)
+class Case:
+    """A page in flight: its verdict, its claim, and how far its content has come out."""
+
+    verdict: Verdict
+    claim: Claim | None = None
+    items_open: int = 0
+    exhausted: bool = False
+    dropped_unparsed: bool = False
+
+    def settle(self) -> None:
+        """Confirm the claim once the callback is exhausted and every item has left the pipelines."""
+        if self.claim and self.exhausted and not self.items_open:
+            self.claim.confirm()
+
+    def withdraw(self) -> None:
+        """Withdraw the claim: some of the page's content did not come out."""
+        if self.claim:
+            self.claim.withdraw()
+
+
+# One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
+_cases: WeakKeyDictionary[Request, Case] = WeakKeyDictionary()
+_sessions: WeakKeyDictionary[Crawler, Session] = WeakKeyDictionary()
+
+
+def verdict(response: Response) -> Verdict | None:
+    """Return the verdict on a response inside its callback; None where simcrawl did not look at it."""
+    case = case_of(response)
+    return case.verdict if case else None
+
+
+def case_of(response: Response | None) -> Case | None:
+    """Return the case of a response that the engine has handed on."""
+    return _cases.get(response.request) if response is not None and response.request else None
+
+
+class Session:
+    """The shared state of one crawler. Everything but `judge` runs on the event loop and returns at once."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.config = Config.from_settings(crawler.settings.get)
+        self.stats: Any = crawler.stats
+        self.crawler = crawler
+        self.store = open_store(_where(self.config.store), seed="random", sync_seconds=self.config.sync_seconds)
+        try:
+            self.detector = Detector(self.store, **self.config.detector_options)
+        except BaseException:
+            self.store.close()
+            raise
+        self.workers = Workers(self.config.workers)
+        self._scheduled: WeakSet[Request] = WeakSet()
+        self._warned = self._told = self._syncing = False
+        self._connect(crawler)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Session:
+        """Return the crawler's session, opened on first use.
+
+        Raises:
+            SettingError: a setting has a wrong value.
+            StoreError: the store cannot be used.
+        """
+        if crawler not in _sessions:
+            _sessions[crawler] = cls(crawler)
+        return _sessions[crawler]
+
+    def _connect(self, crawler: Crawler) -> None:
+        for handler, signal in (
+            (self._scheduled_request, scrapy_signals.request_scheduled),
+            (self._item_done, scrapy_signals.item_scraped),
+            (self._item_done, scrapy_signals.item_dropped),
+            (self._item_failed, scrapy_signals.item_error),
+            (self.close, scrapy_signals.spider_closed),
+        ):
+            crawler.signals.connect(handler, signal=signal)
+
+    # ---- verdicts
+
+    async def judge(self, request: Request, response: Response, *, never_drop: bool) -> None:
+        """Find the verdict on a page and bind it to its request. Never raises for a page or a store."""
+        try:
+            case = await self._case(request, response, never_drop=never_drop)
+        except StoreError as exc:
+            case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+        _cases[request] = case
+        if case.claim:
+            # A request that never comes to its callback (dropped by another component, lost on the way) was not crawled.
+            finalize(request, case.claim.withdraw).atexit = False
+
+    async def _case(self, request: Request, response: Response, *, never_drop: bool) -> Case:
+        page = await self.workers.run(self._page, response.body, response.url, getattr(response, "encoding", None))
+        admission = await self._settled(request, page, never_drop=never_drop)
+        return Case(replace(admission.verdict, page=page), admission.claim)
+
+    def _page(self, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
+        return self.detector.page(body, url=url, encoding=encoding, keep_text=True)
+
+    async def _settled(self, request: Request, page: PageFingerprint | Abstention, *, never_drop: bool) -> Admission:
+        """Claim the page, waiting while the page that it is a copy of is still being crawled."""
+        patience = self.config.max_page_seconds if self._surely_scheduled(request) else _UNSURE_WAIT
+        admission = await self._claim(page, never_drop=never_drop)
+        while admission.waits_for and patience > 0:
+            wake = Wake()
+            admission.waits_for.when_settled(wake)
+            await wake.wait(patience)
+            # A page whose original's callback failed has another chance; one that waited for nothing has not.
+            patience = patience if admission.waits_for.settled else 0
+            admission = await self._claim(page, never_drop=never_drop or not patience)
+        return admission
+
+    async def _claim(self, page: PageFingerprint | Abstention, *, never_drop: bool) -> Admission:
+        return await self.workers.run(self.detector.claim, page, never_drop=never_drop)
+
+    def _surely_scheduled(self, request: Request) -> bool:
+        # A callback that downloads a page itself would wait for its own end. Such a request has no callback and did not pass the
+        # scheduler, though one that came from a queue on disk looks the same.
+        return request.callback is not None or request in self._scheduled
+
+    def _scheduled_request(self, request: Request) -> None:
+        self._scheduled.add(request)
+
+    def fault(self, reason: str, message: str, exc: Exception) -> Case:
+        """Count a failure, tell of the first one, and return the case of a page that passes unchecked."""
+        self.stats.inc_value("simcrawl/store/errors" if reason == "store_error" else "simcrawl/errors")
+        if not self._warned:
+            self._warned = True
+            logger.warning(
+                message + " (no more such warnings will be shown)", exc, exc_info=not isinstance(exc, StoreError), extra=self._extra
+            )
+        return Case(Verdict(kind=Kind.SKIPPED, reason=reason))
+
+    # ---- the content of a page coming out
+
+    def _item_done(self, response: Response | None) -> None:
+        if case := case_of(response):
+            case.items_open -= 1
+            case.settle()
+
+    def _item_failed(self, response: Response | None) -> None:
+        if case := case_of(response):
+            case.withdraw()
+
+    # ---- what is told
+
+    def count(self, verdict: Verdict, *, size: int = 0) -> None:
+        """Count a verdict in the stats; `size`: bytes of the page's body."""
+        self.stats.inc_value("simcrawl/pages/checked")
+        self.stats.inc_value(f"simcrawl/pages/{verdict.kind.value}")
+        if verdict.kind is Kind.SKIPPED:
+            self.stats.inc_value(f"simcrawl/pages/skipped/{verdict.reason}")
+        if verdict.is_duplicate:
+            self.stats.inc_value("simcrawl/bytes/duplicate", size)
+        if verdict.kind is Kind.NEAR_DUPLICATE:
+            self.stats.inc_value(f"simcrawl/distance/{verdict.distance}")
+        if verdict.drop_page:
+            self.stats.inc_value("simcrawl/pages/dropped")
+
+    def tell(self, response: Response, verdict: Verdict, spider: Spider) -> None:
+        """Log a drop and send the signal."""
+        level = logging.INFO if self.config.debug or not self._told else logging.DEBUG
+        hint = "" if self._told or self.config.debug else " (no more drops will be shown, see SIMCRAWL_DEBUG)"
+        self._told = True
+        logger.log(
+            level,
+            "Dropped %(what)s of %(url)s: %(reason)s of %(original)s (distance %(distance)s, similarity %(similarity)s)%(hint)s",
+            {
+                "what": _what(verdict),
+                "url": response.url,
+                "reason": verdict.reason,
+                "original": verdict.original,
+                "distance": verdict.distance,
+                "similarity": "unknown" if verdict.similarity is None else f"{verdict.similarity:.2f}",
+                "hint": hint,
+            },
+            extra=self._extra,
+        )
+        self.crawler.signals.send_catch_log(page_dropped, request=response.request, response=response, verdict=verdict, spider=spider)
+
+    @property
+    def _extra(self) -> dict[str, Any]:
+        return {"spider": self.crawler.spider}
+
+    # ---- end
+
+    def sync_soon(self) -> None:
+        """Start writing what is confirmed, off the event loop, unless that is still going on."""
+        if not self._syncing:
+            self._syncing = True
+            deferred_from_coro(self._sync())
+
+    async def _sync(self) -> None:
+        try:
+            await self.workers.run(self.store.sync)
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
+        finally:
+            self._syncing = False
+
+    async def close(self) -> None:
+        """Write what is confirmed, set the final stats, and give back the store."""
+        try:
+            await self.workers.run(self._close_store)
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
+        self.stats.set_value("simcrawl/store/late_duplicates", self.store.late_duplicates)
+        for stage, seconds in self.detector.seconds.items():
+            self.stats.set_value(f"simcrawl/seconds/{stage}", round(seconds, 3))
+        self.workers.close()
+        _sessions.pop(self.crawler, None)
+
+    def _close_store(self) -> None:
+        try:
+            self.store.sync()
+            counts = self.store.counts()
+            self.stats.set_value("simcrawl/store/pages", counts["pages"])
+            self.stats.set_value("simcrawl/store/bytes", counts["bytes"])
+        finally:
+            self.store.close()
+
+
+def _what(verdict: Verdict) -> str:
+    if verdict.drop_page and verdict.drop_outlinks:
+        return "page and outlinks"
+    return "page" if verdict.drop_page else "outlinks"
+
+
+def _where(store: str) -> str:
+    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy."""
+    return store if store.startswith(("lmdb:", "memory:")) else data_path(store)

@@ -1,0 +1,99 @@
+"""The spider middleware: drops pages and outlinks according to their verdicts, and confirms what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request
+
+from simcrawl.crawl.downloader import skip_reason
+from simcrawl.crawl.session import NearDuplicate, Session, case_of
+from simcrawl.rule import Kind, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from simcrawl.crawl.session import Case
+
+
+class NearDuplicateSpiderMiddleware:
+    """Acts on the verdict that the downloader middleware has bound to a response's request."""
+
+    def __init__(self, session: Session, crawler: Crawler) -> None:
+        self._session = session
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware of a crawler.
+
+        Raises:
+            SettingError: a setting has a wrong value.
+            StoreError: the store cannot be used.
+        """
+        return cls(Session.of(crawler), crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Count the verdict on a page; raise where page and outlinks are dropped, so that the callback never runs.
+
+        Raises:
+            NearDuplicate: the page and its outlinks are dropped.
+        """
+        case = case_of(response)
+        verdict = case.verdict if case else _unseen(response)
+        self._session.count(verdict, size=len(response.body))
+        if not (verdict.drop_page or verdict.drop_outlinks):
+            return
+        self._session.tell(response, verdict, self._crawler.spider)  # type: ignore[arg-type] - there is one by now
+        if case and verdict.drop_page and verdict.drop_outlinks:
+            case.dropped_unparsed = True
+            self._inc("outlinks/dropped", verdict.page.outlinks if verdict.page else 0)
+            raise NearDuplicate(verdict, response)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
+        """Swallow our own exception; withdraw the claim of a page whose callback failed."""
+        if isinstance(exception, NearDuplicate):
+            return ()
+        if case := case_of(response):
+            case.withdraw()
+        return None
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass on what the verdict allows, and confirm the page when all of it came out."""
+        case = case_of(response)
+        if case is None or case.dropped_unparsed:  # the output of an errback is the user's own
+            async for entry in result:
+                yield entry
+            return
+        try:
+            async for entry in result:
+                if self._passes(entry, case):
+                    yield entry
+            case.exhausted = True
+        finally:
+            if not case.exhausted:
+                case.withdraw()
+        case.settle()
+
+    def _passes(self, entry: Any, case: Case) -> bool:
+        verdict = case.verdict
+        if isinstance(entry, Request):
+            if verdict.drop_page or verdict.drop_outlinks:
+                self._inc("outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed")
+            return not verdict.drop_outlinks
+        if verdict.drop_page:
+            self._inc("items/dropped")
+        case.items_open += not verdict.drop_page
+        return not verdict.drop_page
+
+    def _inc(self, name: str, count: int = 1) -> None:
+        self._session.stats.inc_value(f"simcrawl/{name}", count)
+
+
+def _unseen(response: Response) -> Verdict:
+    """Return the verdict on a response that the downloader middleware did not look at."""
+    reason = skip_reason(response.request, response) if response.request else "no_request"
+    return Verdict(kind=Kind.SKIPPED, reason=reason or "not_judged")

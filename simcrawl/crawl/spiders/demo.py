@@ -1,0 +1,106 @@
+"""A demonstration that needs no network: `scrapy crawl demo` serves a small real site on loopback, crawls it, and tells."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from rich.table import Table
+from scrapy import signals as scrapy_signals
+
+from simcrawl.crawl import signals
+from simcrawl.crawl.spiders.site import SiteSpider
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from simcrawl.rule import Verdict
+
+_WIDTH = 110
+SITE = Path(__file__).parents[1] / "demo_site"
+
+
+class DemoSpider(SiteSpider):
+    """Crawls two releases of a manual in English and Chinese, and a mirror of the older one."""
+
+    name = "demo"
+    custom_settings: ClassVar[dict[str, Any]] = {
+        # The same every time: a store that lasts would know all pages from the first run.
+        "SIMCRAWL_STORE": "memory:",
+        "LOG_LEVEL": "INFO",
+        # Breadth first, so that the mirror, linked last, is the copy.
+        "DEPTH_PRIORITY": 1,
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._drops: list[tuple[str, Verdict]] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Return the spider, listening for drops."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.note, signal=signals.page_dropped)
+        crawler.signals.connect(spider.tell, signal=scrapy_signals.engine_stopped)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Serve the site on a free port of the loopback interface and start there."""
+        server = serve()
+        self.crawler.signals.connect(server.shutdown, signal=scrapy_signals.engine_stopped, weak=False)
+        self.url = f"http://127.0.0.1:{server.server_port}/index.html"
+        async for request in super().start():
+            yield request
+
+    def note(self, request: Request, verdict: Verdict) -> None:
+        """Remember a dropped page."""
+        self._drops.append((request.url, verdict))
+
+    def tell(self) -> None:
+        """Say what was dropped, and as a copy of what."""
+        stats: Any = self.crawler.stats
+        console = Console()
+        console.width = max(console.width, _WIDTH)
+        console.print(_table(self._drops))
+        checked, dropped = (stats.get_value(f"simcrawl/pages/{name}", 0) for name in ("checked", "dropped"))
+        links = stats.get_value("simcrawl/outlinks/dropped", 0)
+        console.print(f"{checked} pages checked, {dropped} dropped as copies; {links} links on them were not followed.")
+
+
+def serve() -> ThreadingHTTPServer:
+    """Return a server of the demo site, running in a thread of its own. /mirror/ is a mirror of everything."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(SITE)))
+    Thread(target=server.serve_forever, daemon=True, name="demo-site").start()
+    return server
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix("/mirror"))
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: the crawl has a log of its own."""
+
+
+def _table(drops: list[tuple[str, Verdict]]) -> Table:
+    table = Table(title="Dropped pages", title_justify="left")
+    for heading in ("page", "why", "is a copy of", "bits", "similarity", "outlinks"):
+        table.add_column(heading, overflow="fold")
+    for url, verdict in drops:
+        similarity = "" if verdict.similarity is None else f"{verdict.similarity:.3f}"
+        outlinks = "dropped" if verdict.drop_outlinks else "followed"
+        table.add_row(_path(url), verdict.reason, _path(verdict.original or ""), str(verdict.distance), similarity, outlinks)
+    return table
+
+
+def _path(url: str) -> str:
+    return urlsplit(url).path

@@ -1,0 +1,64 @@
+"""A spider that crawls one web site and yields what a reader would read: `scrapy crawl site -a url=https://...`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider
+from scrapy.linkextractors import LinkExtractor
+
+from simcrawl.crawl.session import verdict
+from simcrawl.errors import SettingError
+from simcrawl.pages import PageFingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+
+
+class SiteSpider(Spider):
+    """Follows the links of a site, staying on its host; one item a page: url, title, text, language, fingerprint.
+
+    `text` is the main text, and `fingerprint` is empty where simcrawl did not compare the page (`skipped` says why).
+    """
+
+    name = "site"
+    url: str = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.url and urlsplit(self.url).scheme not in ("http", "https"):
+            raise SettingError(f"url is {self.url!r}: give an address with its scheme, as in -a url=https://example.org/")
+        self._links = LinkExtractor()
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yield the site's first page."""
+        if not self.url:
+            raise SettingError("the site spider needs a url: scrapy crawl site -a url=https://example.org/")
+        self.allowed_domains = [urlsplit(self.url).hostname or ""]
+        yield Request(self.url, dont_filter=True)
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        """Yield the page, then its links."""
+        # A link may lead to a file that is no page; those of other hosts are the off-site middleware's business.
+        if not hasattr(response, "css"):
+            return
+        yield page_item(response)
+        for link in self._links.extract_links(response):  # type: ignore[arg-type] - it has a css method: it is text
+            yield response.follow(link)
+
+
+def page_item(response: Response) -> dict[str, Any]:
+    """Return the item of a page."""
+    found = verdict(response)
+    page = found.page if found else None
+    return {
+        "url": response.url,
+        "title": " ".join(response.xpath("//title//text()").getall()).strip(),
+        "language": response.xpath("/html/@lang").get(""),
+        "text": page.text if page else None,
+        "fingerprint": page.hex if isinstance(page, PageFingerprint) else None,
+        "skipped": found.reason if found and not isinstance(page, PageFingerprint) else None,
+    }

@@ -1,0 +1,77 @@
+"""Work off the event loop, and the way back to it, under every reactor mode of Scrapy."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# Extraction holds the GIL: more threads give no more pages a second. A few keep one slow page from holding up the others.
+_THREADS = 4
+
+
+class Workers:
+    """A pool of threads of our own: Scrapy's is shared with DNS look-ups, which must not wait for pages."""
+
+    def __init__(self, count: int | None = None) -> None:
+        self._pool = ThreadPoolExecutor(count or _THREADS, thread_name_prefix="simcrawl")
+
+    async def run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Return what the function returns, or raise what it raises."""
+        future = self._pool.submit(function, *args, **kwargs)
+        if is_asyncio_available():
+            return await asyncio.wrap_future(future)
+        return await _twisted(future)
+
+    def close(self) -> None:
+        """Let the threads end when their work is done; does not wait for them."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _twisted(future: Future[_T]) -> _T:
+    wake = Wake()
+    future.add_done_callback(lambda _: wake())
+    await wake.wait()
+    return future.result()
+
+
+class Wake:
+    """A flag that any thread may raise and the event loop can wait for. Make it on the event loop."""
+
+    def __init__(self) -> None:
+        self._deferred: Deferred[None] = Deferred()
+        self._schedule = _scheduler()
+
+    def __call__(self, *_: object) -> None:
+        """Raise the flag; later calls have no effect."""
+        self._schedule(self._fire)
+
+    async def wait(self, patience: float | None = None) -> None:
+        """Return when the flag is raised, or `patience` seconds have passed."""
+        timer = call_later(patience, self._fire) if patience is not None else None
+        await maybe_deferred_to_future(self._deferred)
+        if timer:
+            timer.cancel()
+
+    def _fire(self) -> None:
+        if not self._deferred.called:
+            self._deferred.callback(None)
+
+
+def _scheduler() -> Callable[[Callable[[], Any]], Any]:
+    if is_asyncio_available():
+        return asyncio.get_running_loop().call_soon_threadsafe
+    # At module level this would install a reactor, or break reactorless crawls.
+    from twisted.internet import reactor
+
+    return reactor.callFromThread  # type: ignore[attr-defined,no-any-return] - the reactor is chosen at run time

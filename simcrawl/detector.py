@@ -1,0 +1,115 @@
+"""The detector: a store, a recipe and a rule, put together. Everything that a crawl or a tool decides goes through it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, Abstention, PageFingerprint, digest, encode, fingerprint_page, page_key
+from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, Recipe, resolve
+from simcrawl.rule import Comparison, Rule, Verdict
+
+if TYPE_CHECKING:
+    from simcrawl.rule import Action, Scope
+    from simcrawl.store import Admission, Store
+
+OUTLINKS = {"drop": DROP_OUTLINKS, "follow": FOLLOW_OUTLINKS}
+
+
+class Detector:
+    """Decides about pages by one rule, against one store. Thread-safe.
+
+    Keyword arguments are the settings in lower case, without their prefix; where one is left out the recipe's own value holds.
+    Making a detector binds a new store to its recipe.
+
+    Raises:
+        SettingError: a value cannot work.
+        StoreMismatchError: the store was made with another recipe.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        recipe: str | Recipe | None = None,
+        max_distance: int | None = None,
+        min_similarity: float | None = None,
+        min_features: int | None = None,
+        outlinks: float | str | None = None,
+        extractor: str | None = None,
+        action: Action = "drop",
+        scope: Scope = "all",
+        copies_kept: int = 1,
+        expire_days: float = 0,
+        max_page_bytes: int = MAX_PAGE_BYTES,
+        max_page_seconds: float = MAX_PAGE_SECONDS,
+    ) -> None:
+        chosen = resolve(recipe or _recipe_of(store))
+        overrides = {"max_distance": max_distance, "min_similarity": min_similarity, "min_features": min_features, "extractor": extractor}
+        overrides["outlinks"] = OUTLINKS.get(outlinks) if isinstance(outlinks, str) else outlinks
+        self.store = store
+        self.recipe = replace(chosen, **{name: value for name, value in overrides.items() if value is not None})
+        self.rule = replace(Rule.of(self.recipe), action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days)
+        self._limits = {"max_bytes": max_page_bytes, "max_seconds": max_page_seconds}
+        self.seconds = {"extract": 0.0, "fingerprint": 0.0, "store": 0.0}
+        store.bind(self.recipe)
+
+    def page(
+        self, html: bytes | str, *, url: str = "", encoding: str | None = None, keep_text: bool = False
+    ) -> PageFingerprint | Abstention:
+        """Return a page made with the store's recipe and seed.
+
+        A body that a stored page has too is not extracted again: its fingerprint is known.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        body = encode(html)
+        known = self.store.with_body(digest(body, self.store.header.seed))
+        if known and known.page.recipe == self.recipe.identity:
+            return replace(known.page, url=page_key(url))
+        return self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
+
+    def extract(
+        self, html: bytes | str, *, url: str = "", encoding: str | None = None, keep_text: bool = False
+    ) -> PageFingerprint | Abstention:
+        """Return a page made with the store's recipe and seed, without a look into the store."""
+        options: dict[str, Any] = self._limits | {"recipe": self.recipe, "seed": self.store.header.seed, "seconds": self.seconds}
+        return fingerprint_page(html, url=url, encoding=encoding, keep_text=keep_text, **options)
+
+    def admit(self, page: PageFingerprint | Abstention) -> Verdict:
+        """Decide about a page and, unless it is a copy, insert it: one atomic step.
+
+        Raises:
+            StoreMismatchError: the page was made with another recipe or seed.
+            StoreError: the store cannot be read or written.
+        """
+        return self.store.admit(page, self.rule)
+
+    def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False) -> Admission:
+        """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`."""
+        started = monotonic()
+        try:
+            return self.store.claim(page, self.rule, never_drop=never_drop)
+        finally:
+            self.seconds["store"] += monotonic() - started
+
+
+def _recipe_of(store: Store) -> str:
+    """Return the name of the recipe that a store is bound to, "auto" for a new one."""
+    return (store.header.recipe or "auto").partition("/")[0]
+
+
+def compare(page_a: PageFingerprint, page_b: PageFingerprint, *, rule: Rule | None = None) -> Comparison:
+    """Compare two pages by the detector's own rule; by default that of the recipe both were made with.
+
+    Raises:
+        ValueError: the pages were made with different recipes or seeds.
+    """
+    if (page_a.recipe, page_a.seed) != (page_b.recipe, page_b.seed):
+        raise ValueError(
+            f"pages made with {page_a.recipe}, seed {page_a.seed}, and {page_b.recipe}, seed {page_b.seed} cannot be compared: "
+            "make both with the same recipe and seed"
+        )
+    return (rule or Rule.of(resolve(page_a.recipe.partition("/")[0]))).compare(page_a, page_b)

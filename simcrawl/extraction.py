@@ -1,0 +1,98 @@
+"""HTML -> main text, whole visible text, outlinks, tag paths. The only module that imports trafilatura.
+
+Nothing here decides anything: guards and abstentions are in `pages`.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import trafilatura
+from trafilatura import load_html
+from w3lib.encoding import html_to_unicode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.html import HtmlElement
+
+# It reports every page without an article as an error of its own ("discarding data"); simcrawl counts those pages by reason.
+# A level that the user set stays.
+_logger = logging.getLogger("trafilatura")
+if _logger.level == logging.NOTSET:
+    _logger.setLevel(logging.CRITICAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What was taken from one page. `tags` is the space-separated tag path of every element, in document order."""
+
+    main: str
+    whole: str
+    tags: str
+    outlinks: int
+
+
+def main_text(tree: HtmlElement) -> str:
+    """Return the main text by trafilatura's fast mode, without comments; "" where it finds none."""
+    return trafilatura.extract(tree, fast=True, include_comments=False) or ""
+
+
+def extract(
+    body: bytes, encoding: str | None, url: str, *, extractor: Callable[[bytes, str, str], str] | None = None, tags: bool = False
+) -> Extract:
+    """Return the texts of a page, in one parse.
+
+    `encoding`: what the HTTP client found; None to look at the page's own declaration. `extractor`: called instead of
+    `main_text` for the main text, with (body, encoding, url).
+
+    Raises:
+        Exception: whatever the parser or the extractor raises on a broken page.
+    """
+    used, html = decode(body, encoding)
+    tree = load_html(html)
+    main = extractor(body, used, url) if extractor else _main(tree)
+    if tree is None:
+        return Extract(main, "", "", 0)
+    return Extract(main, trafilatura.html2txt(tree), _tag_paths(tree) if tags else "", _count_outlinks(tree, url))
+
+
+def _main(tree: HtmlElement | None) -> str:
+    return "" if tree is None else main_text(tree)
+
+
+def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
+    """Return (encoding, text) of a page, undecodable bytes replaced: a browser shows such pages too."""
+    if encoding is None:
+        return html_to_unicode(None, body)
+    try:
+        return encoding, body.decode(encoding, "replace")
+    except LookupError:
+        return html_to_unicode(None, body)
+
+
+def _count_outlinks(tree: HtmlElement, url: str) -> int:
+    """Return the number of distinct http(s) targets of links, the page itself not counted."""
+    targets = {target for href in tree.xpath("//a/@href | //area/@href") if (target := _target(url, href))}
+    return len(targets - {urldefrag(url).url})
+
+
+def _target(url: str, href: str) -> str | None:
+    try:
+        target = urldefrag(urljoin(url, href.strip())).url
+        # A page without a URL has relative links only: they count as they stand.
+        return target if urlsplit(target).scheme in ("http", "https", "") else None
+    except ValueError:
+        return None
+
+
+def _tag_paths(tree: HtmlElement) -> str:
+    paths: dict[HtmlElement, str] = {}
+    for element in tree.iter():
+        if isinstance(element.tag, str):
+            parent = element.getparent()
+            paths[element] = f"{paths[parent]}/{element.tag}" if parent in paths else element.tag
+    return " ".join(paths.values())

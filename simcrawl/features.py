@@ -1,0 +1,243 @@
+"""Text -> weighted features, and features -> hashes.
+
+Pure but for the tokenizers. A feature is a string, its weight a positive number; what both are is a `Features` value, part of
+a recipe. Units are chosen by script: words where a script puts spaces between them, jieba's words for Chinese, single
+characters for Japanese, Korean, Thai and the other scripts that jieba does not know. Mixed text is cut line by line, so that
+a change in one paragraph does not change how another one is cut.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import xxhash
+
+from simcrawl.errors import SettingError
+from simcrawl.simhash import check_width, pack, project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+Kind = Literal["words", "ngrams", "characters", "tfidf", "textrank", "tags"]
+Weighting = Literal["unit", "tf", "log-tf"]
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA = "\u3040-\u30ff\u31f0-\u31ff"
+# Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: written without spaces, or with spaces between phrases only, or (Korean) with
+# particles glued to the words.
+_OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af"
+_UNSPACED = _HAN + _KANA + _OTHER_UNSPACED
+_UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_WORD = re.compile(rf"[{_HAN}]+|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_HAS_KANA = re.compile(f"[{_KANA}]")
+_HAS_HAN = re.compile(f"[{_HAN}]")
+
+# jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
+_LONGEST_RUN = 256
+_LONG_RUN = re.compile(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
+# TextRank is quadratic in the words of a page.
+_TEXTRANK_CHARACTERS = 20_000
+_JOIN = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the features of a text are and what each weighs.
+
+    `kind`: "words"; "ngrams" of `size` successive words, in order; "characters", n-grams of `size` letters and digits;
+    "tfidf" and "textrank", jieba's `size` best keywords with their own weights; "tags", the tag paths of the page's elements
+    (then a page's layout is compared, not its text).
+    `weighting` of a feature that occurs tf times: "unit" 1, "tf" tf, "log-tf" 1 + log tf. Keywords bring their own.
+    `weights` multiplies the weight of the features it names; `stop_words` are left out before n-grams are made.
+    """
+
+    kind: Kind = "words"
+    size: int = 1
+    weighting: Weighting = "log-tf"
+    stop_words: frozenset[str] = frozenset()
+    weights: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, at the place where it was written."""
+        if self.kind not in _EXTRACTORS:
+            raise SettingError(f"feature kind {self.kind!r} does not exist: use one of {', '.join(_EXTRACTORS)}")
+        if self.weighting not in _WEIGHTINGS:
+            raise SettingError(f"weighting {self.weighting!r} does not exist: use one of {', '.join(_WEIGHTINGS)}")
+        if self.size < 1:
+            raise SettingError(f"feature size must be 1 or more, got {self.size}")
+        if any(not weight >= 0 for _, weight in self.weights):
+            raise SettingError("feature weights must be 0 or more")
+
+    def weigh(self, text: str) -> dict[str, float]:
+        """Return the features of a text and their weights; empty where the text has none."""
+        return self._apply_user_weights(_EXTRACTORS[self.kind](self, text))
+
+    def count(self, features: Iterable[str]) -> dict[str, float]:
+        """Return distinct features with the weight that their number gives them."""
+        weight = _WEIGHTINGS[self.weighting]
+        return {feature: weight(tf) for feature, tf in Counter(features).items()}
+
+    def without_stop_words(self, units: list[str]) -> list[str]:
+        """Return the units that are not stop words."""
+        return [unit for unit in units if unit not in self.stop_words] if self.stop_words else units
+
+    def _apply_user_weights(self, weighed: dict[str, float]) -> dict[str, float]:
+        if not self.weights:
+            return weighed
+        factors = dict(self.weights)
+        return {feature: factors.get(feature, 1.0) * weight for feature, weight in weighed.items()}
+
+
+def normalize(text: str) -> str:
+    """Return the text as features see it: compatibility forms unified (NFKC), lower case."""
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def units(text: str) -> list[str]:
+    """Return words, and single characters of unspaced scripts: the cheap cut that sketches and minimum lengths use."""
+    return _UNIT.findall(normalize(text))
+
+
+def words(text: str) -> list[str]:
+    """Return words, with jieba's for Chinese and single characters for the other unspaced scripts."""
+    return [word for line in normalize(text).splitlines() for word in _words_of_line(line)]
+
+
+def _words_of_line(line: str) -> Iterable[str]:
+    # A line with kana is Japanese: jieba, a Chinese dictionary, would cut its kanji at random.
+    if not _HAS_HAN.search(line) or _HAS_KANA.search(line):
+        return _UNIT.findall(line)
+    return (word for run in _WORD.findall(line) for word in (segment(run) if _HAS_HAN.match(run) else (run,)))
+
+
+def segment(run: str) -> list[str]:
+    """Return jieba's words of a run of Han characters, unknown ones as single characters.
+
+    jieba's guesses at unknown words (its hidden Markov model) stay off: they differ between its ports.
+    """
+    pieces = (run[start : start + _LONGEST_RUN] for start in range(0, len(run), _LONGEST_RUN))
+    return [word for piece in pieces for word in _jieba().cut(piece, HMM=False)]
+
+
+@cache
+def _jieba() -> Any:
+    """Return a segmenter of our own: words that the user adds to jieba's global one must not change stored fingerprints."""
+    import jieba  # noqa: PLC0415 - its dictionary is slow to load and pages without Chinese never need it
+
+    tokenizer = jieba.Tokenizer()
+    # Not initialize(): that reads a cache file with marshal from a predictable name in the shared temporary directory.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer
+
+
+def _word_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(spec.without_stop_words(words(text)))
+
+
+def _ngram_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(runs(spec.without_stop_words(words(text)), spec.size))
+
+
+def _character_features(spec: Features, text: str) -> dict[str, float]:
+    letters = "".join(spec.without_stop_words(units(text)))
+    return spec.count(letters[i : i + spec.size] for i in range(len(letters) - spec.size + 1))
+
+
+def _tag_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(spec.without_stop_words(text.split()))
+
+
+def runs(units: Sequence[str], size: int) -> list[str]:
+    """Return every run of `size` successive units as one feature; order matters."""
+    return [_JOIN.join(units[i : i + size]) for i in range(len(units) - size + 1)]
+
+
+def _tfidf_features(spec: Features, text: str) -> dict[str, float]:
+    return _keywords(_tfidf().extract_tags, spec, _bounded(text))
+
+
+def _textrank_features(spec: Features, text: str) -> dict[str, float]:
+    return _keywords(_textrank().textrank, spec, _bounded(text[:_TEXTRANK_CHARACTERS]))
+
+
+def _keywords(extract: Any, spec: Features, text: str) -> dict[str, float]:
+    # Stop words go after the ranking would have counted them, so ask for more and cut here.
+    ranked = extract(text, topK=spec.size + len(spec.stop_words), withWeight=True)
+    kept = [(word, float(weight)) for word, weight in ranked if word not in spec.stop_words]
+    return dict(kept[: spec.size])
+
+
+def _bounded(text: str) -> str:
+    return _LONG_RUN.sub(r"\1 ", normalize(text))
+
+
+@cache
+def _tfidf() -> Any:
+    from jieba.analyse import TFIDF  # noqa: PLC0415 - loads a second dictionary
+
+    extractor = TFIDF()
+    extractor.tokenizer = _jieba()
+    return extractor
+
+
+@cache
+def _textrank() -> Any:
+    from jieba.analyse import TextRank  # noqa: PLC0415 - loads a third dictionary
+    from jieba.posseg import POSTokenizer  # noqa: PLC0415
+
+    extractor = TextRank()
+    extractor.tokenizer = POSTokenizer(_jieba())
+    return extractor
+
+
+_EXTRACTORS = {
+    "words": _word_features,
+    "ngrams": _ngram_features,
+    "characters": _character_features,
+    "tfidf": _tfidf_features,
+    "textrank": _textrank_features,
+    "tags": _tag_features,
+}
+_WEIGHTINGS = {"unit": lambda _: 1.0, "tf": float, "log-tf": lambda tf: 1 + math.log(tf)}
+
+
+def hash_rows(features: Iterable[str], *, seed: int, bits: int) -> NDArray[np.uint8]:
+    """Return the features' seeded xxh3 hashes as rows of bits / 8 bytes, shape (features, bits / 8)."""
+    width = check_width(bits) // 8
+    digest = xxhash.xxh3_64_digest if width <= 8 else xxhash.xxh3_128_digest
+    rows = b"".join(digest(_encode(feature), seed)[:width] for feature in features)
+    return np.frombuffer(rows, np.uint8).reshape(-1, width)
+
+
+def hash_units(units: Iterable[str], *, seed: int) -> NDArray[np.uint64]:
+    """Return the units' seeded xxh3 hashes as integers, one per unit, in order."""
+    seen: dict[str, int] = {}
+    digest = xxhash.xxh3_64_intdigest
+    return np.array([seen.get(unit) or seen.setdefault(unit, digest(_encode(unit), seed)) for unit in units], np.uint64)
+
+
+def _encode(text: str) -> bytes:
+    # Lone surrogates come from broken pages; they must hash like any other character.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: int = 64) -> int:
+    """Return the simhash of weighted features, their hashes seeded.
+
+    Raises:
+        ValueError: there is no feature with a positive weight. Never a constant: all empty pages would match each other.
+    """
+    if not weighed:
+        raise ValueError("the text has no features: there is nothing to fingerprint")
+    weights = np.fromiter(weighed.values(), np.float64, len(weighed))
+    return pack(project(hash_rows(weighed, seed=seed, bits=bits), weights))

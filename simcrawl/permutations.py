@@ -1,0 +1,180 @@
+"""Permuted tables: which bits of a fingerprint each table sorts by, and why a few probes find everything within k.
+
+Pure: no store, no bytes. Manku et al., WWW 2007, section 3.1; probes with flipped bits as in Norouzi, Punjani, Fleet, *Fast
+search in Hamming space with multi-index hashing*, CVPR 2012.
+
+A table holds every fingerprint under a permutation of its bits that brings `prefix_bits` chosen bits to the front. The
+tables of a design come from cutting the f bits into r blocks and bringing every choice of c blocks to the front of one
+table; the rest can be cut again (the paper's recursion). If two fingerprints differ in k bits, then in some table at most
+`Design.radius(k)` of those fall into the prefix: the pigeonhole principle. A probe that looks up the prefix, and all
+prefixes within that radius of it, misses nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, pairwise
+from math import comb
+from typing import TYPE_CHECKING
+
+from simcrawl.simhash import check_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Levels = tuple[tuple[int, int], ...]
+"""Per level of the recursion: into how many blocks the bits are cut, and how many of them come to the front."""
+
+PAPER: dict[str, Levels] = {
+    "4": ((4, 1),),
+    "10": ((5, 2),),
+    "16": ((4, 1), (4, 1)),
+    "20": ((6, 3),),
+}
+"""The paper's designs for k = 3, by number of tables (section 3.1 and its example of 20)."""
+
+DEFAULT = "4"
+_MOST_TABLES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One permutation: `order` lists bit positions (0 = most significant), the first `prefix_bits` of them are the prefix."""
+
+    order: tuple[int, ...]
+    prefix_bits: int
+
+    def permute(self, fingerprint: int) -> int:
+        """Return the fingerprint with its bits in this table's order."""
+        return self._gather(fingerprint, len(self.order))
+
+    def restore(self, permuted: int) -> int:
+        """Return the fingerprint that `permute` was given."""
+        bits = len(self.order)
+        return sum(1 << (bits - 1 - where) for i, where in enumerate(self.order) if permuted >> (bits - 1 - i) & 1)
+
+    def prefix(self, fingerprint: int) -> int:
+        """Return the chosen bits: the key under which this table keeps the fingerprint."""
+        return self._gather(fingerprint, self.prefix_bits)
+
+    def _gather(self, fingerprint: int, count: int) -> int:
+        value = 0
+        for shift, width in _runs(self.order, count):
+            value = value << width | fingerprint >> shift & ((1 << width) - 1)
+        return value
+
+
+@cache
+def _runs(order: tuple[int, ...], count: int) -> tuple[tuple[int, int], ...]:
+    """Return the first `count` positions as (right shift, width) of contiguous runs, so that a block costs one shift."""
+    runs: list[list[int]] = []
+    for position in order[:count]:
+        if runs and runs[-1][0] + runs[-1][1] == position:
+            runs[-1][1] += 1
+        else:
+            runs.append([position, 1])
+    return tuple((len(order) - start - width, width) for start, width in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A set of tables over fingerprints of `bits` bits; `name` and `bits` are all that a store's header needs to keep."""
+
+    name: str
+    bits: int
+    levels: Levels
+    tables: tuple[Table, ...]
+
+    def radius(self, distance: int) -> int:
+        """Return how many prefix bits may differ in the best table, at worst, for fingerprints that far apart."""
+        remaining, inside = distance, 0
+        for blocks, chosen in self.levels:
+            # The worst case spreads the differing bits evenly; the best table's blocks are those with the fewest.
+            share, extra = divmod(remaining, blocks)
+            fewest = chosen * share + max(0, extra - (blocks - chosen))
+            inside, remaining = inside + fewest, remaining - fewest
+        return inside
+
+    def probes(self, distance: int) -> int:
+        """Return how many look-ups an online query of this radius costs."""
+        radius = self.radius(distance)
+        return sum(flip_count(table.prefix_bits, radius) for table in self.tables)
+
+
+def flip_count(width: int, radius: int) -> int:
+    """Return how many values of `width` bits lie within `radius` of a given one."""
+    return sum(comb(width, i) for i in range(min(radius, width) + 1))
+
+
+@cache
+def flips(width: int, radius: int) -> tuple[int, ...]:
+    """Return the masks with at most `radius` of `width` bits set: XOR with a prefix gives the prefixes to look up."""
+    return tuple(
+        sum(1 << position for position in chosen) for size in range(min(radius, width) + 1) for chosen in combinations(range(width), size)
+    )
+
+
+@cache
+def design(name: str = DEFAULT, bits: int = 64) -> Design:
+    """Return a design by name: one of the paper's ("4", "10", "16", "20"), or levels such as "6:3" or "4:1,4:1".
+
+    Raises:
+        ValueError: the name is unknown, or the levels do not fit the bits.
+    """
+    levels = PAPER.get(name) or _parse(name)
+    tables = tuple(Table(order, prefix) for order, prefix in _tables(tuple(range(check_width(bits))), levels))
+    return Design(name, bits, levels, tables)
+
+
+def _parse(name: str) -> Levels:
+    try:
+        levels = tuple((int(blocks), int(chosen)) for blocks, _, chosen in (level.partition(":") for level in name.split(",")))
+    except ValueError:
+        levels = ()
+    if not levels or any(not 0 < chosen < blocks for blocks, chosen in levels):
+        raise ValueError(f"{name!r} is no design: use one of {', '.join(PAPER)}, or levels such as '5:2' or '4:1,4:1'")
+    return levels
+
+
+def _tables(positions: tuple[int, ...], levels: Levels) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield (order, prefix length) for every choice of blocks at every level."""
+    if not levels:
+        yield positions, 0
+        return
+    (blocks, chosen), rest = levels[0], levels[1:]
+    cut = _cut(positions, blocks)
+    if comb(blocks, chosen) > _MOST_TABLES:
+        raise ValueError(f"{blocks} blocks, {chosen} in front, make {comb(blocks, chosen)} tables: more than {_MOST_TABLES}")
+    for front in combinations(range(blocks), chosen):
+        head = tuple(p for i in front for p in cut[i])
+        tail = tuple(p for i in range(blocks) if i not in front for p in cut[i])
+        for order, prefix in _tables(tail, rest):
+            yield head + order, len(head) + prefix
+
+
+def _cut(positions: tuple[int, ...], blocks: int) -> list[tuple[int, ...]]:
+    """Cut into blocks whose sizes differ by at most one, the larger first, as the paper's 13,13,13,13,12."""
+    if blocks > len(positions):
+        raise ValueError(f"{len(positions)} bits cannot be cut into {blocks} blocks: use fewer blocks or more bits")
+    size, extra = divmod(len(positions), blocks)
+    edges = [i * size + min(i, extra) for i in range(blocks + 1)]
+    return [positions[start:end] for start, end in pairwise(edges)]
+
+
+@cache
+def cheapest_levels(bits: int, distance: int, log2_pages: int, log2_candidates: int) -> tuple[int, Levels]:
+    """Return the fewest tables, and their levels, for which a probe of 2**log2_pages pages meets few candidates.
+
+    The paper's recursion (section 3.1.2): X(f, k, d) = 1 where d < tau, else the minimum over r > k of
+    C(r, k) * X(f k / r, k, d - (r - k) f / r).
+    """
+    if log2_pages <= log2_candidates:
+        return 1, ()
+    best: tuple[int, Levels] | None = None
+    for blocks in range(distance + 1, min(bits, 2 * distance + 4) + 1):
+        left = bits * distance // blocks
+        count, rest = cheapest_levels(left, distance, log2_pages - (bits - left), log2_candidates) if left > distance else (1, ())
+        found = comb(blocks, distance) * count, ((blocks, blocks - distance), *rest)
+        best = min(best, found) if best else found
+    return best or (1, ())

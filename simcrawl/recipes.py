@@ -1,0 +1,138 @@
+"""Recipes: everything that decides what a fingerprint means, and from when on two pages are the same, under one name.
+
+A recipe's *identity* (name, version, and a digest where it is not a built-in one) stands in a store's header. Changing what a
+fingerprint or a sketch means changes the version; the thresholds may change without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from typing import Any
+
+import xxhash
+
+from simcrawl.errors import SettingError
+from simcrawl.features import Features, fingerprint_features
+from simcrawl.simhash import check_width
+
+DROP_OUTLINKS = 0.0
+FOLLOW_OUTLINKS = 2.0
+"""Outlink thresholds on a scale of similarity: every similarity reaches 0, none reaches 2."""
+
+EXTRACTOR = "simcrawl.extraction.main_text"
+
+
+def _threshold(default: Any) -> Any:
+    return field(default=default, metadata={"threshold": True})
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How pages become fingerprints (the first part), and when two pages are the same (the second, `thresholds`).
+
+    `sketch_registers`: bytes a sketch, of which a page has two, of its main text and of its whole visible text; 0 for none.
+    `shingle`: successive units a shingle. `min_features`: pages of fewer units abstain from near-duplicate matching.
+    """
+
+    name: str
+    version: int
+    features: Features = field(default_factory=Features)
+    bits: int = 64
+    extractor: str = EXTRACTOR
+    sketch_registers: int = 256
+    shingle: int = 5
+    max_distance: int = _threshold(7)
+    min_similarity: float = _threshold(0.92)
+    outlinks: float = _threshold(0.98)
+    min_features: int = _threshold(50)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, at the place where it was written."""
+        check_width(self.bits)
+        if not 0 <= self.max_distance <= self.bits:
+            raise SettingError(f"max_distance must be from 0 to {self.bits}, got {self.max_distance}")
+        if self.min_similarity > 0 and not self.sketch_registers:
+            raise SettingError(f"min_similarity {self.min_similarity} needs sketches: set sketch_registers, or min_similarity to 0")
+
+    @property
+    def identity(self) -> str:
+        """The name that pages and stores carry: equal identities give comparable fingerprints and sketches."""
+        plain = f"{self.name}/{self.version}"
+        built_in = RECIPES.get(self.name)
+        return plain if built_in and built_in.meaning == self.meaning else f"{plain}+{self._digest()}"
+
+    @property
+    def meaning(self) -> tuple[Any, ...]:
+        """The values of all fields but the thresholds."""
+        return tuple(getattr(self, f.name) for f in fields(self) if not f.metadata.get("threshold"))
+
+    def _digest(self) -> str:
+        spec = self.features
+        # Sets have no order of their own: sort, so that one recipe has one digest in every process.
+        stable = (*self.meaning[:2], *self.meaning[3:], spec.kind, spec.size, spec.weighting, sorted(spec.stop_words), sorted(spec.weights))
+        return xxhash.xxh3_64_hexdigest(repr(stable).encode())[:8]
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("agreement", 1),
+        Recipe(
+            "manku2007",
+            1,
+            Features(weighting="tf"),
+            sketch_registers=0,
+            max_distance=3,
+            min_similarity=0,
+            outlinks=DROP_OUTLINKS,
+            min_features=1,
+        ),
+        Recipe("layout", 1, Features(kind="tags"), max_distance=3),
+    )
+}
+"""The built-in recipes.
+
+agreement: main text and whole visible text must both agree; the default. manku2007: the paper's plain rule, Hamming distance
+only, outlinks dropped. layout: the tag paths of the page, for questions about templates.
+"""
+
+DEFAULT = "agreement"
+
+
+def resolve(recipe: str | Recipe = "auto") -> Recipe:
+    """Return a recipe by name ("auto": the default), by dotted path to a `Recipe`, or as it is.
+
+    Raises:
+        SettingError: there is no such recipe.
+    """
+    if isinstance(recipe, Recipe):
+        return recipe
+    name = DEFAULT if recipe == "auto" else recipe
+    found = RECIPES.get(name) or load(name) if "." in name else RECIPES.get(name)
+    if not isinstance(found, Recipe):
+        raise SettingError(f"recipe {recipe!r} does not exist: use auto, {', '.join(RECIPES)}, or a dotted path to a simcrawl.Recipe")
+    return found
+
+
+def load(path: str) -> Any:
+    """Return the object at a dotted path.
+
+    Raises:
+        SettingError: there is none.
+    """
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as exc:
+        raise SettingError(f"cannot load {path!r}: {exc}") from exc
+
+
+def fingerprint(text: str, *, recipe: str | Recipe = "auto", seed: int = 0) -> int:
+    """Return the fingerprint of a text, without any page around it.
+
+    Raises:
+        ValueError: the text has no features.
+    """
+    chosen = resolve(recipe)
+    return fingerprint_features(chosen.features.weigh(text), seed=seed, bits=chosen.bits)

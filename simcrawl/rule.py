@@ -1,0 +1,263 @@
+"""The rule: when is a page a copy of a stored one, and what follows for it and for its outlinks.
+
+Pure: a rule sees stored pages through a `View` and returns a `Verdict`. Stores call it while they hold off every other decision,
+which is what makes a check-and-insert atomic; it must not block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from simcrawl.pages import Abstention, Page, PageFingerprint, Reason
+from simcrawl.simhash import hamming_distance
+from simcrawl.sketch import resemblance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simcrawl.recipes import Recipe
+
+Action = Literal["drop", "drop-items", "drop-links", "observe"]
+Scope = Literal["all", "site"]
+
+_DAY = 86_400
+# A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. Verifying more than
+# this many for one page would slow the crawl down; stopping keeps the page, which is the safe side.
+_MOST_CANDIDATES = 256
+
+
+class Kind(StrEnum):
+    """What a page turned out to be."""
+
+    ADMITTED = "admitted"
+    REVISITED = "revisited"
+    EXACT_DUPLICATE = "exact_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a page is and what to do with it.
+
+    `original`: URL of the page it is a copy of. `distance`: differing fingerprint bits; `similarity`: 0 to 1, estimated, 1 for
+    identical text; both None where they played no part. `reason`: why a page was skipped, or what made it a copy.
+    """
+
+    kind: Kind
+    original: str | None = None
+    distance: int | None = None
+    similarity: float | None = None
+    drop_page: bool = False
+    drop_outlinks: bool = False
+    reason: str | None = None
+    page: PageFingerprint | Abstention | None = None
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the page is a copy, exact or near, whatever is done about it."""
+        return self.kind in (Kind.EXACT_DUPLICATE, Kind.NEAR_DUPLICATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two pages by the rule: differing bits, estimated similarity (None without sketches), and the conclusion."""
+
+    distance: int
+    similarity: float | None
+    is_near_duplicate: bool
+    identical_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page as a store knows it. Times are seconds since 1970; `confirmed` is False while its callback still runs."""
+
+    page: PageFingerprint | Abstention
+    first_seen: float
+    last_seen: float
+    confirmed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A stored page within the radius of a query; `page` is None for a fingerprint that was loaded without a page."""
+
+    fingerprint: int
+    distance: int
+    page: PageFingerprint | None = None
+
+    @property
+    def url(self) -> str | None:
+        """The stored page's URL."""
+        return self.page.url if self.page else None
+
+
+class View(Protocol):
+    """What a rule can ask of a store. Every answer is exact and belongs to one moment."""
+
+    def page(self, url: str) -> StoredPage | None:
+        """Return the page known under a URL."""
+
+    def with_body(self, digest: bytes) -> Iterable[StoredPage]:
+        """Return the pages with this body digest."""
+
+    def with_text(self, digest: bytes) -> Iterable[StoredPage]:
+        """Return the pages with this digest of the whole visible text."""
+
+    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, StoredPage]]:
+        """Return (distance, page) of every page within the radius, nearest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict, the stored page it judges the page a copy of, and whether the page is to be recorded."""
+
+    verdict: Verdict
+    original: StoredPage | None = None
+    record: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    stored: StoredPage
+    reason: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """The thresholds and policies of a crawl; `of` takes a recipe's. `outlinks` is a similarity, see `simcrawl.recipes`."""
+
+    max_distance: int
+    min_similarity: float
+    outlinks: float
+    action: Action = "drop"
+    scope: Scope = "all"
+    copies_kept: int = 1
+    expire_days: float = 0
+
+    @classmethod
+    def of(cls, recipe: Recipe) -> Rule:
+        """Return the rule of a recipe's own thresholds."""
+        return cls(max_distance=recipe.max_distance, min_similarity=recipe.min_similarity, outlinks=recipe.outlinks)
+
+    def compare(self, a: PageFingerprint, b: PageFingerprint) -> Comparison:
+        """Compare two pages.
+
+        Similarity is the smaller one of main text and whole visible text: what an extractor leaves out (tables, lists of
+        links) is often all that differs between two pages of one template.
+        """
+        distance = hamming_distance(a.fingerprint, b.fingerprint)
+        if a.text_digest == b.text_digest:
+            return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True)
+        similarity = min(resemblance(a.main_sketch, b.main_sketch), resemblance(a.whole_sketch, b.whole_sketch)) if a.main_sketch else None
+        return Comparison(distance, similarity, distance <= self.max_distance and self._verified(similarity))
+
+    def _verified(self, similarity: float | None) -> bool:
+        return self.min_similarity <= 0 or (similarity is not None and similarity >= self.min_similarity)
+
+    def decide(self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False) -> Decision:
+        """Return the verdict on a page, and what follows for the store.
+
+        `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is.
+        """
+        # What was kept once is kept again, even where it has meanwhile become a copy of another page.
+        if view.page(page.url):
+            return Decision(_not_a_copy(page, Kind.REVISITED))
+        copies = self._copies(page, view, now)
+        if not copies:
+            return Decision(_not_a_copy(page, Kind.ADMITTED))
+        best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
+        keep = never_drop or len(copies) < self.copies_kept
+        return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep)
+
+    def _copies(self, page: PageFingerprint | Abstention, view: View, now: float) -> list[_Copy]:
+        """Return the copies found by the cheapest stages that find enough to decide."""
+        found: dict[str, _Copy] = {}
+        for stage in (self._same_body, self._same_text, self._near):
+            for copy in stage(page, view):
+                if self._can_be_original(copy.stored, page, now):
+                    found.setdefault(copy.stored.page.url, copy)
+            if len(found) >= self.copies_kept:
+                break
+        return list(found.values())
+
+    def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
+        # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
+        if isinstance(page, Abstention) and page.reason is Reason.EMPTY:
+            return
+        for stored in view.with_body(page.body_digest):
+            yield _Copy(stored, "identical body", _IDENTICAL)
+
+    def _same_text(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
+        if isinstance(page, PageFingerprint):
+            for stored in view.with_text(page.text_digest):
+                yield _Copy(stored, "identical text", _IDENTICAL)
+
+    def _near(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
+        if not isinstance(page, PageFingerprint):
+            return
+        for _, stored in islice(view.within(page.fingerprint, self.max_distance), _MOST_CANDIDATES):
+            if isinstance(stored.page, PageFingerprint) and (comparison := self.compare(page, stored.page)).is_near_duplicate:
+                yield _Copy(stored, "near-duplicate", comparison)
+
+    def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
+        if stored.page.url == page.url or (self.expire_days and now - stored.last_seen > self.expire_days * _DAY):
+            return False
+        return self.scope == "all" or site(stored.page.url) == site(page.url)
+
+    def _copy_verdict(self, page: PageFingerprint | Abstention, copy: _Copy, *, keep: bool) -> Verdict:
+        comparison = copy.comparison
+        acts = not keep and self.action != "observe"
+        return Verdict(
+            kind=Kind.EXACT_DUPLICATE if comparison.identical_text else Kind.NEAR_DUPLICATE,
+            original=copy.stored.page.url,
+            distance=comparison.distance,
+            similarity=comparison.similarity,
+            drop_page=acts and self.action != "drop-links",
+            drop_outlinks=acts and self.action != "drop-items" and self._drops_outlinks(comparison),
+            reason=copy.reason,
+            page=page,
+        )
+
+    def _drops_outlinks(self, comparison: Comparison) -> bool:
+        if comparison.identical_text or self.outlinks <= 0:
+            return self.outlinks <= 1
+        return comparison.similarity is not None and self.outlinks < 1 and comparison.similarity >= self.outlinks
+
+
+_IDENTICAL = Comparison(0, 1.0, is_near_duplicate=True, identical_text=True)
+
+
+def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:
+    if isinstance(page, Abstention):
+        return Verdict(kind=Kind.SKIPPED, reason=page.reason.value, page=page)
+    return Verdict(kind=kind, page=page)
+
+
+def site(url: str) -> str:
+    """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost)."""
+    return _registrable_domain(url.partition("://")[2].partition("/")[0])
+
+
+@lru_cache(maxsize=10_000)
+def _registrable_domain(host: str) -> str:
+    extracted = _public_suffixes()(host)
+    return extracted.top_domain_under_public_suffix or host
+
+
+@lru_cache(maxsize=1)
+def _public_suffixes() -> TLDExtract:
+    # The list that comes with the package: a crawl must not depend on fetching a newer one.
+    from tldextract import TLDExtract  # noqa: PLC0415 - loaded for SIMCRAWL_SCOPE="site" only
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract

@@ -1,0 +1,70 @@
+"""Sketches: a few hundred bytes from which the resemblance of two texts can be estimated.
+
+A fingerprint finds candidates; a sketch tells how alike they are. One-permutation MinHash (Li, Owen, Zhang, *One Permutation
+Hashing*, NIPS 2012) of the text's shingles, one byte a register (Li and König, *b-Bit Minwise Hashing*, WWW 2010). Pure
+arithmetic over hashes; the estimator is proven, its use for crawl decisions is measured.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_EMPTY = 0
+_VALUES = 255
+_CHANCE = 1 / _VALUES
+
+
+def shingles(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
+    """Return the sorted distinct hashes of all runs of `size` successive units, in order of the units within a run."""
+    count = len(hashes) - size + 1
+    if count < 1:
+        return np.empty(0, np.uint64)
+    rolling = np.zeros(count, np.uint64)
+    for offset in range(size):
+        rolling = _mix(rolling * np.uint64(0x9E3779B97F4A7C15) + hashes[offset : offset + count])
+    return np.unique(rolling)
+
+
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    # The finaliser of SplitMix64: every input bit reaches every output bit, which registers chosen by the top bits and
+    # values taken from the low bits both rely on.
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def sketch(shingle_hashes: NDArray[np.uint64], registers: int) -> bytes:
+    """Return `registers` bytes for a set of sorted distinct hashes: per range of the hash space, its smallest hash's low bits.
+
+    A register that no hash fell into is 0.
+    """
+    out = np.full(registers, _EMPTY, np.uint8)
+    # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
+    ranges = ((shingle_hashes >> np.uint64(32)) * np.uint64(registers)) >> np.uint64(32)
+    filled, first = np.unique(ranges, return_index=True)
+    out[filled.astype(np.intp)] = (shingle_hashes[first] & np.uint64(0xFFFFFFFF)) % np.uint64(_VALUES) + np.uint64(1)
+    return out.tobytes()
+
+
+def resemblance(a: bytes, b: bytes) -> float:
+    """Return the estimated Jaccard resemblance, 0 to 1, of the sets behind two sketches of one length.
+
+    The standard error for m filled registers is sqrt(J (1 - J) / m); sets much smaller than the registers are nearly exact.
+    Two empty sets resemble each other by 0: there is nothing that they share.
+
+    Raises:
+        ValueError: the sketches have different lengths.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"sketches of {len(a)} and {len(b)} registers cannot be compared: use one recipe for both")
+    left, right = np.frombuffer(a, np.uint8), np.frombuffer(b, np.uint8)
+    filled = np.count_nonzero((left != _EMPTY) | (right != _EMPTY))
+    if not filled:
+        return 0.0
+    equal = np.count_nonzero((left == right) & (left != _EMPTY)) / filled
+    return max(0.0, (equal - _CHANCE) / (1 - _CHANCE))

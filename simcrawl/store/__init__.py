@@ -1,0 +1,78 @@
+"""Stores: where fingerprints and pages are kept between decisions. `open_store` is the door to all of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from simcrawl.errors import SettingError
+from simcrawl.store.base import Admission, BaseStore, Claim, Duplicate, Header
+from simcrawl.store.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from simcrawl.recipes import Recipe
+
+Store = BaseStore
+"""The protocol of all stores."""
+
+__all__ = ["Admission", "BaseStore", "Claim", "Duplicate", "Header", "MemoryStore", "Store", "open_store"]
+
+
+def open_store(
+    where: str | os.PathLike[str],
+    *,
+    recipe: str | Recipe | None = None,
+    bits: int | None = None,
+    design: str | None = None,
+    seed: int | str | None = None,
+    sync_seconds: float = 1.0,
+    expected_pages: int | None = None,
+    **options: Any,
+) -> Store:
+    """Return a store, made where there is none: a directory, `lmdb:///absolute/path`, or `memory:`.
+
+    `recipe`: binds a new store, is checked against an old one; without it the first page binds the store. `bits`, `design`,
+    `seed` likewise are for a new store and checked against an old one; `seed="random"` lets a new store choose its own.
+    `expected_pages` is a hint for the choice of a design. Options of a directory: `map_size` in bytes, `create=False`.
+
+    Within a process all users of one directory share one store; each closes it once.
+
+    Raises:
+        SettingError: no store has such a URL.
+        StoreFormatError: something else is there, or a store of a newer simcrawl.
+        StoreMismatchError: the store was made with other values.
+        StoreError: the directory cannot be read or written.
+    """
+    del expected_pages  # every design of today serves 1 to 1e8 pages best with four tables; see docs/decisions.md
+    common = {"bits": bits, "design": design, "seed": seed, "sync_seconds": sync_seconds}
+    store = _open(os.fspath(where), common | options)
+    if recipe is not None:
+        try:
+            store.bind(recipe)
+        except BaseException:
+            store.close()
+            raise
+    return store
+
+
+def _open(where: str, options: dict[str, Any]) -> Store:
+    scheme, colon, _ = where.partition(":")
+    if not colon or os.sep in scheme:
+        return _open_lmdb(where, options)
+    if scheme == "memory":
+        return _open_memory(options)
+    if scheme == "lmdb" and urlsplit(where).path.startswith("/"):
+        return _open_lmdb(unquote(urlsplit(where).path), options)
+    raise SettingError(f"no store has the URL {where!r}: use a directory, lmdb:///absolute/path or memory:")
+
+
+def _open_lmdb(path: str, options: dict[str, Any]) -> Store:
+    from simcrawl.store.lmdb_store import open_lmdb  # noqa: PLC0415 - memory stores work without lmdb
+
+    return open_lmdb(path, **options)
+
+
+def _open_memory(options: dict[str, Any]) -> Store:
+    header = Header.new(bits=options["bits"], design=options["design"], seed=options["seed"])
+    return MemoryStore(header, sync_seconds=options["sync_seconds"])

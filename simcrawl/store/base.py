@@ -1,0 +1,488 @@
+"""What every store promises, and the part of it that does not depend on where the bytes are.
+
+Life of a page: a decision *claims* it (in memory, visible to every later decision), its callback's end *confirms* the claim,
+a group commit writes it. A claim that is withdrawn leaves nothing behind. So a page can be dropped only in favour of one that
+was claimed, and is written only once its own content came out.
+
+Locks, always taken in this order: `_committing` (one group commit at a time, held during I/O), `_deciding` (one decision at a
+time, held during look-ups), `_lock` (the index of claims, never held during I/O: `Claim.confirm` is called on event loops).
+"""
+
+from __future__ import annotations
+
+import secrets
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from threading import Lock
+from time import monotonic, time
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+
+from simcrawl.errors import StoreFullError, StoreMismatchError
+from simcrawl.pages import Abstention, PageFingerprint, page_key
+from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
+from simcrawl.recipes import Recipe, resolve
+from simcrawl.rule import Match, Rule, StoredPage, Verdict, View
+from simcrawl.simhash import words
+from simcrawl.store.index import PageIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Pages that a full disk keeps from being written stay in memory, up to here; then further pages pass unrecorded.
+_MOST_UNWRITTEN = 20_000
+# A revisit changes nothing but the time of the last visit: within this many seconds it is not worth a write.
+_TOUCH_SECONDS = 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a store was made with. `recipe` is None until the first page or detector binds it."""
+
+    bits: int = 64
+    design: str = DEFAULT_DESIGN
+    seed: int = 0
+    recipe: str | None = None
+
+    @classmethod
+    def new(cls, *, bits: int | None, design: str | None, seed: int | str | None) -> Header:
+        """Return the header of a store that is yet to be made; None for a default, seed "random" for one of its own."""
+        chosen = secrets.randbits(64) if seed == "random" else int(seed or 0)
+        return cls(bits=bits or 64, design=design or DEFAULT_DESIGN, seed=chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """One line of the register: `url` was a copy of `original`, and what was done about it."""
+
+    url: str
+    original: str
+    kind: str
+    distance: int | None
+    similarity: float | None
+    reason: str | None
+    dropped_page: bool
+    dropped_outlinks: bool
+    when: float
+
+
+class Reader(View, Protocol):
+    """A `View` of committed pages that can also find fingerprints alone."""
+
+    def near(self, fingerprint: int, distance: int) -> dict[int, int]:
+        """Return {fingerprint: distance} of all fingerprints within the radius, with pages or without."""
+
+    def with_fingerprint(self, fingerprint: int) -> Iterable[StoredPage]:
+        """Return the pages that have exactly this fingerprint."""
+
+
+class Claim:
+    """A page that is being crawled. Confirm it when its content came out; withdraw it when that failed. Thread-safe."""
+
+    def __init__(self, store: BaseStore, stored: StoredPage, *, settled: bool = False) -> None:
+        self._store = store
+        self.stored = stored
+        self.settled = settled
+        self.callbacks: list[Callable[[], object]] = []
+
+    def confirm(self) -> None:
+        """Let the page be written by the next group commit. Never blocks on I/O; no effect once settled."""
+        self._store._settle(self, confirmed=True)  # noqa: SLF001 - a claim is the store's own other half
+
+    def withdraw(self) -> None:
+        """Forget that the page was seen. Never blocks on I/O; no effect once settled."""
+        self._store._settle(self, confirmed=False)  # noqa: SLF001 - as above
+
+    def when_settled(self, callback: Callable[[], object]) -> None:
+        """Call `callback` when the claim is confirmed or withdrawn, in that thread; at once where it already is."""
+        if not self._store._await_claim(self, callback):  # noqa: SLF001 - as above
+            callback()
+
+
+class Admission(NamedTuple):
+    """A verdict; the claim to settle where the page was claimed; the claim that the verdict depends on, where one is open."""
+
+    verdict: Verdict
+    claim: Claim | None = None
+    waits_for: Claim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Overlay:
+    """Claimed and confirmed pages laid over committed ones: the view that a decision sees."""
+
+    index: PageIndex
+    lock: Lock
+    committed: Reader
+
+    def page(self, url: str) -> StoredPage | None:
+        with self.lock:
+            fresh = self.index.page(url)
+        return fresh or self.committed.page(url)
+
+    def with_body(self, digest: bytes) -> Iterator[StoredPage]:
+        with self.lock:
+            fresh = self.index.with_body(digest)
+        return chain(fresh, self._not_overlaid(self.committed.with_body(digest)))
+
+    def with_text(self, digest: bytes) -> Iterator[StoredPage]:
+        with self.lock:
+            fresh = self.index.with_text(digest)
+        return chain(fresh, self._not_overlaid(self.committed.with_text(digest)))
+
+    def with_fingerprint(self, fingerprint: int) -> Iterator[StoredPage]:
+        with self.lock:
+            fresh = self.index.with_fingerprint(fingerprint)
+        return chain(fresh, self._not_overlaid(self.committed.with_fingerprint(fingerprint)))
+
+    def near(self, fingerprint: int, distance: int) -> dict[int, int]:
+        with self.lock:
+            fresh = self.index.near(fingerprint, distance)
+        return self.committed.near(fingerprint, distance) | fresh
+
+    def within(self, fingerprint: int, distance: int) -> Iterator[tuple[int, StoredPage]]:
+        for other, apart in sorted(self.near(fingerprint, distance).items(), key=lambda found: found[1]):
+            for stored in self.with_fingerprint(other):
+                yield apart, stored
+
+    def _not_overlaid(self, pages: Iterable[StoredPage]) -> Iterator[StoredPage]:
+        return (stored for stored in pages if stored.page.url not in self.index)
+
+
+class BaseStore(ABC):
+    """Claims, group commits and queries over committed pages that a subclass keeps.
+
+    Guarantees: every stored fingerprint within the radius of a query is found and none beyond it; admission is atomic among
+    the threads of a process; what `sync` returned for is on disk (where the store has one).
+    """
+
+    def __init__(self, header: Header, *, sync_seconds: float = 1.0) -> None:
+        self.header = header
+        self.design = design_by_name(header.design, header.bits)
+        self.sync_seconds = sync_seconds
+        self.late_duplicates = 0
+        self._index = PageIndex(self.design)
+        self._recipe: Recipe | None = None
+        self._claims: dict[str, Claim] = {}
+        self._register: dict[str, Duplicate] = {}
+        self._committing, self._deciding, self._lock = Lock(), Lock(), Lock()
+        self._last_commit = monotonic()
+
+    # ---- what a subclass provides
+
+    @abstractmethod
+    def _reader(self) -> AbstractContextManager[Reader]:
+        """Return a consistent view of the committed pages."""
+
+    @abstractmethod
+    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
+        """Commit atomically, and durably where there is a disk."""
+
+    @abstractmethod
+    def _erase(self, url: str) -> bool:
+        """Remove a committed page; return whether there was one."""
+
+    @abstractmethod
+    def _load(self, fingerprints: NDArray[np.uint64]) -> None:
+        """Insert fingerprints without pages, given as words: see `simcrawl.simhash.words`."""
+
+    @abstractmethod
+    def _bind(self, recipe: str) -> None:
+        """Remember the recipe for good."""
+
+    @abstractmethod
+    def counts(self) -> dict[str, int]:
+        """Return the committed numbers: pages, fingerprints, duplicates, bytes."""
+
+    @abstractmethod
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Yield the committed register of duplicates, the latest line of each URL."""
+
+    @abstractmethod
+    def pages(self) -> Iterator[StoredPage]:
+        """Yield the committed pages."""
+
+    @abstractmethod
+    def verify(self) -> list[str]:
+        """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything."""
+
+    def close(self) -> None:
+        """Commit what is confirmed and release the store. Open claims are lost, which is what a crash would do to them."""
+        self.sync()
+
+    # ---- recipe
+
+    def bind(self, recipe: Recipe | str) -> None:
+        """Bind a new store to a recipe, or check that it is bound to this one.
+
+        Raises:
+            StoreMismatchError: the store was made with another recipe or another width.
+        """
+        chosen = resolve(recipe)
+        if chosen.bits != self.header.bits:
+            raise StoreMismatchError(
+                f"recipe {chosen.identity} makes {chosen.bits}-bit fingerprints, the store holds {self.header.bits}-bit ones: "
+                "use another recipe or a new store"
+            )
+        self._bind_identity(chosen.identity)
+        self._recipe = chosen
+
+    def _bind_identity(self, identity: str) -> None:
+        if self.header.recipe is None:
+            self._bind(identity)
+            self.header = replace(self.header, recipe=identity)
+        elif self.header.recipe != identity:
+            raise StoreMismatchError(
+                f"the store was made with recipe {self.header.recipe}, not {identity}: use that recipe "
+                "(SIMCRAWL_RECIPE) or another store (SIMCRAWL_STORE)"
+            )
+
+    def _check(self, page: PageFingerprint | Abstention) -> None:
+        self._bind_identity(page.recipe)
+        if page.seed != self.header.seed:
+            raise StoreMismatchError(
+                f"the page was fingerprinted with seed {page.seed}, the store has seed {self.header.seed}: make it with "
+                "detector.page(html, url=...), or pass seed= to fingerprint_page"
+            )
+
+    # ---- admission
+
+    def admit(self, page: PageFingerprint | Abstention, rule: Rule | None = None) -> Verdict:
+        """Decide about a page and, unless it is a copy, insert it: one atomic step. The page counts as confirmed.
+
+        `rule`: by default the one of the recipe that the store is bound to.
+
+        Raises:
+            StoreMismatchError: the page was made with another recipe or seed.
+            StoreError: the store cannot be read or written.
+        """
+        admission = self.claim(page, rule)
+        if admission.claim:
+            admission.claim.confirm()
+        self.commit_if_due()
+        return admission.verdict
+
+    def claim(self, page: PageFingerprint | Abstention, rule: Rule | None = None, *, never_drop: bool = False) -> Admission:
+        """Decide about a page and, unless it is a copy, claim it: one atomic step.
+
+        Where the original is itself still claimed, nothing is recorded: wait for `waits_for` to settle and ask again.
+
+        Raises:
+            StoreMismatchError: the page was made with another recipe or seed.
+            StoreFullError: too many confirmed pages could not be written.
+            StoreError: the store cannot be read.
+        """
+        self._check(page)
+        with self._view() as view:
+            decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop)
+            if decision.original and not decision.original.confirmed:
+                return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
+            if decision.original:
+                self._note(page.url, decision.verdict)
+            return Admission(decision.verdict, self._claim(page, view) if decision.record else None)
+
+    def _default_rule(self) -> Rule:
+        return Rule.of(self._recipe or resolve((self.header.recipe or "auto").partition("/")[0]))
+
+    def _open_claim(self, stored: StoredPage) -> Claim:
+        # Settled between the look-up and now: a claim that reports so at once makes the caller ask again.
+        with self._lock:
+            return self._claims.get(stored.page.url) or Claim(self, stored, settled=True)
+
+    def _note(self, url: str, verdict: Verdict) -> None:
+        line = Duplicate(
+            url=url,
+            original=verdict.original or "",
+            kind=verdict.kind.value,
+            distance=verdict.distance,
+            similarity=verdict.similarity,
+            reason=verdict.reason,
+            dropped_page=verdict.drop_page,
+            dropped_outlinks=verdict.drop_outlinks,
+            when=time(),
+        )
+        with self._lock:
+            self._register[url] = line
+
+    def _claim(self, page: PageFingerprint | Abstention, view: View) -> Claim | None:
+        known, now = view.page(page.url), time()
+        if known and (not known.confirmed or _same_content(known.page, page)):
+            self._touch(known, now)
+            return None
+        with self._lock:
+            if len(self._index) >= _MOST_UNWRITTEN:
+                raise StoreFullError(
+                    f"{len(self._index)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
+                )
+            stored = StoredPage(replace(page, text=None), known.first_seen if known else now, now, confirmed=False)
+            claim = self._claims[page.url] = Claim(self, stored)
+            self._index.add(stored)
+        return claim
+
+    def _touch(self, known: StoredPage, now: float) -> None:
+        if known.confirmed and now - known.last_seen > _TOUCH_SECONDS:
+            with self._lock:
+                self._index.add(replace(known, last_seen=now))
+
+    def _settle(self, claim: Claim, *, confirmed: bool) -> None:
+        with self._lock:
+            if claim.settled:
+                return
+            claim.settled = True
+            url = claim.stored.page.url
+            del self._claims[url]
+            if confirmed:
+                self._index.replace(replace(claim.stored, confirmed=True))
+            else:
+                self._index.remove(url)
+        for callback in claim.callbacks:
+            callback()
+
+    def _await_claim(self, claim: Claim, callback: Callable[[], object]) -> bool:
+        with self._lock:
+            if not claim.settled:
+                claim.callbacks.append(callback)
+            return not claim.settled
+
+    def admit_fingerprint(self, fingerprint: int, max_distance: int = 3) -> Match | None:
+        """Return the nearest stored fingerprint within the radius; insert where there is none. One atomic step.
+
+        Raises:
+            StoreError: the store cannot be read or written.
+        """
+        with self._view() as view:
+            near = view.near(fingerprint, max_distance)
+            if not near:
+                with self._lock:
+                    self._index.add_bare([fingerprint])
+        self.commit_if_due()
+        return min((Match(other, apart) for other, apart in near.items()), key=lambda match: match.distance, default=None)
+
+    def load_fingerprints(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
+        """Insert fingerprints without pages, in bulk; those already there have no effect. Durable when it returns.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self._committing, self._deciding:
+            self._load(words(fingerprints, bits=self.header.bits))
+
+    # ---- queries
+
+    def query(self, page: PageFingerprint | int, max_distance: int | None = None) -> list[Match]:
+        """Online query: every stored fingerprint within the radius, nearest first, one match a page. Exact.
+
+        `max_distance`: by default the recipe's.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        fingerprint = page if isinstance(page, int) else page.fingerprint
+        distance = self._default_rule().max_distance if max_distance is None else max_distance
+        with self._view() as view:
+            return [
+                match
+                for found in sorted(view.near(fingerprint, distance).items(), key=lambda item: (item[1], item[0]))
+                for match in _matches(view, *found)
+            ]
+
+    def query_fingerprint(self, fingerprint: int, max_distance: int = 3) -> list[Match]:
+        """Online query without looking at pages: every stored fingerprint within the radius, nearest first. Exact."""
+        with self._view() as view:
+            near = view.near(fingerprint, max_distance)
+        return sorted((Match(other, apart) for other, apart in near.items()), key=lambda match: (match.distance, match.fingerprint))
+
+    def batch_query(self, pages: Iterable[PageFingerprint | int], max_distance: int | None = None) -> list[list[Match]]:
+        """Answer `query` for many pages, in their order."""
+        return [self.query(page, max_distance) for page in pages]
+
+    def page(self, url: str) -> StoredPage | None:
+        """Return the page known under a URL."""
+        with self._view() as view:
+            return view.page(page_key(url))
+
+    def with_body(self, digest: bytes) -> StoredPage | None:
+        """Return one confirmed page with this body digest."""
+        with self._view() as view:
+            return next((stored for stored in view.with_body(digest) if stored.confirmed), None)
+
+    @contextmanager
+    def _view(self) -> Iterator[_Overlay]:
+        with self._deciding, self._reader() as reader:
+            yield _Overlay(self._index, self._lock, reader)
+
+    # ---- writing
+
+    def forget(self, url: str) -> bool:
+        """Remove a page, durably; return whether it was known.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        url = page_key(url)
+        with self._committing, self._deciding:
+            with self._lock:
+                claimed = self._claims.get(url)
+                known = not claimed and self._index.remove(url) is not None
+            erased = self._erase(url)
+        if claimed:
+            claimed.withdraw()
+        return known or erased or claimed is not None
+
+    def sync(self) -> None:
+        """Commit everything confirmed; where the store has a disk it is on it when this returns.
+
+        Raises:
+            StoreError: it cannot be written; nothing is lost, the next commit tries again.
+        """
+        with self._committing:
+            self._last_commit = monotonic()
+            with self._lock:
+                pages = [stored for stored in self._index if stored.confirmed]
+                bare, register = list(self._index.bare), list(self._register.values())
+            if pages or bare or register:
+                self._write(pages, bare, register)
+                self._forget_written(pages, bare, register)
+
+    def commit_if_due(self) -> None:
+        """`sync`, where the last commit is `sync_seconds` ago."""
+        if monotonic() - self._last_commit >= self.sync_seconds:
+            self.sync()
+
+    def _forget_written(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
+        # A decision under way may have opened its view of the committed pages before this commit: until it is done, the
+        # overlay must still show what was written.
+        with self._deciding, self._lock:
+            for stored in pages:
+                if self._index.page(stored.page.url) is stored:
+                    self._index.remove(stored.page.url)
+            self._index.clear_bare(bare)
+            for line in register:
+                if self._register.get(line.url) is line:
+                    del self._register[line.url]
+
+    def __enter__(self) -> Self:
+        """Return the store; leaving the block closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.close()
+
+
+def _same_content(known: PageFingerprint | Abstention, page: PageFingerprint | Abstention) -> bool:
+    return known.body_digest == page.body_digest and type(known) is type(page)
+
+
+def _matches(view: _Overlay, fingerprint: int, distance: int) -> list[Match]:
+    pages = [
+        Match(fingerprint, distance, stored.page)
+        for stored in view.with_fingerprint(fingerprint)
+        if isinstance(stored.page, PageFingerprint)
+    ]
+    return pages or [Match(fingerprint, distance)]

@@ -1,0 +1,68 @@
+"""A store that lives and dies with its process: for tests, small crawls, and `SIMCRAWL_STORE = "memory:"`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from simcrawl.store.base import BaseStore, Duplicate, Header
+from simcrawl.store.index import PageIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from simcrawl.rule import StoredPage
+
+
+class MemoryStore(BaseStore):
+    """Pages in dictionaries. Exact and atomic like every store; nothing survives."""
+
+    def __init__(self, header: Header | None = None, *, sync_seconds: float = 1.0) -> None:
+        super().__init__(header or Header(), sync_seconds=sync_seconds)
+        self._committed = PageIndex(self.design)
+        self._duplicates: dict[str, Duplicate] = {}
+
+    @contextmanager
+    def _reader(self) -> Iterator[PageIndex]:
+        yield self._committed
+
+    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
+        # Unlike a database this one has no snapshots: a decision under way must not see half of it.
+        with self._deciding:
+            for stored in pages:
+                self._committed.add(stored)
+            self._committed.add_bare(bare)
+            self._duplicates |= {line.url: line for line in register}
+
+    def _erase(self, url: str) -> bool:
+        return self._committed.remove(url) is not None
+
+    def _load(self, fingerprints: NDArray[np.uint64]) -> None:
+        self._committed.add_bare(int.from_bytes(row.tobytes(), "little") for row in fingerprints)
+
+    def _bind(self, recipe: str) -> None:
+        pass
+
+    def counts(self) -> dict[str, int]:
+        """Return the committed numbers: pages, fingerprints, duplicates, bytes."""
+        return {
+            "pages": len(self._committed),
+            "fingerprints": self._committed.fingerprints,
+            "duplicates": len(self._duplicates),
+            "bytes": 0,
+        }
+
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Yield the committed register of duplicates, the latest line of each URL."""
+        yield from list(self._duplicates.values())
+
+    def pages(self) -> Iterator[StoredPage]:
+        """Yield the committed pages."""
+        yield from list(self._committed)
+
+    def verify(self) -> list[str]:
+        """Return no problems: there are no bytes that could rot."""
+        return []

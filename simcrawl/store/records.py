@@ -1,0 +1,81 @@
+"""Bytes of a stored page. The layout is a contract: `docs/store-format.md` draws it, and the format version covers it.
+
+    crc32 of all that follows      4 bytes, big-endian
+    fixed part                     see _FIXED
+    main sketch, whole sketch      lengths in the fixed part
+    URL                            UTF-8, the rest
+
+The recipe and the seed are the store's and stand in its header once.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from simcrawl.errors import StoreCorruptError
+from simcrawl.pages import Abstention, PageFingerprint, Reason
+from simcrawl.rule import StoredPage
+
+# reason (0: a fingerprint), first seen, last seen, fingerprint, body digest, text digest, units, text length, outlinks,
+# bytes of the main sketch, bytes of the whole sketch
+_FIXED = struct.Struct(">B dd 16s 16s 16s III HH")
+_CRC = struct.Struct(">I")
+_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
+_NO_DIGEST = bytes(16)
+_MOST = 0xFFFFFFFF
+
+
+def encode(stored: StoredPage) -> bytes:
+    """Return the record of a page."""
+    page = stored.page
+    if isinstance(page, PageFingerprint):
+        own = (page.fingerprint.to_bytes(16, "big"), page.body_digest, page.text_digest, page.units)
+        sketches = (page.main_sketch, page.whole_sketch)
+        reason = 0
+    else:
+        own, sketches, reason = (_NO_DIGEST, page.body_digest, _NO_DIGEST, 0), (b"", b""), _REASONS.index(page.reason)
+    counts = (min(page.text_length, _MOST), min(page.outlinks, _MOST))
+    fixed = _FIXED.pack(reason, stored.first_seen, stored.last_seen, *own, *counts, *map(len, sketches))
+    rest = fixed + b"".join(sketches) + page.url.encode("utf-8", "surrogatepass")
+    return _CRC.pack(zlib.crc32(rest)) + rest
+
+
+def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> StoredPage:
+    """Return the page of a record.
+
+    Raises:
+        StoreCorruptError: the record fails its checksum or does not parse.
+    """
+    data = bytes(record)
+    if len(data) < _CRC.size + _FIXED.size or _CRC.unpack_from(data)[0] != zlib.crc32(data[_CRC.size :]):
+        raise StoreCorruptError(
+            f"a page record of {len(data)} bytes fails its checksum: restore the store from a backup, or start a new one"
+        )
+    try:
+        return _parse(data, {"recipe": recipe, "seed": seed}, bits)
+    except (ValueError, IndexError) as exc:
+        raise StoreCorruptError(f"a page record does not parse ({exc}): it was not written by this version of simcrawl") from exc
+
+
+def _parse(data: bytes, common: dict[str, object], bits: int) -> StoredPage:
+    reason, first, last, fingerprint, body, text, units, length, outlinks, main, whole = _FIXED.unpack_from(data, _CRC.size)
+    start = _CRC.size + _FIXED.size
+    common |= {
+        "body_digest": body,
+        "text_length": length,
+        "outlinks": outlinks,
+        "url": data[start + main + whole :].decode("utf-8", "surrogatepass"),
+    }
+    if why := _REASONS[reason]:
+        return StoredPage(Abstention(reason=why, **common), first, last)  # type: ignore[arg-type] - one dict for two classes
+    page = PageFingerprint(
+        fingerprint=int.from_bytes(fingerprint, "big"),
+        bits=bits,
+        units=units,
+        text_digest=text,
+        main_sketch=data[start : start + main],
+        whole_sketch=data[start + main : start + main + whole],
+        **common,  # type: ignore[arg-type] - one dict for two classes
+    )
+    return StoredPage(page, first, last)
