@@ -46,7 +46,12 @@ class Detector:
         max_page_seconds: float = MAX_PAGE_SECONDS,
     ) -> None:
         chosen = resolve(recipe or _recipe_of(store))
-        overrides = {"max_distance": max_distance, "min_similarity": min_similarity, "min_features": min_features, "extractor": extractor}
+        overrides: dict[str, Any] = {
+            "max_distance": max_distance,
+            "min_similarity": min_similarity,
+            "min_features": min_features,
+            "extractor": extractor,
+        }
         overrides["outlinks"] = OUTLINKS.get(outlinks) if isinstance(outlinks, str) else outlinks
         self.store = store
         self.recipe = replace(chosen, **{name: value for name, value in overrides.items() if value is not None})

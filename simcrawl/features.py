@@ -23,7 +23,7 @@ from simcrawl.errors import SettingError
 from simcrawl.simhash import check_width, pack, project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -208,7 +208,7 @@ _EXTRACTORS = {
     "textrank": _textrank_features,
     "tags": _tag_features,
 }
-_WEIGHTINGS = {"unit": lambda _: 1.0, "tf": float, "log-tf": lambda tf: 1 + math.log(tf)}
+_WEIGHTINGS: dict[str, Callable[[int], float]] = {"unit": lambda _: 1.0, "tf": float, "log-tf": lambda tf: 1 + math.log(tf)}
 
 
 def hash_rows(features: Iterable[str], *, seed: int, bits: int) -> NDArray[np.uint8]:

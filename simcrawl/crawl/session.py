@@ -21,7 +21,7 @@ from simcrawl.rule import Kind, Verdict
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -87,7 +87,7 @@ class Session:
         self.config = Config.from_settings(crawler.settings.get)
         self.stats: Any = crawler.stats
         self.crawler = crawler
-        self.store = open_store(_where(self.config.store), seed="random", sync_seconds=self.config.sync_seconds)
+        self.store = open_store(store_path(self.config.store), seed="random", sync_seconds=self.config.sync_seconds)
         try:
             self.detector = Detector(self.store, **self.config.detector_options)
         except BaseException:
@@ -203,7 +203,7 @@ class Session:
         if verdict.drop_page:
             self.stats.inc_value("simcrawl/pages/dropped")
 
-    def tell(self, response: Response, verdict: Verdict, spider: Spider) -> None:
+    def tell(self, response: Response, verdict: Verdict) -> None:
         """Log a drop and send the signal."""
         level = logging.INFO if self.config.debug or not self._told else logging.DEBUG
         hint = "" if self._told or self.config.debug else " (no more drops will be shown, see SIMCRAWL_DEBUG)"
@@ -222,7 +222,9 @@ class Session:
             },
             extra=self._extra,
         )
-        self.crawler.signals.send_catch_log(page_dropped, request=response.request, response=response, verdict=verdict, spider=spider)
+        self.crawler.signals.send_catch_log(
+            page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
+        )
 
     @property
     def _extra(self) -> dict[str, Any]:
@@ -272,6 +274,6 @@ def _what(verdict: Verdict) -> str:
     return "page" if verdict.drop_page else "outlinks"
 
 
-def _where(store: str) -> str:
+def store_path(store: str) -> str:
     """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy."""
     return store if store.startswith(("lmdb:", "memory:")) else data_path(store)

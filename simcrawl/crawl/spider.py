@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 class NearDuplicateSpiderMiddleware:
     """Acts on the verdict that the downloader middleware has bound to a response's request."""
 
-    def __init__(self, session: Session, crawler: Crawler) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -34,7 +33,7 @@ class NearDuplicateSpiderMiddleware:
             SettingError: a setting has a wrong value.
             StoreError: the store cannot be used.
         """
-        return cls(Session.of(crawler), crawler)
+        return cls(Session.of(crawler))
 
     def process_spider_input(self, response: Response) -> None:
         """Count the verdict on a page; raise where page and outlinks are dropped, so that the callback never runs.
@@ -47,7 +46,7 @@ class NearDuplicateSpiderMiddleware:
         self._session.count(verdict, size=len(response.body))
         if not (verdict.drop_page or verdict.drop_outlinks):
             return
-        self._session.tell(response, verdict, self._crawler.spider)  # type: ignore[arg-type] - there is one by now
+        self._session.tell(response, verdict)
         if case and verdict.drop_page and verdict.drop_outlinks:
             case.dropped_unparsed = True
             self._inc("outlinks/dropped", verdict.page.outlinks if verdict.page else 0)

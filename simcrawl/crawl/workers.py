@@ -74,4 +74,5 @@ def _scheduler() -> Callable[[Callable[[], Any]], Any]:
     # At module level this would install a reactor, or break reactorless crawls.
     from twisted.internet import reactor
 
-    return reactor.callFromThread  # type: ignore[attr-defined,no-any-return] - the reactor is chosen at run time
+    schedule: Callable[[Callable[[], Any]], Any] = reactor.callFromThread
+    return schedule

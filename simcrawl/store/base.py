@@ -71,8 +71,17 @@ class Duplicate:
     when: float
 
 
-class Reader(View, Protocol):
-    """A `View` of committed pages that can also find fingerprints alone."""
+class Reader(Protocol):
+    """A consistent view of committed pages: what a `View` needs, fingerprints and pages apart."""
+
+    def page(self, url: str) -> StoredPage | None:
+        """Return the page known under a URL."""
+
+    def with_body(self, digest: bytes) -> Iterable[StoredPage]:
+        """Return the pages with this body digest."""
+
+    def with_text(self, digest: bytes) -> Iterable[StoredPage]:
+        """Return the pages with this digest of the whole visible text."""
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all fingerprints within the radius, with pages or without."""

@@ -213,12 +213,6 @@ class _Snapshot:
                     if owner != _NO_PAGE and (stored := self.page_by_key(owner)):
                         yield stored
 
-    def within(self, fingerprint: int, distance: int) -> Iterator[tuple[int, StoredPage]]:
-        """Yield (distance, page) of every page within the radius, nearest first."""
-        for other, apart in sorted(self.near(fingerprint, distance).items(), key=lambda found: found[1]):
-            for stored in self.with_fingerprint(other):
-                yield apart, stored
-
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all fingerprints within the radius."""
         packed = b"".join(self._candidates(fingerprint, distance))
@@ -514,11 +508,13 @@ def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header, *, 
         if names and b"meta" not in names:
             raise StoreFormatError(f"{path} is an LMDB environment of something else: point SIMCRAWL_STORE elsewhere")
     meta = env.open_db(b"meta")
-    with env.begin(write=True) as txn:
-        found = txn.get(_HEADER, db=meta)
-        if found is None:
-            txn.put(_HEADER, _format_header(wanted), db=meta)
-            return wanted
+    with env.begin(db=meta) as txn:
+        found = txn.get(_HEADER)
+    if found is None:
+        with env.begin(db=meta, write=True) as txn:
+            # Another process may have made the store meanwhile: the first header stands.
+            txn.put(_HEADER, _format_header(wanted), overwrite=False)
+            found = txn.get(_HEADER)
     return _parse_header(path, found)
 
 

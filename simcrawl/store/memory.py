@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from simcrawl.store.base import BaseStore, Duplicate, Header
+from simcrawl.store.base import BaseStore, Duplicate, Header, Reader
 from simcrawl.store.index import PageIndex
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class MemoryStore(BaseStore):
         self._duplicates: dict[str, Duplicate] = {}
 
     @contextmanager
-    def _reader(self) -> Iterator[PageIndex]:
+    def _reader(self) -> Iterator[Reader]:
         yield self._committed
 
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import Any
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.pages import Abstention, PageFingerprint, Reason
@@ -58,7 +59,7 @@ def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> 
         raise StoreCorruptError(f"a page record does not parse ({exc}): it was not written by this version of simcrawl") from exc
 
 
-def _parse(data: bytes, common: dict[str, object], bits: int) -> StoredPage:
+def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
     reason, first, last, fingerprint, body, text, units, length, outlinks, main, whole = _FIXED.unpack_from(data, _CRC.size)
     start = _CRC.size + _FIXED.size
     common |= {
@@ -68,7 +69,7 @@ def _parse(data: bytes, common: dict[str, object], bits: int) -> StoredPage:
         "url": data[start + main + whole :].decode("utf-8", "surrogatepass"),
     }
     if why := _REASONS[reason]:
-        return StoredPage(Abstention(reason=why, **common), first, last)  # type: ignore[arg-type] - one dict for two classes
+        return StoredPage(Abstention(reason=why, **common), first, last)
     page = PageFingerprint(
         fingerprint=int.from_bytes(fingerprint, "big"),
         bits=bits,
@@ -76,6 +77,6 @@ def _parse(data: bytes, common: dict[str, object], bits: int) -> StoredPage:
         text_digest=text,
         main_sketch=data[start : start + main],
         whole_sketch=data[start + main : start + main + whole],
-        **common,  # type: ignore[arg-type] - one dict for two classes
+        **common,
     )
     return StoredPage(page, first, last)

@@ -6,7 +6,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -32,7 +32,7 @@ class DemoSpider(SiteSpider):
     """Crawls two releases of a manual in English and Chinese, and a mirror of the older one."""
 
     name = "demo"
-    custom_settings: ClassVar[dict[str, Any]] = {
+    custom_settings: dict[str, Any] | None = {  # noqa: RUF012 - Scrapy reads it from the class
         # The same every time: a store that lasts would know all pages from the first run.
         "SIMCRAWL_STORE": "memory:",
         "LOG_LEVEL": "INFO",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
+from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
 from simcrawl.crawl.session import verdict
@@ -43,10 +44,10 @@ class SiteSpider(Spider):
     def parse(self, response: Response, **_: Any) -> Iterator[Any]:
         """Yield the page, then its links."""
         # A link may lead to a file that is no page; those of other hosts are the off-site middleware's business.
-        if not hasattr(response, "css"):
+        if not isinstance(response, HtmlResponse):
             return
         yield page_item(response)
-        for link in self._links.extract_links(response):  # type: ignore[arg-type] - it has a css method: it is text
+        for link in self._links.extract_links(response):
             yield response.follow(link)
 
 

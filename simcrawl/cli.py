@@ -1,0 +1,249 @@
+"""The command line: `simcrawl COMMAND`, and inside a Scrapy project `scrapy simcrawl COMMAND`, which knows the project's store.
+
+Tables go to a terminal; into a pipe or a file go tab-separated lines, and with --json JSON. Exit codes: 0 fine, 1 a negative answer
+(no match, not a copy, problems found), 2 usage, 3 the store cannot be used.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from simcrawl import __version__
+from simcrawl.detector import Detector, compare as compare_pages
+from simcrawl.errors import SimcrawlError, StoreError
+from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, fingerprint_page
+from simcrawl.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simcrawl.store import Store
+
+NEGATIVE = 1
+STORE_ERROR = 3
+STORE_COMMANDS = ("stats", "query", "duplicates", "verify")
+"""Commands whose first argument is a store."""
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_store = click.argument("store", metavar="STORE")
+_recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")
+_FETCH_SECONDS = 30
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """Look into what simcrawl knows: which pages a crawl kept, and what it dropped as a copy of what.
+
+    STORE is the directory of a store; a Scrapy project's own is .scrapy/simcrawl, and `scrapy simcrawl COMMAND` finds it by itself.
+    PAGE is a file, an http(s) URL, or - for standard input.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str], program: str = "simcrawl") -> int:
+    """Run a command and return its exit code, errors told on standard error."""
+    try:
+        return cli.main(arguments, prog_name=program, standalone_mode=False) or 0
+    except click.exceptions.Exit as exc:
+        return exc.exit_code
+    except click.ClickException as exc:
+        exc.show()
+        return exc.exit_code
+    except click.Abort:
+        click.echo("Aborted.", err=True)
+        return NEGATIVE
+    except SimcrawlError as exc:
+        click.echo(f"Error: {exc}", err=True)
+        return STORE_ERROR if isinstance(exc, StoreError) else 2
+
+
+@cli.command()
+@_store
+@_json
+def stats(store: str, as_json: bool) -> None:
+    """Say what a store holds."""
+    with _open(store) as opened:
+        header = opened.header
+        values = opened.counts() | {"recipe": header.recipe, "bits": header.bits, "tables": len(opened.design.tables)}
+    _show([values], as_json=as_json) if as_json else _show([{"": name, "value": value} for name, value in values.items()])
+
+
+@cli.command()
+@_store
+@click.argument("page", metavar="PAGE")
+@click.option("--max-distance", type=click.IntRange(0, 128), help="Differing bits up to which pages are shown; default: the recipe's.")
+@_json
+def query(store: str, page: str, max_distance: int | None, as_json: bool) -> int:
+    """Show the stored pages nearest to PAGE."""
+    with _open(store) as opened:
+        detector = Detector(opened)
+        asked = detector.page(*_read(page)[:1], url=page)
+        if isinstance(asked, Abstention):
+            raise click.ClickException(f"{page} has no fingerprint: {asked.reason.value}")
+        matches = opened.query(asked, max_distance)
+        rows = [
+            _match_row(match.distance, detector.rule.compare(asked, match.page)) | {"url": match.url} for match in matches if match.page
+        ]
+    _show(rows, as_json=as_json)
+    return 0 if rows else NEGATIVE
+
+
+def _match_row(distance: int, comparison: Any) -> dict[str, Any]:
+    similarity = comparison.similarity
+    return {
+        "distance": distance,
+        "similarity": None if similarity is None else round(similarity, 3),
+        "near-duplicate": comparison.is_near_duplicate,
+    }
+
+
+@cli.command()
+@click.argument("page_a", metavar="PAGE")
+@click.argument("page_b", metavar="PAGE")
+@_recipe
+@_json
+def compare(page_a: str, page_b: str, recipe: str, as_json: bool) -> int:
+    """Say whether two pages are copies of each other, by the rule that a crawl goes by."""
+    pages = [_fingerprint(page, recipe) for page in (page_a, page_b)]
+    rows = [_page_row(page) for page in pages]
+    a, b = pages
+    if isinstance(a, PageFingerprint) and isinstance(b, PageFingerprint):
+        result = compare_pages(a, b)
+        answer = _match_row(result.distance, result)
+    else:
+        same = a.body_digest == b.body_digest
+        answer = {"distance": None, "similarity": 1.0 if same else None, "near-duplicate": same}
+    if as_json:
+        click.echo(json.dumps(answer | {"pages": rows}, ensure_ascii=False))
+    else:
+        _show(rows)
+        _show([answer])
+    return 0 if answer["near-duplicate"] else NEGATIVE
+
+
+@cli.command()
+@click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
+@_recipe
+@_json
+def fingerprint(pages: tuple[str, ...], recipe: str, as_json: bool) -> int:
+    """Print the fingerprint of each PAGE, or why it has none. Seed 0: comparable among themselves, not with a store's."""
+    rows = [_page_row(_fingerprint(page, recipe)) for page in pages]
+    _show(rows, as_json=as_json)
+    return 0 if all(row["fingerprint"] for row in rows) else NEGATIVE
+
+
+@cli.command()
+@_store
+@_json
+def duplicates(store: str, as_json: bool) -> None:
+    """List what was recognised as a copy: of what, why, when, and what was done about it."""
+    with _open(store) as opened:
+        _show((_duplicate_row(line) for line in opened.duplicates()), as_json=as_json)
+
+
+def _duplicate_row(line: Any) -> dict[str, Any]:
+    done = [name for name, dropped in (("page", line.dropped_page), ("outlinks", line.dropped_outlinks)) if dropped]
+    return {
+        "url": line.url,
+        "original": line.original,
+        "reason": line.reason,
+        "distance": line.distance,
+        "similarity": None if line.similarity is None else round(line.similarity, 3),
+        "dropped": " and ".join(done) or "nothing",
+        "when": datetime.fromtimestamp(line.when, UTC).isoformat(timespec="seconds"),
+    }
+
+
+@cli.command()
+@_store
+@_json
+def verify(store: str, as_json: bool) -> int:
+    """Read a whole store and report every contradiction in it."""
+    with _open(store) as opened:
+        problems = opened.verify()
+    if as_json:
+        click.echo(json.dumps({"problems": problems}))
+    else:
+        click.echo("\n".join(problems) or "No problems found.")
+    return NEGATIVE if problems else 0
+
+
+def _open(path: str) -> Store:
+    if path.startswith("memory:"):
+        raise click.UsageError("a memory: store ends with its crawl: set SIMCRAWL_STORE to a directory to look into it later")
+    return open_store(path, create=False)
+
+
+def _fingerprint(source: str, recipe: str) -> PageFingerprint | Abstention:
+    body, encoding = _read(source)
+    return fingerprint_page(body, url=source, encoding=encoding, recipe=recipe)
+
+
+def _read(source: str) -> tuple[bytes, str | None]:
+    """Return a page's bytes and the encoding that its server declares."""
+    try:
+        if source.startswith(("http://", "https://")):
+            return _fetch(source)
+        return (sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()), None
+    except OSError as exc:
+        raise click.UsageError(f"cannot read {source}: {exc}") from exc
+
+
+def _fetch(url: str) -> tuple[bytes, str | None]:
+    request = Request(url, headers={"User-Agent": f"simcrawl/{__version__}"})  # noqa: S310 - the caller looked at the scheme
+    with urlopen(request, timeout=_FETCH_SECONDS) as response:  # noqa: S310
+        return response.read(MAX_PAGE_BYTES + 1), response.headers.get_content_charset()
+
+
+def _page_row(page: PageFingerprint | Abstention) -> dict[str, Any]:
+    found = isinstance(page, PageFingerprint)
+    return {
+        "page": page.url,
+        "fingerprint": page.hex if isinstance(page, PageFingerprint) else None,
+        "characters": page.text_length,
+        "abstains": None if found else page.reason.value,  # type: ignore[union-attr]  # found tells which it is
+    }
+
+
+def _show(rows: Iterable[dict[str, Any]], *, as_json: bool = False) -> None:
+    """Print rows as JSON lines, as a table on a terminal, as tab-separated lines elsewhere."""
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row, ensure_ascii=False))
+    elif sys.stdout.isatty():
+        _print_table(list(rows))
+    else:
+        for row in rows:
+            click.echo("\t".join(map(_cell, row.values())))
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    table = Table(show_header=bool(rows))
+    for name in rows[0] if rows else ():
+        table.add_column(name, overflow="fold")
+    add: Callable[..., None] = partial(table.add_row)
+    for row in rows:
+        add(*map(_cell, row.values()))
+    if rows:
+        Console().print(table)
+    else:
+        click.echo("Nothing found.")
+
+
+def _cell(value: Any) -> str:
+    return {None: "-", True: "yes", False: "no"}.get(value, str(value)) if value is None or isinstance(value, bool) else str(value)
