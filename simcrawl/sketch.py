@@ -67,4 +67,4 @@ def resemblance(a: bytes, b: bytes) -> float:
     if not filled:
         return 0.0
     equal = np.count_nonzero((left == right) & (left != _EMPTY)) / filled
-    return max(0.0, (equal - _CHANCE) / (1 - _CHANCE))
+    return max(0.0, float(equal - _CHANCE) / (1 - _CHANCE))

@@ -30,9 +30,6 @@ class SimcrawlCommand(ScrapyCommand):
         """Return the line of `scrapy --help`."""
         return "Look into the project's simcrawl store (scrapy simcrawl --help)"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add nothing: every option is the sub-command's."""
-
     def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 - Scrapy passes it
         """Run the sub-command and take over its exit code."""
         from simcrawl.cli import STORE_COMMANDS, run  # noqa: PLC0415

@@ -241,7 +241,7 @@ class Session:
     async def _sync(self) -> None:
         try:
             await self.workers.run(self.store.sync)
-        except StoreError as exc:
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:
             self._syncing = False
@@ -250,7 +250,7 @@ class Session:
         """Write what is confirmed, set the final stats, and give back the store."""
         try:
             await self.workers.run(self._close_store)
-        except StoreError as exc:
+        except Exception as exc:  # noqa: BLE001 - as above
             self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
         self.stats.set_value("simcrawl/store/late_duplicates", self.store.late_duplicates)
         for stage, seconds in self.detector.seconds.items():

@@ -465,7 +465,11 @@ def _check_header(path: Path, header: Header, **wanted: int | str | None) -> Non
 
 def _open_new(path: Path, wanted: Header, *, sync_seconds: float, map_size: int, create: bool) -> LmdbStore:
     exists = (path / "data.mdb").exists()
-    if not exists and (not create or (path.exists() and (not path.is_dir() or any(path.iterdir())))):
+    if not exists and not create:
+        raise StoreFormatError(
+            f"there is no simcrawl store at {path}: a crawl with simcrawl makes one, at the path that SIMCRAWL_STORE names"
+        )
+    if not exists and path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise StoreFormatError(
             f"{path} holds no simcrawl store: give the path of a store, or of a directory that is empty or does not exist"
         )
