@@ -276,4 +276,4 @@ def _what(verdict: Verdict) -> str:
 
 def store_path(store: str) -> str:
     """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy."""
-    return store if store.startswith(("lmdb:", "memory:")) else data_path(store)
+    return store if "://" in store or store.startswith("memory:") else data_path(store)

@@ -1,0 +1,39 @@
+"""What all tests share: Hypothesis profiles, and the real sites that crawls run on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.crawl.server import DirectorySite, Site
+from tests.sites import installguide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=300, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A web site on loopback that a test fills with pages."""
+    with Site() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def installguide_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DirectorySite]:
+    """The Debian installation guide for four architectures in three languages, and a mirror: 1,245 real pages."""
+    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        pytest.skip("the installation guide comes from Debian packages: this needs apt-get and dpkg-deb")
+    root: Path = tmp_path_factory.mktemp("installguide")
+    installguide.build(root)
+    with DirectorySite(root) as running:
+        yield running

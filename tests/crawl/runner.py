@@ -1,0 +1,113 @@
+"""Runs crawls in a process of their own (a process has one reactor) and returns what came of them.
+
+As a script it reads a job from standard input, runs it, and writes the stats of its crawlers as the last line of standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+MODES = ("asyncio", "epoll", "reactorless")
+_SETTINGS: dict[str, Any] = {
+    "ADDONS": {"simcrawl.Addon": 500},
+    "SIMCRAWL_STORE": "memory:",
+    "TELNETCONSOLE_ENABLED": False,
+    "EXTENSIONS": {"scrapy.extensions.remote_control.RemoteControl": None},
+    "ROBOTSTXT_OBEY": False,
+}
+
+
+@dataclass
+class Outcome:
+    """What a crawl left behind."""
+
+    stats: dict[str, Any]
+    log: str
+
+    def paths(self, name: str) -> list[Any]:
+        """Return the URLs that the spider noted, without scheme and host; pairs of URLs as pairs."""
+        return sorted(_path(value) for value in self.stats.get(f"test/{name}", []))
+
+    def pages(self) -> dict[str, int]:
+        """Return the counts of verdicts."""
+        prefix = "simcrawl/pages/"
+        return {name.removeprefix(prefix): value for name, value in self.stats.items() if name.startswith(prefix)}
+
+
+def _path(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_path, value))
+    return "/" + value.split("/", 3)[3] if isinstance(value, str) and value.startswith("http") else value
+
+
+def crawl(
+    spider: str,
+    url: str,
+    *,
+    mode: str = "asyncio",
+    settings: dict[str, Any] | None = None,
+    preexec: Callable[[], None] | None = None,
+    **arguments: str,
+) -> Outcome:
+    """Run one spider and return its outcome."""
+    return crawls([{"spider": spider, "arguments": {"url": url} | arguments}], mode=mode, settings=settings, preexec=preexec)[0]
+
+
+def crawls(
+    jobs: list[dict[str, Any]], *, mode: str = "asyncio", settings: dict[str, Any] | None = None, preexec: Callable[[], None] | None = None
+) -> list[Outcome]:
+    """Run several spiders at the same time in one process."""
+    done = start(jobs, mode=mode, settings=settings, preexec=preexec)
+    assert done.returncode == 0, done.stderr
+    return [Outcome(stats, done.stderr) for stats in json.loads(done.stdout.splitlines()[-1])]
+
+
+def start(
+    jobs: list[dict[str, Any]], *, mode: str = "asyncio", settings: dict[str, Any] | None = None, preexec: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a process to its end, whatever end that is."""
+    job = json.dumps({"jobs": jobs, "mode": mode, "settings": _SETTINGS | (settings or {})})
+    command = [sys.executable, "-m", "tests.crawl.runner"]
+    return subprocess.run(command, input=job, capture_output=True, text=True, check=False, cwd=ROOT, timeout=600, preexec_fn=preexec)
+
+
+def main() -> None:
+    """Run the job on standard input."""
+    job = json.load(sys.stdin)
+    settings = job["settings"]
+    if job["mode"] == "reactorless":
+        settings["TWISTED_REACTOR_ENABLED"] = False
+    if job["mode"] == "epoll":
+        settings["TWISTED_REACTOR"] = "twisted.internet.epollreactor.EPollReactor"
+    from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+    from scrapy.exceptions import ScrapyDeprecationWarning
+
+    warnings.simplefilter("error", ScrapyDeprecationWarning)
+
+    process: Any = (CrawlerProcess if job["mode"] == "epoll" else AsyncCrawlerProcess)(settings)
+    crawlers = [process.create_crawler(_spider(one["spider"])) for one in job["jobs"]]
+    for crawler, one in zip(crawlers, job["jobs"], strict=True):
+        process.crawl(crawler, **one["arguments"])
+    process.start()
+    sys.stdout.write("\n" + json.dumps([crawler.stats.get_stats() for crawler in crawlers], default=str) + "\n")
+
+
+def _spider(name: str) -> Any:
+    from simcrawl.crawl.spiders.site import SiteSpider
+    from tests.crawl import spiders
+
+    return SiteSpider if name == "SiteSpider" else getattr(spiders, name)
+
+
+if __name__ == "__main__":
+    main()

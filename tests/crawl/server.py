@@ -1,0 +1,97 @@
+"""Real web servers on loopback for crawls under test."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class _Quiet:
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class _Running:
+    """A server in a thread of its own for the length of a `with` block."""
+
+    def __init__(self, handler: Any) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+
+    def __enter__(self) -> Self:
+        Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def url(self, path: str = "/") -> str:
+        return f"http://127.0.0.1:{self._server.server_port}{path}"
+
+
+@dataclass
+class Answer:
+    """What a path answers. `hold` delays the answer until it is set."""
+
+    body: bytes
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "text/html; charset=utf-8"})
+    hold: Event | None = None
+
+
+class Site(_Running):
+    """A site made of answers; `requests` counts how often each path was asked for."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.requests: Counter[str] = Counter()
+        super().__init__(partial(_AnswerHandler, self))
+
+    def add(self, path: str, body: str | bytes, *, status: int = 200, hold: Event | None = None, **headers: str) -> None:
+        encoded = body.encode() if isinstance(body, str) else body
+        answer = Answer(encoded, status, hold=hold)
+        answer.headers |= {name.replace("_", "-"): value for name, value in headers.items()}
+        self.answers[path] = answer
+
+
+class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, site: Site, *args: Any) -> None:
+        self.site = site
+        super().__init__(*args)
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.site.requests[self.path] += 1
+        answer = self.site.answers.get(self.path, Answer(b"<p>not found</p>", 404))
+        if answer.hold:
+            answer.hold.wait(30)
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    do_POST = do_GET  # noqa: N815 - as above
+
+
+class DirectorySite(_Running):
+    """The files of a directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        super().__init__(partial(_FileHandler, directory=str(root)))
+
+
+class _FileHandler(_Quiet, SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"

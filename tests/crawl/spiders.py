@@ -1,0 +1,298 @@
+"""Spiders of the crawl tests. Each takes the site's address as `url` and visits what it links to."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import FormRequest, Request, Spider, signals as scrapy_signals
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
+
+import simcrawl
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+
+def item(response: Response, **more: Any) -> dict[str, Any]:
+    return {"url": response.url} | more
+
+
+class Base(Spider):
+    """Starts at `url`; `kept`, `dropped` and `failed` go into the stats for the test to read."""
+
+    name = "base"
+    url = ""
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_drop, signal=simcrawl.signals.page_dropped)
+        crawler.signals.connect(spider.on_item, signal=scrapy_signals.item_scraped)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url, dont_filter=True)
+
+    def note(self, name: str, value: Any) -> None:
+        stats: Any = self.crawler.stats
+        stats.set_value(f"test/{name}", [*stats.get_value(f"test/{name}", []), value])
+
+    def on_drop(self, request: Request, response: Response, verdict: simcrawl.Verdict, spider: Spider) -> None:
+        assert spider is self
+        assert response.request is request
+        self.note("dropped", [response.url, verdict.original])
+
+    def on_item(self, item: Any) -> None:
+        self.note("kept", item["url"])
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return self.follow(response)
+
+    def follow(self, response: Response, **options: Any) -> Iterator[Any]:
+        yield item(response)
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, **options)
+
+    def on_error(self, failure: Failure) -> Iterator[Any]:
+        self.note("failed", [failure.request.url, type(failure.value).__name__])  # type: ignore[attr-defined]
+        yield from ()
+
+
+class Plain(Base):
+    """Follows every link with the default callback."""
+
+    name = "plain"
+
+
+class Returning(Base):
+    """Returns a list instead of yielding."""
+
+    name = "returning"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return list(self.follow(response))
+
+
+class Async(Base):
+    """Callbacks are asynchronous generators."""
+
+    name = "async"
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        for entry in self.follow(response):
+            yield entry
+
+
+class Errback(Base):
+    """Every request has an errback, which yields an item of its own."""
+
+    name = "errback"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return self.follow(response, errback=self.on_error)
+
+    def on_error(self, failure: Failure) -> Iterator[Any]:
+        yield from super().on_error(failure)
+        yield {"url": f"errback:{failure.request.url}"}  # type: ignore[attr-defined]
+
+
+class MetaOptOut(Base):
+    """Asks simcrawl to leave its pages alone."""
+
+    name = "opt-out"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return self.follow(response, meta={"simcrawl": False})
+
+
+class DontFilter(Base):
+    """Asks for pages whatever they are."""
+
+    name = "dont-filter"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return self.follow(response, dont_filter=True) if response.url == self.url else [item(response)]
+
+
+class Posting(Base):
+    """Posts a form to every link."""
+
+    name = "posting"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        for href in response.css("a::attr(href)").getall():
+            yield FormRequest(response.urljoin(href), formdata={"a": "b"}, callback=self.parse)
+        yield item(response)
+
+
+class Starts(Base):
+    """All pages are start requests."""
+
+    name = "starts"
+    paths = ""
+
+    async def start(self) -> AsyncIterator[Any]:
+        for path in self.paths.split(","):
+            yield Request(self.url.rstrip("/") + path, dont_filter=False)
+
+
+class Inline(Base):
+    """Downloads `/copy` inside the callback of `/page`, and tells whether it came."""
+
+    name = "inline"
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        if response.url.endswith("/page"):
+            copy = await self.crawler.engine.download_async(Request(response.urljoin("/copy")))  # type: ignore[union-attr]
+            self.note("inline", [copy.url, copy.status, len(copy.body)])
+        for entry in self.follow(response):
+            yield entry
+
+
+class Verdicts(Base):
+    """Reads its verdicts."""
+
+    name = "verdicts"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        verdict = simcrawl.verdict(response)
+        assert verdict is not None
+        self.note("verdicts", [response.url, verdict.kind.value, verdict.original])
+        return self.follow(response)
+
+
+class Broken(Base):
+    """Its callback fails on `/first`, before or after an item came out."""
+
+    name = "broken"
+    late = ""
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        if response.url.endswith("/first"):
+            if self.late:
+                yield item(response)
+            raise RuntimeError("this page cannot be parsed")
+        yield from self.follow(response)
+
+
+class Waiting(Base):
+    """Asks for `/second`, a copy of `/first`, while the callback of `/first` goes on with other downloads; then fails, or not."""
+
+    name = "waiting"
+    fail = ""
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        if response.url.endswith("/first"):
+            yield Request(response.urljoin("/second"), priority=1)
+            for number in range(20):
+                await self.crawler.engine.download_async(Request(response.urljoin(f"/tick{number}")))  # type: ignore[union-attr]
+            if self.fail:
+                raise RuntimeError("this page cannot be parsed")
+        for entry in self.follow(response):
+            yield entry
+
+
+class Rules(CrawlSpider):
+    """A CrawlSpider, whose requests all have a callback of its own."""
+
+    name = "rules"
+    url = ""
+    rules = (Rule(LinkExtractor(), callback="parse_item", follow=True),)
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url)
+
+    def parse_item(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+
+class Sitemaps(SitemapSpider):
+    """Finds its pages in robots.txt and a sitemap."""
+
+    name = "sitemaps"
+    url = ""
+
+    async def start(self) -> AsyncIterator[Any]:
+        self.sitemap_urls = [self.url.rstrip("/") + "/robots.txt"]
+        async for request in super().start():
+            yield request
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield item(response)
+
+
+class Files(Base):
+    """Lets the files pipeline download two equal pages as files."""
+
+    name = "files"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield item(response, file_urls=[response.urljoin("/file-a.html"), response.urljoin("/file-b.html")])
+
+    def on_item(self, item: Any) -> None:
+        self.note("files", [file["url"] for file in item["files"]])
+
+
+class Sections(Base):
+    """Yields several items a page: one for every <section>."""
+
+    name = "sections"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        for number, section in enumerate(response.css("section")):
+            yield {"url": f"{response.url}#{number}", "text": " ".join(section.css("::text").getall())}
+
+
+class Suicidal(Base):
+    """Writes every item to a file at once, and kills its own process after so many."""
+
+    name = "suicidal"
+    path = ""
+    after = "0"
+
+    def on_item(self, item: Any) -> None:
+        with Path(self.path).open("a") as file:
+            file.write(item["url"] + "\n")
+        self.scraped = getattr(self, "scraped", 0) + 1
+        if self.scraped == int(self.after):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def on_drop(self, request: Request, response: Response, verdict: simcrawl.Verdict, spider: Spider) -> None:
+        with Path(self.path + ".dropped").open("a") as file:
+            file.write(f"{response.url} {verdict.original}\n")
+
+
+class FailingPipeline:
+    """Fails on the item of `/first`."""
+
+    def process_item(self, item: Any) -> Any:
+        if item["url"].endswith("/first"):
+            raise RuntimeError("this item cannot be stored")
+        return item
+
+
+class Sabotage:
+    """A downloader middleware that damages the store under a running crawl, when `/sabotage` comes."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Any:
+        return cls(crawler.settings["TEST_STORE_FILE"])
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if request.url.endswith("/sabotage"):
+            size = self._path.stat().st_size
+            with self._path.open("r+b") as file:
+                # All but the two meta pages, which LMDB reads once.
+                file.seek(8192)
+                file.write(b"\xff" * (size - 8192))
+        return response

@@ -1,0 +1,103 @@
+"""What a crash, a full disk or a damaged file does to a crawl: never an end to it, never a page lost."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from typing import TYPE_CHECKING
+
+from simcrawl.store import open_store
+from tests.crawl.content import hub, page
+from tests.crawl.runner import crawl, start
+from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.crawl.server import DirectorySite, Site
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_after_a_kill_every_dropped_page_has_an_original_whose_item_came_out(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    items = tmp_path / "items"
+    settings = {
+        "JOBDIR": str(tmp_path / "job"),
+        "SIMCRAWL_STORE": str(tmp_path / "store"),
+        "SIMCRAWL_SYNC_SECONDS": 0.2,
+        "LOG_LEVEL": "INFO",
+    }
+    ends = []
+    for after in (150, 250, 300, 0):
+        arguments = {"url": installguide_site.url(), "path": str(items), "after": str(after)}
+        ends.append(start([{"spider": "Suicidal", "arguments": arguments}], settings=settings).returncode)
+        with open_store(tmp_path / "store", create=False) as store:
+            assert store.verify() == []
+            assert {stored.page.url for stored in store.pages()} <= set(_lines(items))
+    # Scrapy forgets its queue in a kill and remembers what it has seen: a later run may end before its turn to be killed.
+    assert ends[0] == -signal.SIGKILL
+    assert ends[-1] == 0
+    dropped = [line.split() for line in _lines(tmp_path / "items.dropped")]
+    assert len(dropped) > 20
+    assert {original for _, original in dropped} <= set(_lines(items))
+
+
+def _fill_nothing_more() -> None:
+    # What a full disk does, for files of this process only: writes past 200 KB fail.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+
+def test_a_crawl_goes_on_when_the_disk_is_full(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    settings = {"SIMCRAWL_STORE": str(tmp_path / "store"), "LOG_LEVEL": "INFO", "SIMCRAWL_SYNC_SECONDS": 0.2}
+    outcome = crawl("Plain", installguide_site.url(), settings=settings, preexec=_fill_nothing_more)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert outcome.stats["simcrawl/store/errors"] >= 1
+    assert outcome.log.count("simcrawl cannot") == 1
+    assert outcome.pages()["admitted"] > 300
+    check_sums(outcome)
+
+
+def test_a_crawl_goes_on_when_the_store_is_damaged_under_it(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    site.add("/", hub("/first", "/sabotage"))
+    site.add("/first", page("7.4/en/protection", "/behind-first"))
+    site.add("/sabotage", page("7.4/en/toolbars", "/second", "/other"))
+    store = tmp_path / "store"
+    settings = IN_ORDER | {
+        "SIMCRAWL_STORE": str(store),
+        "SIMCRAWL_SYNC_SECONDS": 0,
+        "TEST_STORE_FILE": str(store / "data.mdb"),
+        "DOWNLOADER_MIDDLEWARES": {"tests.crawl.spiders.Sabotage": 900},
+    }
+    crawl("Plain", site.url(), settings=settings | {"DOWNLOADER_MIDDLEWARES": {}})
+    outcome = crawl("Plain", site.url(), settings=settings)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert {"/second", "/other"} <= set(outcome.paths("kept"))
+    assert outcome.pages()["skipped/store_error"] >= 2
+    assert outcome.log.count("simcrawl cannot") == 1
+    check_sums(outcome)
+
+
+def test_stored_pages_are_revisited_and_their_changes_noticed(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store")}
+    first = crawl("Plain", site.url(), settings=settings)
+    site.add("/other", page("7.4/en/openpgp", "/new"))
+    site.add("/new", page("7.4/en/autotext"))
+    second = crawl("Plain", site.url(), settings=settings)
+    assert set(first.paths("kept")) - {"/behind-other"} <= set(second.paths("kept"))
+    # What /other used to say may come back elsewhere: it is nobody's copy any more.
+    assert "/new" in second.paths("kept")
+    with open_store(tmp_path / "store", create=False) as store:
+        assert store.verify() == []
+
+
+def test_print_nothing_unexpected(capsys: pytest.CaptureFixture[str], site: Site) -> None:
+    site.add("/", page())
+    outcome = crawl("Plain", site.url())
+    assert "Traceback" not in outcome.log
+    assert capsys.readouterr().out == ""

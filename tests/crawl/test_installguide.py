@@ -1,0 +1,76 @@
+"""The main job, judged: 1,245 real pages over HTTP by the `site` spider, with labels from an independent oracle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.store import open_store
+from tests.crawl.runner import crawl
+from tests.crawl.test_crawl import IN_ORDER
+from tests.sites.installguide import Judgement, Labels
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.runner import Outcome
+    from tests.crawl.server import DirectorySite
+
+SETTINGS = {"LOG_LEVEL": "INFO"}
+MOST_LOST = 0.01
+MOST_KEPT_PER_CONTENT = 1.25
+
+
+def crawl_guide(site: DirectorySite, store: Path, **settings: Any) -> tuple[Outcome, Judgement]:
+    outcome = crawl("SiteSpider", site.url(), settings=SETTINGS | {"SIMCRAWL_STORE": str(store)} | settings)
+    with open_store(store, create=False) as opened:
+        assert opened.verify() == []
+        dropped = {line.url: line.original for line in opened.duplicates() if line.dropped_page}
+        kept = [stored.page.url for stored in opened.pages()]
+    judgement = Labels().judge(kept, dropped)
+    print(
+        f"{settings or 'defaults'}: lost {judgement.lost:.2%}, kept per content {judgement.kept_per_content:.2f}, {judgement.wrong} wrong, "
+        f"fetched {outcome.stats['response_received_count']}"
+    )
+    return outcome, judgement
+
+
+def test_the_defaults_lose_next_to_nothing_and_find_the_copies(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    outcome, judgement = crawl_guide(installguide_site, tmp_path / "store")
+    assert judgement.lost <= MOST_LOST
+    assert judgement.kept_per_content <= MOST_KEPT_PER_CONTENT
+    assert outcome.stats["item_scraped_count"] == outcome.stats["simcrawl/store/pages"]
+    assert "WARNING" not in outcome.log
+
+
+def test_a_second_crawl_drops_nothing_that_the_first_kept_and_admits_nothing(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    first, _ = crawl_guide(installguide_site, tmp_path / "store")
+    second, _ = crawl_guide(installguide_site, tmp_path / "store")
+    assert "admitted" not in second.pages()
+    assert second.stats["simcrawl/store/pages"] == first.stats["simcrawl/store/pages"]
+    with open_store(tmp_path / "store", create=False) as store:
+        kept = {stored.page.url for stored in store.pages()}
+        assert not kept & {line.url for line in store.duplicates()}
+
+
+def test_observing_loses_nothing_and_reports_the_same_duplicates(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    # With all links followed, one request at a time and one seed for the sketches, both crawls see the same pages in one order.
+    registers = []
+    for name, settings in (("observe", {"SIMCRAWL_ACTION": "observe"}), ("drop", {"SIMCRAWL_OUTLINKS": "follow"})):
+        open_store(tmp_path / name, seed=1).close()
+        outcome, judgement = crawl_guide(installguide_site, tmp_path / name, **IN_ORDER, **settings)
+        with open_store(tmp_path / name, create=False) as store:
+            registers.append({(line.url, line.original, line.kind) for line in store.duplicates()})
+        assert judgement.lost <= MOST_LOST
+        assert ("dropped" in outcome.pages()) is (name == "drop")
+        if name == "observe":
+            assert outcome.stats["item_scraped_count"] == 1 + len(Labels().content)
+    assert registers[0] == registers[1]
+    assert len(registers[0]) > 700
+
+
+@pytest.mark.parametrize("outlinks", ["drop", "follow"])
+def test_the_papers_plain_rule_runs_and_loses_more(installguide_site: DirectorySite, tmp_path: Path, outlinks: str) -> None:
+    _, judgement = crawl_guide(installguide_site, tmp_path / "store", SIMCRAWL_RECIPE="manku2007", SIMCRAWL_OUTLINKS=outlinks)
+    assert judgement.lost > MOST_LOST
