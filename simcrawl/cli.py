@@ -10,6 +10,7 @@ import json
 import sys
 from datetime import UTC, datetime
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
@@ -17,11 +18,14 @@ from urllib.request import Request, urlopen
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from simcrawl import __version__
 from simcrawl.detector import Detector, compare as compare_pages
 from simcrawl.errors import SimcrawlError, StoreError
-from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, fingerprint_page
+from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, fingerprint_page
+from simcrawl.recipes import resolve
+from simcrawl.rule import Rule
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
@@ -92,7 +96,8 @@ def query(store: str, page: str, max_distance: int | None, as_json: bool) -> int
     """Show the stored pages nearest to PAGE."""
     with _open(store) as opened:
         detector = Detector(opened)
-        asked = detector.page(*_read(page)[:1], url=page)
+        body, encoding = _read(page)
+        asked = detector.page(body, url=page, encoding=encoding)
         if isinstance(asked, Abstention):
             raise click.ClickException(f"{page} has no fingerprint: {asked.reason.value}")
         matches = opened.query(asked, max_distance)
@@ -123,10 +128,10 @@ def compare(page_a: str, page_b: str, recipe: str, as_json: bool) -> int:
     rows = [_page_row(page) for page in pages]
     a, b = pages
     if isinstance(a, PageFingerprint) and isinstance(b, PageFingerprint):
-        result = compare_pages(a, b)
+        result = compare_pages(a, b, rule=Rule.of(resolve(recipe)))
         answer = _match_row(result.distance, result)
     else:
-        same = a.body_digest == b.body_digest
+        same = a.body_digest == b.body_digest and getattr(a, "reason", None) is not Reason.EMPTY
         answer = {"distance": None, "similarity": 1.0 if same else None, "near-duplicate": same}
     if as_json:
         click.echo(json.dumps(answer | {"pages": rows}, ensure_ascii=False))
@@ -200,7 +205,7 @@ def _read(source: str) -> tuple[bytes, str | None]:
         if source.startswith(("http://", "https://")):
             return _fetch(source)
         return (sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()), None
-    except OSError as exc:
+    except (OSError, HTTPException, ValueError) as exc:
         raise click.UsageError(f"cannot read {source}: {exc}") from exc
 
 
@@ -238,7 +243,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         table.add_column(name, overflow="fold")
     add: Callable[..., None] = partial(table.add_row)
     for row in rows:
-        add(*map(_cell, row.values()))
+        add(*map(Text, map(_cell, row.values())))  # plain: brackets in a URL are no markup
     if rows:
         Console().print(table)
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simcrawl.errors import SettingError
 from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS
+from simcrawl.recipes import load, resolve
 
 if TYPE_CHECKING:
     from simcrawl.rule import Action, Scope
@@ -33,9 +34,18 @@ def _text(value: Any) -> str:
     return value.strip()
 
 
-def _named(value: Any) -> Any:
-    """Accept the name of a recipe or extractor, or the object itself."""
-    return _text(value) if isinstance(value, str) else value
+def _recipe(value: Any) -> Any:
+    """Accept the name of a recipe that exists, or the recipe itself."""
+    named = _text(value) if isinstance(value, str) else value
+    resolve(named)
+    return named
+
+
+def _extractor(value: Any) -> str:
+    path = _text(value)
+    if callable(load(path)):
+        return path
+    raise ValueError("use the dotted path of a callable (body, encoding, url) -> str")
 
 
 def _one_of(*allowed: str) -> Parse:
@@ -51,9 +61,10 @@ def _number(convert: Callable[[Any], float], low: float, high: float) -> Parse:
     def parse(value: Any) -> float:
         try:
             number = convert(value)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             number = low - 1
-        if isinstance(value, bool) or not low <= number <= high:
+        cut = isinstance(value, float) and number != value
+        if isinstance(value, bool) or cut or not low <= number <= high:
             kind = "a whole number" if convert is int else "a number"
             raise ValueError(f"use {kind} from {low:g} to {high:g}" if high < _MANY else f"use {kind} of {low:g} or more")
         return number
@@ -89,8 +100,8 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_SCOPE": (_one_of("all", "site"), "all"),
     "SIMCRAWL_COPIES_KEPT": (_number(int, 1, _MANY), 1),
     "SIMCRAWL_OUTLINKS": (_outlinks, None),
-    "SIMCRAWL_RECIPE": (_named, "auto"),
-    "SIMCRAWL_EXTRACTOR": (_text, None),
+    "SIMCRAWL_RECIPE": (_recipe, "auto"),
+    "SIMCRAWL_EXTRACTOR": (_extractor, None),
     "SIMCRAWL_MIN_FEATURES": (_count, None),
     "SIMCRAWL_MAX_PAGE_BYTES": (_number(int, 1, _MANY), MAX_PAGE_BYTES),
     "SIMCRAWL_MAX_PAGE_SECONDS": (_number(float, 0.001, _MANY), MAX_PAGE_SECONDS),
@@ -133,7 +144,7 @@ class Config:
         Raises:
             SettingError: a value is wrong, or a SIMCRAWL_RECIPE or SIMCRAWL_EXTRACTOR does not exist.
         """
-        values = {name.removeprefix("SIMCRAWL_").lower(): _parse(name, get(name)) for name in SETTINGS}
+        values = {name.removeprefix("SIMCRAWL_").lower(): parse(name, get(name)) for name in SETTINGS}
         return cls(**values)
 
     @property
@@ -144,13 +155,18 @@ class Config:
         return {name: getattr(self, name) for name in names + limits}
 
 
-def _parse(name: str, value: Any) -> Any:
-    parse, default = SETTINGS[name]
+def parse(name: str, value: Any) -> Any:
+    """Return the value of a setting, its default for None.
+
+    Raises:
+        SettingError: the value is wrong.
+    """
+    convert, default = SETTINGS[name]
     if value is None:
         value = default
     if value is None:
         return None
     try:
-        return parse(value)
+        return convert(value)
     except ValueError as exc:
         raise SettingError(f"{name} is {cast('object', value)!r}: {exc}") from exc

@@ -6,6 +6,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from simcrawl.config import parse
 from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, Abstention, PageFingerprint, digest, encode, fingerprint_page, page_key
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, Recipe, resolve
 from simcrawl.rule import Comparison, Rule, Verdict
@@ -46,17 +47,15 @@ class Detector:
         max_page_seconds: float = MAX_PAGE_SECONDS,
     ) -> None:
         chosen = resolve(recipe or _recipe_of(store))
-        overrides: dict[str, Any] = {
-            "max_distance": max_distance,
-            "min_similarity": min_similarity,
-            "min_features": min_features,
-            "extractor": extractor,
-        }
-        overrides["outlinks"] = OUTLINKS.get(outlinks) if isinstance(outlinks, str) else outlinks
+        overrides = _checked(
+            max_distance=max_distance, min_similarity=min_similarity, min_features=min_features, outlinks=outlinks, extractor=extractor
+        )
+        overrides |= {"outlinks": OUTLINKS[outlinks]} if outlinks in OUTLINKS else {}
         self.store = store
-        self.recipe = replace(chosen, **{name: value for name, value in overrides.items() if value is not None})
-        self.rule = replace(Rule.of(self.recipe), action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days)
-        self._limits = {"max_bytes": max_page_bytes, "max_seconds": max_page_seconds}
+        self.recipe = replace(chosen, **overrides)
+        self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
+        limits = _checked(max_page_bytes=max_page_bytes, max_page_seconds=max_page_seconds)
+        self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"]}
         self.seconds = {"extract": 0.0, "fingerprint": 0.0, "store": 0.0}
         store.bind(self.recipe)
 
@@ -99,6 +98,11 @@ class Detector:
             return self.store.claim(page, self.rule, never_drop=never_drop)
         finally:
             self.seconds["store"] += monotonic() - started
+
+
+def _checked(**options: Any) -> dict[str, Any]:
+    """Return the options that are given, parsed as the settings of that name are."""
+    return {name: parse(f"SIMCRAWL_{name.upper()}", value) for name, value in options.items() if value is not None}
 
 
 def _recipe_of(store: Store) -> str:

@@ -53,11 +53,17 @@ def extract(
         Exception: whatever the parser or the extractor raises on a broken page.
     """
     used, html = decode(body, encoding)
-    tree = load_html(html)
+    tree = _parse(html)
     main = extractor(body, used, url) if extractor else _main(tree)
     if tree is None:
         return Extract(main, "", "", 0)
     return Extract(main, trafilatura.html2txt(tree), _tag_paths(tree) if tags else "", _count_outlinks(tree, url))
+
+
+def _parse(html: str) -> HtmlElement | None:
+    tree = load_html(html)
+    # It takes fragments, and pages without a head that do not say "html" at once, for something else and gives nothing.
+    return load_html(f"<html><head></head>{html}") if tree is None else tree
 
 
 def _main(tree: HtmlElement | None) -> str:
@@ -70,7 +76,8 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
         return html_to_unicode(None, body)
     try:
         return encoding, body.decode(encoding, "replace")
-    except LookupError:
+    # An encoding that does not exist, that no name can be, or that cannot replace what it cannot decode.
+    except (LookupError, ValueError):
         return html_to_unicode(None, body)
 
 

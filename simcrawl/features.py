@@ -74,8 +74,9 @@ class Features:
             raise SettingError(f"weighting {self.weighting!r} does not exist: use one of {', '.join(_WEIGHTINGS)}")
         if self.size < 1:
             raise SettingError(f"feature size must be 1 or more, got {self.size}")
-        if any(not weight >= 0 for _, weight in self.weights):
-            raise SettingError("feature weights must be 0 or more")
+        for feature, weight in self.weights:
+            if not 0 <= weight < math.inf:
+                raise SettingError(f"the weight of feature {feature!r} must be a number of 0 or more, got {weight}")
 
     def weigh(self, text: str) -> dict[str, float]:
         """Return the features of a text and their weights; empty where the text has none."""

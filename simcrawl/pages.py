@@ -31,7 +31,8 @@ MAX_PAGE_SECONDS = 10.0
 # Extraction takes 18 s for 500,000 <p> and 9 s for 50,000 <article>: a page with more tags than this is left alone.
 _MAX_TAGS = 100_000
 # lxml's parser is quadratic in the attributes of one tag (4 s for 30,000): look at the bytes before parsing them.
-_LONG_TAG = re.compile(rb"<[A-Za-z][^<>]{4096,}")
+# (The zero bytes are those of UTF-16 and UTF-32.)
+_LONG_TAG = re.compile(rb"<\x00{0,3}[A-Za-z][^<>]{4096,}")
 _MAX_ATTRIBUTES = 1_000
 _OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
 
@@ -126,16 +127,17 @@ def fingerprint_page(
     "extract" and "fingerprint".
 
     Raises:
-        SettingError: there is no such recipe.
+        SettingError: there is no such recipe, or its extractor does not exist.
     """
     body = encode(html)
     work = _Work(resolve(recipe), seed, monotonic() + max_seconds, keep_text)
     known: dict[str, Any] = {"url": page_key(url), "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(body, seed)}
     if refusal := _refusal(body, max_bytes):
         return Abstention(reason=refusal, **known)
+    extractor = None if work.recipe.extractor == EXTRACTOR else load(work.recipe.extractor)
     try:
         with _timed(seconds, "extract"):
-            extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, work.recipe)
+            extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work.recipe)
         with _timed(seconds, "fingerprint"):
             return work.finish(extract.tags or extract.main, extract.whole, extract.outlinks, known)
     # Parsers and extractors raise anything at all on broken pages, RecursionError and MemoryError among them.
@@ -176,11 +178,10 @@ def _has_too_many_attributes(tag: re.Match[bytes]) -> bool:
     return max(tag[0].count(b"="), len(tag[0].split())) > _MAX_ATTRIBUTES
 
 
-def _extract(body: bytes, encoding: str | None, url: str, recipe: Recipe) -> Extract:
+def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[bytes, str, str], str] | None, recipe: Recipe) -> Extract:
     # Loaded on first use: `import simcrawl` must not cost trafilatura's half second.
     from simcrawl.extraction import extract  # noqa: PLC0415
 
-    extractor: Callable[[bytes, str, str], str] | None = None if recipe.extractor == EXTRACTOR else load(recipe.extractor)
     return extract(body, encoding, url, extractor=extractor, tags=recipe.features.kind == "tags")
 
 
@@ -198,8 +199,12 @@ class _Work:
         known |= {"text_length": len(source), "outlinks": outlinks, "text": source if self.keep_text else None}
         if reason := self._abstains(len(main), len(whole)):
             return Abstention(reason=reason, **known)
+        weighed = self.recipe.features.weigh(source)
+        # Nothing but stop words, too few words for one n-gram, no keyword: units, but no features.
+        if not any(weighed.values()):
+            return Abstention(reason=Reason.SHORT, **known)
         return PageFingerprint(
-            fingerprint=fingerprint_features(self.recipe.features.weigh(source), seed=self.seed, bits=self.recipe.bits),
+            fingerprint=fingerprint_features(weighed, seed=self.seed, bits=self.recipe.bits),
             bits=self.recipe.bits,
             units=len(main),
             text_digest=digest(encode(visible), self.seed),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
-from math import comb
+from math import comb, prod
 from typing import TYPE_CHECKING
 
 from simcrawl.simhash import check_width
@@ -123,6 +123,8 @@ def design(name: str = DEFAULT, bits: int = 64) -> Design:
         ValueError: the name is unknown, or the levels do not fit the bits.
     """
     levels = PAPER.get(name) or _parse(name)
+    if (count := prod(comb(blocks, chosen) for blocks, chosen in levels)) > _MOST_TABLES:
+        raise ValueError(f"{name!r} makes {count} tables, more than {_MOST_TABLES}: use fewer blocks or levels")
     tables = tuple(Table(order, prefix) for order, prefix in _tables(tuple(range(check_width(bits))), levels))
     return Design(name, bits, levels, tables)
 
@@ -144,8 +146,6 @@ def _tables(positions: tuple[int, ...], levels: Levels) -> Iterator[tuple[tuple[
         return
     (blocks, chosen), rest = levels[0], levels[1:]
     cut = _cut(positions, blocks)
-    if comb(blocks, chosen) > _MOST_TABLES:
-        raise ValueError(f"{blocks} blocks, {chosen} in front, make {comb(blocks, chosen)} tables: more than {_MOST_TABLES}")
     for front in combinations(range(blocks), chosen):
         head = tuple(p for i in front for p in cut[i])
         tail = tuple(p for i in range(blocks) if i not in front for p in cut[i])

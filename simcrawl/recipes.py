@@ -108,7 +108,7 @@ def resolve(recipe: str | Recipe = "auto") -> Recipe:
     """
     if isinstance(recipe, Recipe):
         return recipe
-    name = DEFAULT if recipe == "auto" else recipe
+    name = DEFAULT if recipe == "auto" else str(recipe)
     found = RECIPES.get(name) or load(name) if "." in name else RECIPES.get(name)
     if not isinstance(found, Recipe):
         raise SettingError(f"recipe {recipe!r} does not exist: use auto, {', '.join(RECIPES)}, or a dotted path to a simcrawl.Recipe")

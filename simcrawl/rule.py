@@ -242,7 +242,7 @@ def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:
 
 def site(url: str) -> str:
     """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost)."""
-    return _registrable_domain(url.partition("://")[2].partition("/")[0])
+    return _registrable_domain(url.partition("://")[2].partition("/")[0].lower())
 
 
 @lru_cache(maxsize=10_000)

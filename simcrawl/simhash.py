@@ -10,6 +10,7 @@ a 0**; that rule is stated here and nowhere else.
 
 from __future__ import annotations
 
+from string import hexdigits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,8 +48,8 @@ def simhash(hashes: Iterable[int], weights: ArrayLike, *, bits: int = 64) -> int
     Weights count to a precision of 2**-16. Exact and deterministic across machines.
 
     Raises:
-        ValueError: no feature has a positive weight, lengths differ, a weight is negative, infinite or not a number, or
-            `bits` is no fingerprint width.
+        ValueError: no feature has a positive weight, lengths differ, a weight is negative, infinite or not a number, a hash
+            does not fit, or `bits` is no fingerprint width.
     """
     return pack(projection(hashes, weights, bits=bits))
 
@@ -60,8 +61,15 @@ def projection(hashes: Iterable[int], weights: ArrayLike, *, bits: int = 64) -> 
         ValueError: as `simhash`.
     """
     width = check_width(bits) // 8
-    rows = b"".join(value.to_bytes(width, "big") for value in hashes)
+    rows = b"".join(_row(value, width) for value in hashes)
     return project(np.frombuffer(rows, np.uint8).reshape(-1, width), weights)
+
+
+def _row(value: int, width: int) -> bytes:
+    try:
+        return value.to_bytes(width, "big")
+    except OverflowError:
+        raise ValueError(f"hash {value} does not fit: hashes for {8 * width} bits are from 0 to 2**{8 * width} - 1") from None
 
 
 def project(digests: NDArray[np.uint8], weights: ArrayLike) -> NDArray[np.float64]:
@@ -84,8 +92,9 @@ def _scaled(weights: ArrayLike, features: int) -> NDArray[np.float64]:
         raise ValueError(f"{features} hashes but weights of shape {values.shape}: give one weight a feature")
     if not np.all(values >= 0):
         raise ValueError(f"weights must be 0 or more, got {values[~(values >= 0)][0]}")
-    scaled = np.rint(values * _SCALE)
-    total = float(scaled.sum())
+    with np.errstate(over="ignore"):  # the sum then says so
+        scaled = np.rint(values * _SCALE)
+        total = float(scaled.sum())
     if total == 0:
         raise ValueError("no feature has a positive weight: there is nothing to fingerprint")
     if total >= _EXACT:
@@ -114,10 +123,10 @@ def from_hex(text: str) -> int:
     Raises:
         ValueError: `text` is not hexadecimal.
     """
-    try:
-        return int(text, 16)
-    except ValueError:
-        raise ValueError(f"{text!r} is no fingerprint: expected hexadecimal digits, as `simcrawl fingerprint` prints") from None
+    # `int` would take a sign, a prefix, spaces and underscores too.
+    if not text or not set(text) <= set(hexdigits):
+        raise ValueError(f"{text!r} is no fingerprint: expected hexadecimal digits, as `simcrawl fingerprint` prints")
+    return int(text, 16)
 
 
 def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.uint64]:

@@ -19,7 +19,7 @@ from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from simcrawl.errors import StoreFullError, StoreMismatchError
+from simcrawl.errors import SettingError, StoreFullError, StoreMismatchError
 from simcrawl.pages import Abstention, PageFingerprint, page_key
 from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
 from simcrawl.recipes import Recipe, resolve
@@ -49,11 +49,20 @@ class Header:
     seed: int = 0
     recipe: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, before anything is written."""
+        design_by_name(self.design, self.bits)
+        if not 0 <= self.seed < 1 << 64:
+            raise SettingError(f"seed must be from 0 to 2**64 - 1, got {self.seed}")
+
     @classmethod
     def new(cls, *, bits: int | None, design: str | None, seed: int | str | None) -> Header:
         """Return the header of a store that is yet to be made; None for a default, seed "random" for one of its own."""
-        chosen = secrets.randbits(64) if seed == "random" else int(seed or 0)
-        return cls(bits=bits or 64, design=design or DEFAULT_DESIGN, seed=chosen)
+        if isinstance(seed, str):
+            if seed != "random":
+                raise SettingError(f"seed must be a number or 'random', got {seed!r}")
+            seed = secrets.randbits(64)
+        return cls(bits=64 if bits is None else bits, design=DEFAULT_DESIGN if design is None else design, seed=seed or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +98,18 @@ class Reader(Protocol):
     def with_fingerprint(self, fingerprint: int) -> Iterable[StoredPage]:
         """Return the pages that have exactly this fingerprint."""
 
+    def is_bare(self, fingerprint: int) -> bool:
+        """Return whether a fingerprint was stored without a page."""
+
 
 class Claim:
     """A page that is being crawled. Confirm it when its content came out; withdraw it when that failed. Thread-safe."""
 
-    def __init__(self, store: BaseStore, stored: StoredPage, *, settled: bool = False) -> None:
+    def __init__(self, store: BaseStore, stored: StoredPage, *, previous: StoredPage | None = None, settled: bool = False) -> None:
         self._store = store
         self.stored = stored
+        # The confirmed page of the same URL that is not yet written: a withdrawal brings it back.
+        self.previous = previous
         self.settled = settled
         self.callbacks: list[Callable[[], object]] = []
 
@@ -148,6 +162,11 @@ class _Overlay:
         with self.lock:
             fresh = self.index.with_fingerprint(fingerprint)
         return chain(fresh, self._not_overlaid(self.committed.with_fingerprint(fingerprint)))
+
+    def is_bare(self, fingerprint: int) -> bool:
+        with self.lock:
+            fresh = self.index.is_bare(fingerprint)
+        return fresh or self.committed.is_bare(fingerprint)
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         with self.lock:
@@ -252,12 +271,22 @@ class BaseStore(ABC):
             )
 
     def _check(self, page: PageFingerprint | Abstention) -> None:
+        if isinstance(page, PageFingerprint) and page.bits != self.header.bits:
+            raise StoreMismatchError(
+                f"the page has a {page.bits}-bit fingerprint, the store holds {self.header.bits}-bit ones: "
+                "use a recipe of that width or another store"
+            )
         self._bind_identity(page.recipe)
         if page.seed != self.header.seed:
             raise StoreMismatchError(
                 f"the page was fingerprinted with seed {page.seed}, the store has seed {self.header.seed}: make it with "
                 "detector.page(html, url=...), or pass seed= to fingerprint_page"
             )
+
+    def _check_fingerprint(self, fingerprint: int) -> int:
+        if not 0 <= fingerprint < 1 << self.header.bits:
+            raise ValueError(f"{fingerprint} is no {self.header.bits}-bit fingerprint, which is what the store holds")
+        return fingerprint
 
     # ---- admission
 
@@ -270,9 +299,12 @@ class BaseStore(ABC):
             StoreMismatchError: the page was made with another recipe or seed.
             StoreError: the store cannot be read or written.
         """
-        admission = self.claim(page, rule)
-        if admission.claim:
-            admission.claim.confirm()
+        self._check(page)
+        with self._view() as view:
+            admission = self._decide(page, rule, view)
+            # Within the decision: to the next one the page is not a claim that could yet be withdrawn.
+            if admission.claim:
+                admission.claim.confirm()
         self.commit_if_due()
         return admission.verdict
 
@@ -288,12 +320,15 @@ class BaseStore(ABC):
         """
         self._check(page)
         with self._view() as view:
-            decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop)
-            if decision.original and not decision.original.confirmed:
-                return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
-            if decision.original:
-                self._note(page.url, decision.verdict)
-            return Admission(decision.verdict, self._claim(page, view) if decision.record else None)
+            return self._decide(page, rule, view, never_drop=never_drop)
+
+    def _decide(self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False) -> Admission:
+        decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop)
+        if decision.original and not decision.original.confirmed:
+            return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
+        if decision.original:
+            self._note(page.url, decision.verdict)
+        return Admission(decision.verdict, self._claim(page, view) if decision.record else None)
 
     def _default_rule(self) -> Rule:
         return Rule.of(self._recipe or resolve((self.header.recipe or "auto").partition("/")[0]))
@@ -329,7 +364,7 @@ class BaseStore(ABC):
                     f"{len(self._index)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
                 )
             stored = StoredPage(replace(page, text=None), known.first_seen if known else now, now, confirmed=False)
-            claim = self._claims[page.url] = Claim(self, stored)
+            claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
             self._index.add(stored)
         return claim
 
@@ -347,6 +382,8 @@ class BaseStore(ABC):
             del self._claims[url]
             if confirmed:
                 self._index.replace(replace(claim.stored, confirmed=True))
+            elif claim.previous:
+                self._index.add(claim.previous)
             else:
                 self._index.remove(url)
         for callback in claim.callbacks:
@@ -362,8 +399,10 @@ class BaseStore(ABC):
         """Return the nearest stored fingerprint within the radius; insert where there is none. One atomic step.
 
         Raises:
+            ValueError: the fingerprint is wider than the store's.
             StoreError: the store cannot be read or written.
         """
+        self._check_fingerprint(fingerprint)
         with self._view() as view:
             near = view.near(fingerprint, max_distance)
             if not near:
@@ -376,10 +415,18 @@ class BaseStore(ABC):
         """Insert fingerprints without pages, in bulk; those already there have no effect. Durable when it returns.
 
         Raises:
+            ValueError: a fingerprint is wider than the store's.
             StoreError: the store cannot be written.
         """
+        bits = self.header.bits
+        try:
+            loaded = words(fingerprints, bits=bits)
+        except OverflowError as exc:
+            raise ValueError(f"a fingerprint does not fit into the {bits} bits of the store's") from exc
+        if len(loaded) and bits % 64:
+            self._check_fingerprint(int(loaded[:, -1].max()) << bits // 64 * 64)
         with self._committing, self._deciding:
-            self._load(words(fingerprints, bits=self.header.bits))
+            self._load(loaded)
 
     # ---- queries
 
@@ -389,9 +436,10 @@ class BaseStore(ABC):
         `max_distance`: by default the recipe's.
 
         Raises:
+            ValueError: the fingerprint is wider than the store's.
             StoreError: the store cannot be read.
         """
-        fingerprint = page if isinstance(page, int) else page.fingerprint
+        fingerprint = self._check_fingerprint(page if isinstance(page, int) else page.fingerprint)
         distance = self._default_rule().max_distance if max_distance is None else max_distance
         with self._view() as view:
             return [
@@ -402,6 +450,7 @@ class BaseStore(ABC):
 
     def query_fingerprint(self, fingerprint: int, max_distance: int = 3) -> list[Match]:
         """Online query without looking at pages: every stored fingerprint within the radius, nearest first. Exact."""
+        self._check_fingerprint(fingerprint)
         with self._view() as view:
             near = view.near(fingerprint, max_distance)
         return sorted((Match(other, apart) for other, apart in near.items()), key=lambda match: (match.distance, match.fingerprint))
@@ -435,13 +484,15 @@ class BaseStore(ABC):
         """
         url = page_key(url)
         with self._committing, self._deciding:
-            with self._lock:
-                claimed = self._claims.get(url)
-                known = not claimed and self._index.remove(url) is not None
             erased = self._erase(url)
-        if claimed:
-            claimed.withdraw()
-        return known or erased or claimed is not None
+            # In one step with the end of the claim: it must not be confirmed in between.
+            with self._lock:
+                known = self._index.remove(url) is not None
+                if claim := self._claims.pop(url, None):
+                    claim.settled = True
+        for callback in claim.callbacks if claim else ():
+            callback()
+        return known or erased
 
     def sync(self) -> None:
         """Commit everything confirmed; where the store has a disk it is on it when this returns.
@@ -452,7 +503,8 @@ class BaseStore(ABC):
         with self._committing:
             self._last_commit = monotonic()
             with self._lock:
-                pages = [stored for stored in self._index if stored.confirmed]
+                pages = [claim.previous for claim in self._claims.values() if claim.previous]
+                pages += [stored for stored in self._index if stored.confirmed]
                 bare, register = list(self._index.bare), list(self._register.values())
             if pages or bare or register:
                 self._write(pages, bare, register)
@@ -494,4 +546,5 @@ def _matches(view: _Overlay, fingerprint: int, distance: int) -> list[Match]:
         for stored in view.with_fingerprint(fingerprint)
         if isinstance(stored.page, PageFingerprint)
     ]
-    return pages or [Match(fingerprint, distance)]
+    # Neither: the page that has it is being crawled again, with other content.
+    return pages or ([Match(fingerprint, distance)] if view.is_bare(fingerprint) else [])

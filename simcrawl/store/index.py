@@ -106,6 +106,10 @@ class PageIndex:
         """Fingerprints that have no page."""
         return self._bare
 
+    def is_bare(self, fingerprint: int) -> bool:
+        """Return whether a fingerprint was stored without a page."""
+        return fingerprint in self._bare
+
     def add(self, stored: StoredPage) -> None:
         """Add a page, in place of the one under the same URL."""
         page = stored.page

@@ -65,7 +65,7 @@ def _mapped_errors(path: Path) -> Iterator[None]:
     except lmdb.Error as exc:
         raise (StoreFullError if "No space left" in str(exc) else StoreError)(f"{path}: {exc}") from exc
     except OSError as exc:
-        raise StoreError(f"{path}: {exc}") from exc
+        raise StoreError(f"cannot use {path} ({exc}): check that the directory exists and may be written") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,11 @@ class _Snapshot:
                     if owner != _NO_PAGE and (stored := self.page_by_key(owner)):
                         yield stored
 
+    def is_bare(self, fingerprint: int) -> bool:
+        """Return whether a fingerprint was stored without a page."""
+        with self.txn.cursor(self.databases.fingerprints) as cursor:
+            return cursor.set_key_dup(self.fingerprint_key(fingerprint), _NO_PAGE)
+
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all fingerprints within the radius."""
         packed = b"".join(self._candidates(fingerprint, distance))
@@ -247,7 +252,7 @@ class _Snapshot:
         """Yield the register."""
         with self.txn.cursor(self.databases.duplicates) as cursor:
             for value in cursor.iternext(keys=False, values=True):
-                yield Duplicate(**json.loads(bytes(value)))
+                yield _parse_duplicate(bytes(value))
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of `BaseStore.counts`."""
@@ -339,7 +344,8 @@ class _Writer(_Snapshot):
         values = [int.from_bytes(row.tobytes(), "little") for row in fingerprints]
         fresh = [value for value in values if self.txn.get(self.fingerprint_key(value), db=self.databases.fingerprints) is None]
         with self.txn.cursor(self.databases.fingerprints) as cursor:
-            cursor.putmulti((self.fingerprint_key(value), _NO_PAGE) for value in sorted(fresh))
+            # All of them, so that one which a page has too outlives that page.
+            cursor.putmulti((self.fingerprint_key(value), _NO_PAGE) for value in sorted(values))
         for index, table in enumerate(self.design.tables):
             groups: dict[int, list[int]] = {}
             for value in fresh:
@@ -366,6 +372,7 @@ def _problems(snapshot: _Snapshot) -> Iterator[str]:
         if entries != count:
             yield f"{name}: {entries} entries where the pages account for {count}"
     yield from _problems_of_tables(snapshot)
+    yield from _problems_of_register(snapshot)
 
 
 def _owners(snapshot: _Snapshot) -> Iterator[memoryview]:
@@ -408,6 +415,22 @@ def _problems_of_tables(snapshot: _Snapshot) -> Iterator[str]:
                 yield f"table {index}: fingerprint {fingerprint:#x} is missing"
 
 
+def _problems_of_register(snapshot: _Snapshot) -> Iterator[str]:
+    with snapshot.txn.cursor(snapshot.databases.duplicates) as cursor:
+        for key, value in cursor:
+            try:
+                _parse_duplicate(bytes(value))
+            except StoreCorruptError as exc:
+                yield f"duplicates: {bytes(key).hex()}: {exc}"
+
+
+def _parse_duplicate(value: bytes) -> Duplicate:
+    try:
+        return Duplicate(**json.loads(value))
+    except (ValueError, TypeError) as exc:
+        raise StoreCorruptError(f"a line of the register does not parse ({exc}): restore the store from a backup") from exc
+
+
 def _cut(packed: bytes, size: int) -> list[bytes]:
     return [packed[i : i + size] for i in range(0, len(packed), size)]
 
@@ -432,13 +455,13 @@ def open_lmdb(
 ) -> LmdbStore:
     """Return the store in a directory, made where there is none; see `simcrawl.open_store`."""
     where = Path(path).expanduser().resolve()
+    wanted: dict[str, Any] = {"bits": bits, "design": design, "seed": seed}
     with _opening:
         store, uses = _open.get(where, (None, 0))
-        if store is None:
-            store = _open_new(
-                where, Header.new(bits=bits, design=design, seed=seed), sync_seconds=sync_seconds, map_size=map_size, create=create
-            )
-        _check_header(where, store.header, bits=bits, design=design, seed=seed)
+        if store:
+            _check_header(where, store.header, wanted)
+        else:
+            store = _open_new(where, wanted, sync_seconds=sync_seconds, map_size=map_size, create=create)
         _open[where] = store, uses + 1
     return store
 
@@ -455,7 +478,7 @@ def _release(store: LmdbStore) -> None:
         store._shut()  # noqa: SLF001 - the store's own other half
 
 
-def _check_header(path: Path, header: Header, **wanted: int | str | None) -> None:
+def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
     for name, value in wanted.items():
         if value not in (None, "random", getattr(header, name)):
             raise StoreMismatchError(
@@ -463,26 +486,35 @@ def _check_header(path: Path, header: Header, **wanted: int | str | None) -> Non
             )
 
 
-def _open_new(path: Path, wanted: Header, *, sync_seconds: float, map_size: int, create: bool) -> LmdbStore:
+def _open_new(path: Path, wanted: dict[str, Any], *, sync_seconds: float, map_size: int, create: bool) -> LmdbStore:
+    fresh = Header.new(**wanted)
+    with _mapped_errors(path):
+        exists = _look_for_store(path, create=create)
+        if not exists:
+            path.mkdir(parents=True, exist_ok=True)
+        env = _environment(path, map_size)
+        try:
+            header = _read_or_write_header(path, env, fresh, exists=exists)
+            _check_header(path, header, wanted)
+            return LmdbStore(path, env, _databases(env, header), header, sync_seconds=sync_seconds)
+        except BaseException:
+            env.close()
+            raise
+
+
+def _look_for_store(path: Path, *, create: bool) -> bool:
+    """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
     exists = (path / "data.mdb").exists()
     if not exists and not create:
         raise StoreFormatError(
             f"there is no simcrawl store at {path}: a crawl with simcrawl makes one, at the path that SIMCRAWL_STORE names"
         )
-    if not exists and path.exists() and (not path.is_dir() or any(path.iterdir())):
+    # A lock file alone: another process is about to make a store here, or was killed at that moment.
+    if not exists and path.exists() and (not path.is_dir() or any(entry.name != "lock.mdb" for entry in path.iterdir())):
         raise StoreFormatError(
             f"{path} holds no simcrawl store: give the path of a store, or of a directory that is empty or does not exist"
         )
-    with _mapped_errors(path):
-        if not exists:
-            path.mkdir(parents=True, exist_ok=True)
-        env = _environment(path, map_size)
-        try:
-            header = _read_or_write_header(path, env, wanted, exists=exists)
-            return LmdbStore(path, env, _databases(env, header), header, sync_seconds=sync_seconds)
-        except BaseException:
-            env.close()
-            raise
+    return exists
 
 
 def _environment(path: Path, map_size: int) -> lmdb.Environment:

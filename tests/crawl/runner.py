@@ -22,7 +22,7 @@ _SETTINGS: dict[str, Any] = {
     "ADDONS": {"simcrawl.Addon": 500},
     "SIMCRAWL_STORE": "memory:",
     "TELNETCONSOLE_ENABLED": False,
-    "EXTENSIONS": {"scrapy.extensions.remote_control.RemoteControl": None},
+    "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": False,
 }
 

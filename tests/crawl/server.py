@@ -18,12 +18,18 @@ class _Quiet:
         """Say nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing: crawlers that are killed leave broken connections."""
+
+
 class _Running:
     """A server in a thread of its own for the length of a `with` block."""
 
     def __init__(self, handler: Any) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), handler)
 
     def __enter__(self) -> Self:
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

@@ -2,7 +2,7 @@
 
 `build` downloads four Debian packages by name and unpacks them; nothing is installed. `/mirror/` is a byte-for-byte copy of
 `/amd64/`. `Labels` says which pages have the same content, by an oracle that shares no code with simcrawl: 5-shingles of the pages'
-content containers, connected at a Jaccard resemblance of 0.9 or more. It was made from version 20230508+deb12u1 of the packages.
+content containers, connected at a Jaccard resemblance of 0.9 or more. Labels and packages are of one version, that of Debian 12.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ARCHITECTURES = ("amd64", "i386", "arm64", "armhf")
+VERSION = "20230508+deb12u1"
 LANGUAGES = ("en", "zh_CN", "ja")
 LABELS = Path(__file__).with_name("installguide.labels.json.gz")
 
 
 def build(root: Path) -> None:
-    """Build the site in a directory."""
+    """Build the site in a directory.
+
+    Raises:
+        UnavailableError: the packages of that version are not to be had here.
+    """
     with tempfile.TemporaryDirectory() as work:
+        _download(Path(work))
         for architecture in ARCHITECTURES:
-            package = f"installation-guide-{architecture}"
             unpacked = Path(work, architecture)
-            _run("apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", package, cwd=work)
-            _run("dpkg-deb", "-x", str(next(Path(work).glob(f"{package}_*.deb"))), str(unpacked))
+            _run("dpkg-deb", "-x", str(next(Path(work).glob(f"*-{architecture}_*.deb"))), str(unpacked))
             for language in LANGUAGES:
-                shutil.copytree(unpacked / "usr/share/doc" / package / language, root / architecture / language)
+                shutil.copytree(unpacked / f"usr/share/doc/installation-guide-{architecture}" / language, root / architecture / language)
     shutil.copytree(root / "amd64", root / "mirror")
     links = (
         f'<li><a href="/{part}/{language}/index.html">{part} {language}</a></li>'
@@ -41,10 +45,25 @@ def build(root: Path) -> None:
     (root / "index.html").write_text(head + "<ul>" + "\n".join(links) + "</ul></body></html>")
 
 
+class UnavailableError(Exception):
+    """The packages cannot be downloaded."""
+
+
+def _download(work: Path) -> None:
+    packages = [f"installation-guide-{architecture}={VERSION}" for architecture in ARCHITECTURES]
+    # Package lists of our own: the machine's may never have been fetched, and refreshing those takes root.
+    lists, cache = work / "lists", work / "cache"
+    (lists / "partial").mkdir(parents=True)
+    (cache / "archives/partial").mkdir(parents=True)
+    apt = ("apt-get", "-q", "-o", "APT::Sandbox::User=root", "-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={cache}")
+    for command in (("update",), ("download", *packages)):
+        _run(*apt, *command, cwd=str(work))
+
+
 def _run(*command: str, cwd: str | None = None) -> None:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed; is `apt-get update` needed?\n{done.stdout}{done.stderr}")
+        raise UnavailableError(f"{' '.join(command[-5:])}: {done.stdout}{done.stderr}")
 
 
 @dataclass(frozen=True)

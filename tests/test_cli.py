@@ -1,0 +1,401 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simcrawl
+from simcrawl.cli import STORE_COMMANDS, run
+from simcrawl.crawl.command import SimcrawlCommand
+from tests.samples import chinese, edited, english, page
+
+if TYPE_CHECKING:
+    from tests.crawl.server import Site
+
+SCRIPT = str(Path(sys.executable).with_name("simcrawl"))
+A, B = "http://example.org/a", "http://example.org/b"
+OWN = simcrawl.Recipe("own", 1, simcrawl.Features(kind="ngrams", size=2), max_distance=10)
+
+
+def _fill(path: Path) -> Path:
+    """Make a store of a page, a copy of it and another page."""
+    with simcrawl.open_store(path, seed="random") as store:
+        detector = simcrawl.Detector(store)
+        for url, html in ((A, page(english())), (B, page(english(), wrap="main")), ("http://example.org/中文", page(chinese()))):
+            detector.admit(detector.page(html, url=url))
+    return path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return str(_fill(tmp_path / "store"))
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def write(name: str, html: str | bytes) -> str:
+        path = tmp_path / name
+        path.write_bytes(html if isinstance(html, bytes) else html.encode())
+        return str(path)
+
+    return write
+
+
+def _rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def _cells(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
+    return [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+
+
+def _call(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(arguments, input=stdin, capture_output=True, check=False, cwd=cwd, env=os.environ | environment, timeout=60)
+
+
+# ---- stats, duplicates, verify
+
+
+def test_stats(store: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["stats", store]) == 0
+    shown = dict(_cells(capsys))
+    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "agreement/1")
+    assert run(["stats", store, "--json"]) == 0
+    (row,) = _rows(capsys)
+    assert {name: str(value) for name, value in row.items()} == shown
+    assert row["bytes"] > 0
+
+
+def test_duplicates(store: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["duplicates", store, "--json"]) == 0
+    (row,) = _rows(capsys)
+    when = row.pop("when")
+    assert when.endswith("+00:00")
+    assert row == {
+        "url": B,
+        "original": A,
+        "reason": "identical text",
+        "distance": 0,
+        "similarity": 1.0,
+        "dropped": "page and outlinks",
+    }
+    assert run(["duplicates", store]) == 0
+    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page and outlinks", when]]
+
+
+def test_verify(store: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["verify", store]) == 0
+    assert capsys.readouterr().out == "No problems found.\n"
+    assert run(["verify", store, "--json"]) == 0
+    assert _rows(capsys) == [{"problems": []}]
+
+
+# ---- query
+
+
+def test_query_shows_the_stored_pages_nearest_to_a_page(store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    asked = write("a.html", page(edited(english(), 1)))
+    assert run(["query", store, asked, "--json"]) == 0
+    (row,) = _rows(capsys)
+    assert row["url"] == A
+    assert row["near-duplicate"] == (row["similarity"] >= 0.92)
+    assert run(["query", store, asked]) == 0
+    assert _cells(capsys) == [[str(row["distance"]), str(row["similarity"]), "yes" if row["near-duplicate"] else "no", A]]
+
+
+def test_query_within_a_radius_of_the_caller_s(store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    asked = write("a.html", page(chinese()))
+    assert run(["query", store, asked, "--max-distance", "128", "--json"]) == 0
+    rows = _rows(capsys)
+    assert [row["url"] for row in rows] == ["http://example.org/中文", A]
+    assert [row["near-duplicate"] for row in rows] == [True, False]
+    assert rows[0]["distance"] == 0 < rows[1]["distance"]
+
+
+def test_query_that_finds_nothing_is_a_negative_answer(store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    asked = write("a.html", page("\n".join(english(seed=5).split())))
+    assert run(["query", store, asked, "--max-distance", "0", "--json"]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_query_of_a_page_without_a_fingerprint_says_why(store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    assert run(["query", store, write("a.html", page("short"))]) == 1
+    assert "has no fingerprint: short" in capsys.readouterr().err
+
+
+def test_query_changes_nothing(store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    asked = write("a.html", page(english(seed=7)))
+    run(["stats", store])
+    before = capsys.readouterr().out
+    run(["query", store, asked])
+    capsys.readouterr()
+    run(["stats", store])
+    assert capsys.readouterr().out == before
+
+
+# ---- fingerprint
+
+
+def test_fingerprint(write: Any, capsys: pytest.CaptureFixture[str]):
+    files = [write("a.html", page(english())), write("b.html", page(english(), wrap="main"))]
+    assert run(["fingerprint", *files, "--json"]) == 0
+    made = simcrawl.fingerprint_page(page(english()))
+    assert isinstance(made, simcrawl.PageFingerprint)
+    rows = _rows(capsys)
+    assert rows == [{"page": file, "fingerprint": made.hex, "characters": len(english()), "abstains": None} for file in files]
+    assert run(["fingerprint", *files]) == 0
+    assert _cells(capsys) == [[file, made.hex, str(len(english())), "-"] for file in files]
+
+
+def test_fingerprint_of_a_page_that_has_none_says_why(write: Any, capsys: pytest.CaptureFixture[str]):
+    assert run(["fingerprint", write("a.html", page(english())), write("b.pdf", b"%PDF-1.7"), "--json"]) == 1
+    assert [row["abstains"] for row in _rows(capsys)] == [None, "not_html"]
+
+
+@pytest.mark.parametrize("recipe", ["manku2007", f"{__name__}.OWN"])
+def test_fingerprint_by_another_recipe(recipe: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    file = write("a.html", page(english()))
+    assert run(["fingerprint", file, "--recipe", recipe, "--json"]) == 0
+    made = simcrawl.fingerprint_page(page(english()), recipe=recipe)
+    assert isinstance(made, simcrawl.PageFingerprint)
+    assert _rows(capsys)[0]["fingerprint"] == made.hex
+
+
+def test_fingerprint_of_standard_input():
+    done = _call(SCRIPT, "fingerprint", "-", stdin=page(chinese()).encode("utf-16"))
+    made = simcrawl.fingerprint_page(page(chinese()))
+    assert isinstance(made, simcrawl.PageFingerprint)
+    assert (done.returncode, done.stdout.decode().split("\t")[:2], done.stderr) == (0, ["-", made.hex], b"")
+
+
+def test_pages_from_the_web_are_read_in_the_encoding_of_their_server(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    site.add("/zh", page(chinese()).encode("gb18030"), Content_Type="text/html; charset=gb18030")
+    made = simcrawl.fingerprint_page(page(chinese()))
+    assert isinstance(made, simcrawl.PageFingerprint)
+    assert run(["fingerprint", site.url("/zh"), "--json"]) == 0
+    assert _rows(capsys)[0]["fingerprint"] == made.hex
+    assert run(["query", str(_fill(tmp_path / "store")), site.url("/zh"), "--json"]) == 0
+    assert [(row["url"], row["distance"]) for row in _rows(capsys)] == [("http://example.org/中文", 0)]
+
+
+# ---- compare
+
+
+@pytest.mark.parametrize(("edits", "code"), [(0, 0), (1, 0), (1000, 1)])
+def test_compare(edits: int, code: int, write: Any, capsys: pytest.CaptureFixture[str]):
+    texts = [english(150), edited(english(150), edits)]
+    files = [write(f"{number}.html", page(text)) for number, text in enumerate(texts)]
+    a, b = (simcrawl.fingerprint_page(page(text)) for text in texts)
+    assert isinstance(a, simcrawl.PageFingerprint)
+    assert isinstance(b, simcrawl.PageFingerprint)
+    result = simcrawl.compare(a, b)
+    assert run(["compare", *files, "--json"]) == code
+    (row,) = _rows(capsys)
+    assert [shown["fingerprint"] for shown in row["pages"]] == [a.hex, b.hex]
+    assert (row["distance"], row["near-duplicate"]) == (result.distance, result.is_near_duplicate)
+    assert run(["compare", *files]) == code
+    assert _cells(capsys)[2] == [str(row["distance"]), str(row["similarity"]), "no" if code else "yes"]
+
+
+def test_compare_by_a_recipe_of_one_s_own(write: Any, capsys: pytest.CaptureFixture[str]):
+    files = [write(f"{edits}.html", page(edited(english(150), edits))) for edits in (0, 1)]
+    assert run(["compare", *files, "--recipe", f"{__name__}.OWN", "--json"]) == 0
+    assert _rows(capsys)[0]["near-duplicate"] is True
+
+
+def test_compare_by_a_recipe_without_sketches(write: Any, capsys: pytest.CaptureFixture[str]):
+    files = [write(f"{edits}.html", page(edited(english(150), edits))) for edits in (0, 1)]
+    assert run(["compare", *files, "--recipe", "manku2007"]) == 0
+    assert _cells(capsys)[2][1:] == ["-", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("html_a", "html_b", "code"),
+    [
+        (page("two words"), page("two words"), 0),
+        (page("two words"), page("two others"), 1),
+        (page("two words"), page(english()), 1),
+        # A crawl never takes pages that a script fills later for copies of each other.
+        ("<html><body><script src='/app.js'></script></body></html>", "<html><body><script src='/app.js'></script></body></html>", 1),
+    ],
+)
+def test_compare_pages_without_a_fingerprint_as_a_crawl_does(html_a: str, html_b: str, code: int, write: Any):
+    files = [write("a.html", html_a), write("b.html", html_b)]
+    assert run(["compare", *files]) == code
+    detector = simcrawl.Detector(simcrawl.open_store("memory:"))
+    detector.admit(detector.page(html_a, url=A))
+    assert detector.admit(detector.page(html_b, url=B)).is_duplicate == (code == 0)
+
+
+# ---- exit codes and errors
+
+
+@pytest.mark.parametrize("command", STORE_COMMANDS)
+def test_a_store_that_is_not_there_is_a_store_error(command: str, tmp_path: Path, write: Any, capsys: pytest.CaptureFixture[str]):
+    absent = tmp_path / "absent"
+    assert run([command, str(absent), *([write("a.html", page(english()))] if command == "query" else [])]) == 3
+    shown = capsys.readouterr()
+    assert str(absent) in shown.err
+    assert shown.err.startswith("Error: ")
+    assert shown.out == ""
+    assert not absent.exists()
+
+
+def test_a_directory_of_other_things_is_a_store_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "data.mdb").write_bytes(b"something else entirely")
+    assert run(["stats", str(tmp_path)]) == 3
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["nonsense"], "nonsense"),
+        (["stats"], "STORE"),
+        (["stats", "memory:"], "memory: store ends with its crawl"),
+        (["stats", "redis://host/0"], "redis://host/0"),
+        (["query", "{store}", "/no/such/file"], "/no/such/file"),
+        (["query", "{store}", "{page}", "--max-distance", "129"], "129"),
+        (["fingerprint"], "PAGE"),
+        (["fingerprint", "/no/such/file"], "/no/such/file"),
+        (["fingerprint", "http://127.0.0.1:1/"], "http://127.0.0.1:1/"),
+        (["fingerprint", "http://[broken/"], "http://[broken/"),
+        (["fingerprint", "http://two words/"], "http://two words/"),
+        (["fingerprint", "{page}", "--recipe", "nonsense"], "recipe 'nonsense' does not exist: use auto"),
+        (["compare", "{page}"], "PAGE"),
+        (["compare", "{page}", "{page}", "--recipe", "no.such"], "no.such"),
+    ],
+)
+def test_wrong_use(arguments: list[str], named: str, store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    html = write("a.html", page(english()))
+    assert run([argument.format(store=store, page=html) for argument in arguments]) == 2
+    shown = capsys.readouterr()
+    assert named in shown.err
+    assert shown.out == ""
+
+
+def test_a_page_that_the_web_does_not_have_is_wrong_use(site: Site, capsys: pytest.CaptureFixture[str]):
+    assert run(["fingerprint", site.url("/absent")]) == 2
+    assert "404" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_names_every_command(option: str, capsys: pytest.CaptureFixture[str]):
+    assert run([option]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {command} " in shown for command in ("compare", "fingerprint", *STORE_COMMANDS))
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]):
+    assert run(["--version"]) == 0
+    assert simcrawl.__version__ in capsys.readouterr().out
+
+
+# ---- the script, and a terminal
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["stats", "{store}"], 0), (["fingerprint", "-"], 1), (["nonsense"], 2), (["verify", "/absent"], 3)],
+)
+def test_the_script_exits_with_its_code_and_no_traceback(arguments: list[str], code: int, store: str):
+    done = _call(SCRIPT, *(argument.format(store=store) for argument in arguments), stdin=b"no page")
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+
+
+def _on_terminal(*arguments: str) -> str:
+    leader, follower = os.openpty()
+    environment = os.environ | {"COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
+    try:
+        subprocess.run([SCRIPT, *arguments], stdout=follower, check=False, env=environment, timeout=60)
+    finally:
+        os.close(follower)
+    try:
+        return os.read(leader, 100_000).decode()
+    finally:
+        os.close(leader)
+
+
+def test_a_terminal_gets_a_table(store: str):
+    shown = _on_terminal("duplicates", store)
+    assert all(text in shown for text in ("url", "original", "dropped", A, B, "identical text", "│"))
+
+
+def test_brackets_in_a_url_are_no_mark_up(tmp_path: Path):
+    url = "http://example.org/[/red]?a[]=[bold]b"
+    with simcrawl.open_store(tmp_path / "store") as opened:
+        for name in (A, url):
+            opened.admit(simcrawl.fingerprint_page(page(english()), url=name))
+    assert url in _on_terminal("duplicates", str(tmp_path / "store"))
+
+
+def test_an_empty_table_says_so_on_a_terminal_and_nothing_in_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    simcrawl.open_store(tmp_path / "store").close()
+    assert _on_terminal("duplicates", str(tmp_path / "store")).strip() == "Nothing found."
+    assert run(["duplicates", str(tmp_path / "store")]) == 0
+    assert capsys.readouterr().out == ""
+
+
+# ---- scrapy simcrawl
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = shop.settings\n")
+    (tmp_path / "shop" / "deep").mkdir(parents=True)
+    (tmp_path / "shop" / "__init__.py").touch()
+    (tmp_path / "shop" / "settings.py").write_text("BOT_NAME = 'shop'\nADDONS = {'simcrawl.Addon': 500}\nSIMCRAWL_STORE = 'pages'\n")
+    _fill(tmp_path / ".scrapy" / "pages")
+    return tmp_path
+
+
+def _scrapy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    return _call(sys.executable, "-m", "scrapy", "simcrawl", *arguments, cwd=cwd)
+
+
+@pytest.mark.parametrize("directory", [".", "shop/deep"])
+def test_inside_a_project_its_store_is_found(directory: str, project: Path):
+    done = _scrapy("duplicates", "--json", cwd=project / directory)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["original"] == A
+
+
+def test_inside_a_project_arguments_and_exit_codes_pass(project: Path):
+    (project / "a.html").write_text(page(english()))
+    found = _scrapy("query", "a.html", "--max-distance", "0", "--json", cwd=project)
+    assert (found.returncode, json.loads(found.stdout)["url"]) == (0, A)
+    assert _scrapy("fingerprint", "a.html", cwd=project).stdout.startswith(b"a.html\t")
+    (project / "b.html").write_text("nothing")
+    assert _scrapy("compare", "a.html", "b.html", cwd=project).returncode == 1
+    assert _scrapy("nonsense", cwd=project).returncode == 2
+
+
+def test_a_project_that_was_never_crawled_has_no_store(project: Path):
+    (project / "shop" / "settings.py").write_text("SIMCRAWL_STORE = 'never'\n")
+    done = _scrapy("stats", cwd=project)
+    assert done.returncode == 3
+    assert str(project / ".scrapy" / "never") in done.stderr.decode()
+
+
+def test_a_wrong_setting_of_the_project_is_named(project: Path):
+    (project / "shop" / "settings.py").write_text("SIMCRAWL_ACTION = 'dorp'\n")
+    done = _scrapy("stats", cwd=project)
+    assert done.returncode != 0
+    assert "SIMCRAWL_ACTION is 'dorp'" in done.stderr.decode()
+
+
+def test_outside_a_project_the_other_command_is_named(tmp_path: Path):
+    done = _scrapy("stats", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no Scrapy project here: use `simcrawl COMMAND STORE` instead" in (done.stdout + done.stderr).decode()
+
+
+def test_scrapy_lists_the_command(project: Path):
+    done = _call(sys.executable, "-m", "scrapy", "--help", cwd=project)
+    assert SimcrawlCommand().short_desc() in done.stdout.decode()

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import ast
+import math
+import re
+import runpy
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simcrawl.config import SETTINGS, Config
+from simcrawl.detector import Detector
+from simcrawl.errors import SettingError
+from simcrawl.recipes import RECIPES, Recipe
+from simcrawl.store import open_store
+
+EXAMPLE = Path(__file__).parents[1] / "settings_example.py"
+OWN = Recipe("own", 1)
+EXTRACTOR = "tests.samples.counting_extractor"
+HIGH = 10**15
+
+
+def _config(**settings: Any) -> Config:
+    return Config.from_settings({f"SIMCRAWL_{name.upper()}": value for name, value in settings.items()}.get)
+
+
+DEFAULTS = {
+    "enabled": True,
+    "store": "simcrawl",
+    "action": "drop",
+    "max_distance": None,
+    "min_similarity": None,
+    "scope": "all",
+    "copies_kept": 1,
+    "outlinks": None,
+    "recipe": "auto",
+    "extractor": None,
+    "min_features": None,
+    "max_page_bytes": 4_000_000,
+    "max_page_seconds": 10.0,
+    "expire_days": 0,
+    "workers": None,
+    "sync_seconds": 1.0,
+    "item_field": None,
+    "debug": False,
+}
+ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
+    "enabled": [(True, True), (False, False), ("True", True), ("false", False), ("1", True), (0, False), (" TRUE ", True)],
+    "store": [("memory:", "memory:"), (" lmdb:///a/b ", "lmdb:///a/b")],
+    "action": [(action, action) for action in ("drop", "drop-items", "drop-links", "observe")],
+    "max_distance": [(0, 0), ("3", 3), (128, 128), (3.0, 3)],
+    "min_similarity": [(0, 0), ("0.92", 0.92), (1, 1), (0.5, 0.5)],
+    "scope": [("all", "all"), ("site", "site")],
+    "copies_kept": [(1, 1), ("20", 20)],
+    "outlinks": [("drop", "drop"), ("follow", "follow"), ("0.98", 0.98), (1, 1.0), (0, 0.0)],
+    "recipe": [("auto", "auto"), (" manku2007 ", "manku2007"), (OWN, OWN), (f"{__name__}.OWN", f"{__name__}.OWN")],
+    "extractor": [(EXTRACTOR, EXTRACTOR), (f" {EXTRACTOR}", EXTRACTOR)],
+    "min_features": [(0, 0), ("50", 50)],
+    "max_page_bytes": [(1, 1), ("1000", 1000)],
+    "max_page_seconds": [("0.5", 0.5), (3, 3)],
+    "expire_days": [(0, 0), ("0.5", 0.5), (365, 365)],
+    "workers": [("auto", None), (0, 0), ("4", 4), (64, 64)],
+    "sync_seconds": [(0, 0), ("2.5", 2.5)],
+    "item_field": [("text", "text")],
+    "debug": [("True", True), (0, False)],
+}
+REFUSED: dict[str, list[Any]] = {
+    "enabled": ["yes", "", 2, "on"],
+    "store": ["", "  ", 3, b"store"],
+    "action": ["dorp", "DROP", "", 1, []],
+    "max_distance": [-1, 129, "three", 3.5, "3.5", True, math.inf, math.nan, [3]],
+    "min_similarity": [-0.1, 1.01, 92, "high", False, math.nan],
+    "scope": ["host", ""],
+    "copies_kept": [0, -1, "none", 1.5],
+    "outlinks": ["keep", 1.5, -1, True, "nan"],
+    "recipe": ["", "agrement", "tests.test_config.absent", "no.such.module", 3],
+    "extractor": ["", "tests.samples.absent", "nodots", "tests.test_config.HIGH", 3],
+    "min_features": [-1, "some"],
+    "max_page_bytes": [0, "4MB", math.inf],
+    "max_page_seconds": [0, -1, "soon", math.inf],
+    "expire_days": [-1, "never"],
+    "workers": [-1, 65, "many", True],
+    "sync_seconds": [-1, "often"],
+    "item_field": ["", 3],
+    "debug": ["verbose"],
+}
+CURES = {
+    "enabled": "use True or False",
+    "store": "use a non-empty string",
+    "action": "use one of 'drop', 'drop-items', 'drop-links', 'observe'",
+    "max_distance": "use a whole number from 0 to 128",
+    "min_similarity": "use a number from 0 to 1",
+    "scope": "use one of 'all', 'site'",
+    "copies_kept": "use a whole number of 1 or more",
+    "outlinks": "use 'drop', 'follow', or a similarity from 0 to 1 such as 0.98",
+    "recipe": "use |cannot load",
+    "extractor": "use |cannot load",
+    "min_features": "use a whole number of 0 or more",
+    "max_page_bytes": "use a whole number of 1 or more",
+    "max_page_seconds": "use a number of 0.001 or more",
+    "expire_days": "use a number of 0 or more",
+    "workers": "use a whole number from 0 to 64",
+    "sync_seconds": "use a number of 0 or more",
+    "item_field": "use a non-empty string",
+    "debug": "use True or False",
+}
+
+
+def test_settings_and_fields_are_the_same_list():
+    names = [name.removeprefix("SIMCRAWL_").lower() for name in SETTINGS]
+    assert sorted(names) == sorted(field.name for field in fields(Config))
+    assert names == list(dict.fromkeys(names))
+    for table in (DEFAULTS, ACCEPTED, REFUSED, CURES):
+        assert table.keys() == set(names)
+
+
+def test_every_default():
+    assert {name: getattr(_config(), name) for name in DEFAULTS} == DEFAULTS
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_none_means_the_default(name: str):
+    assert getattr(_config(**{name: None}), name) == DEFAULTS[name]
+
+
+@pytest.mark.parametrize(("name", "value", "parsed"), [(name, *pair) for name, pairs in ACCEPTED.items() for pair in pairs])
+def test_every_accepted_form(name: str, value: Any, parsed: Any):
+    found = getattr(_config(**{name: value}), name)
+    assert found == parsed
+    assert type(found) is type(parsed) or isinstance(found, float)
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])
+def test_a_wrong_value_is_refused_with_the_setting_the_value_and_the_cure(name: str, value: Any):
+    with pytest.raises(SettingError) as refused:
+        _config(**{name: value})
+    message = str(refused.value)
+    assert message.startswith(f"SIMCRAWL_{name.upper()} is {value!r}: ")
+    assert re.search(CURES[name], message)
+
+
+def test_all_options_of_a_detector_are_settings():
+    options = _config(action="observe", outlinks="0.5", max_distance="3", recipe=OWN).detector_options
+    detector = Detector(open_store("memory:"), **options)
+    assert (detector.rule.action, detector.rule.outlinks, detector.rule.max_distance, detector.recipe.name) == ("observe", 0.5, 3, "own")
+    assert options.keys() <= DEFAULTS.keys()
+
+
+def test_settings_of_others_are_not_asked_for():
+    asked: list[str] = []
+    Config.from_settings(asked.append)
+    assert asked == list(SETTINGS)
+
+
+# ---- settings_example.py
+
+
+def test_the_example_names_every_setting_and_no_other():
+    assert set(re.findall(r"SIMCRAWL_[A-Z_]+", EXAMPLE.read_text())) == SETTINGS.keys()
+
+
+def test_the_values_of_the_example_are_the_defaults():
+    shown = {name: value for name, value in runpy.run_path(str(EXAMPLE)).items() if name.startswith("SIMCRAWL_")}
+    assert len(shown) > 8
+    assert Config.from_settings(shown.get) == _config()
+
+
+def test_the_values_that_the_example_comments_out_are_the_recipe_s():
+    shown = dict(re.findall(r"^# SIMCRAWL_(\w+) = (\S+)", EXAMPLE.read_text(), re.MULTILINE))
+    shown.pop("ITEM_FIELD")  # a name for illustration: its default is none
+    assert len(shown) > 3
+    for name, value in shown.items():
+        assert ast.literal_eval(value) == getattr(RECIPES["agreement"], name.lower())

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from simcrawl.extraction import decode, extract
+from tests.samples import FOREIGN, chinese, english, page, python
+
+CHINESE = page(chinese(), head='<meta charset="{}">')
+
+
+def _extract(html: str, url: str = "", *, tags: bool = False):
+    return extract(html.encode(), "utf-8", url, tags=tags)
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "gbk", "utf-8", "big5hkscs"])
+def test_the_page_s_own_declaration_is_believed(encoding: str):
+    text = "".join(letter for letter in chinese() if letter.encode(encoding, "ignore"))
+    body = page(text, head=f'<meta charset="{encoding}">').encode(encoding)
+    made = extract(body, None, "")
+    assert made.main.replace("\n", "") == text.replace("\n", "")
+
+
+def test_shift_jis_by_an_old_declaration():
+    head = '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">'
+    made = extract(page(FOREIGN["ja"], head=head).encode("shift_jis"), None, "")
+    assert made.main == FOREIGN["ja"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_byte_order_mark_is_believed(encoding: str):
+    assert extract(page(chinese()).encode(encoding), None, "").main == chinese()
+
+
+def test_the_encoding_that_is_given_wins_over_the_declaration():
+    body = page(chinese(), head='<meta charset="shift_jis">').encode("gb18030")
+    assert extract(body, "gb18030", "").main == chinese()
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "hex", "idna", "a\0b", ""])
+def test_a_given_encoding_that_cannot_be_falls_back_to_the_declaration(wrong: str):
+    body = page(chinese(), head='<meta charset="gb18030">').encode("gb18030")
+    assert extract(body, wrong, "").main == chinese()
+
+
+def test_a_declared_encoding_that_does_not_exist_falls_back_to_utf_8():
+    assert extract(page(chinese(), head='<meta charset="klingon">').encode(), None, "").main == chinese()
+
+
+def test_bytes_that_do_not_decode_are_replaced():
+    assert decode(b"a\xffb", "utf-8") == ("utf-8", "a\ufffdb")
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_main_text_in_other_scripts(language: str):
+    assert _extract(page("\n".join([FOREIGN[language]] * 3))).whole.count(FOREIGN[language]) == 3
+    assert FOREIGN[language] in _extract(page(FOREIGN[language])).main
+
+
+def test_the_main_text_leaves_out_what_surrounds_it_and_the_whole_text_keeps_it():
+    menu = "<nav><ul><li><a href='/x'>Subscribe to newsletter</a></li></ul></nav>"
+    html = page(english()).replace("<article>", f"{menu}<article>").replace("</article>", "</article><footer>Imprint of all</footer>")
+    made = _extract(html)
+    assert made.main == english()
+    assert "Subscribe to newsletter" in made.whole
+    assert english(5) in made.whole
+
+
+def test_comments_are_no_main_text():
+    comments = f"<div id='comments'><p>{english(5, seed=9)}</p></div>"
+    assert _extract(page(english()).replace("</body>", f"{comments}</body>")).main == english()
+
+
+def test_scripts_and_styles_are_no_visible_text():
+    made = _extract(page(english(), head="<style>p{colour:red}</style>").replace("</body>", "<script>let hidden = 1</script></body>"))
+    assert "hidden" not in made.whole
+    assert "colour" not in made.whole
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<p>{english()}</p>",
+        f"<div><p>{english()}</p></div>",
+        f"<body><p>{english()}</p></body>",
+        "\n" * 80 + f"<html><body><p>{english()}</p></body></html>",
+        f"<table><tr><td>{english()}</td></tr></table>",
+        f"<h1>A title</h1><p>{english()}</p>",
+    ],
+)
+def test_fragments_and_untidy_pages_have_their_text(html: str):
+    made = _extract(html)
+    for text in (made.main, made.whole):
+        assert text.replace("|", " ").split()[-50:] == english().split()[-50:]
+
+
+@pytest.mark.parametrize(
+    ("links", "outlinks"),
+    [
+        ((), 0),
+        (("/a", "/b"), 2),
+        (("/a", "a", "../a", "http://example.org/a", "/a#part"), 2),
+        (("#top", "", "page", "http://example.org/dir/page"), 0),
+        (("https://other.example/", "//other.example/"), 2),
+        (("mailto:x@example.org", "javascript:void(0)", "tel:123", "ftp://example.org/"), 0),
+        (("http://[broken", " /a ", "/a"), 1),
+    ],
+)
+def test_outlinks_are_distinct_targets_on_the_web(links: tuple[str, ...], outlinks: int):
+    assert _extract(page(english(), links=links), "http://example.org/dir/page").outlinks == outlinks
+
+
+def test_areas_of_maps_are_outlinks_and_images_are_none():
+    html = page(english()).replace("</body>", '<map><area href="/m"></map><img src="/i"><link href="/l"></body>')
+    assert _extract(html, "http://example.org/").outlinks == 1
+
+
+def test_a_page_without_a_url_counts_relative_links_as_they_stand():
+    assert _extract(page(english(), links=("a", "b#x", "b#y", "#z"))).outlinks == 2
+
+
+def test_tag_paths_are_those_of_all_elements_in_order():
+    html = "<html><head><title>x</title></head><body><div><p>a<!-- c --></p><p>b</p></div></body></html>"
+    paths = ["", "/head", "/head/title", "/body", "/body/div", "/body/div/p", "/body/div/p"]
+    assert _extract(html, tags=True).tags.split() == [f"html{path}" for path in paths]
+    assert _extract(html).tags == ""
+
+
+def test_an_extractor_of_the_user_gets_the_page_as_it_came():
+    body = page(chinese()).encode("gb18030")
+    made = extract(body, "gb18030", "http://x/", extractor=lambda *call: repr(call))
+    assert made.main == repr((body, "gb18030", "http://x/"))
+    assert chinese(5) in made.whole
+
+
+def test_trafilatura_says_nothing(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]):
+    for html in ("<p>", "<html></html>", "<html><body><script>x</script>", page("a")):
+        _extract(html)
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("trafilatura").level == logging.CRITICAL
+
+
+def test_a_level_that_the_user_set_for_trafilatura_stays():
+    code = """
+import logging
+logging.getLogger("trafilatura").setLevel(logging.INFO)
+import simcrawl.extraction
+print(logging.getLogger("trafilatura").level == logging.INFO)
+"""
+    assert python(code) == "True"

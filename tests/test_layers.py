@@ -1,0 +1,209 @@
+"""The imports of every module: one direction, and one owner for each foreign library."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import simcrawl
+from tests.samples import python
+
+ROOT = Path(simcrawl.__file__).parent
+
+# A module may import what stands left of it, and the modules of its own part.
+LAYERS = [
+    "errors",
+    "simhash",
+    "sketch",
+    "permutations",
+    "features",
+    "recipes",
+    "extraction",
+    "pages",
+    "config",
+    "rule",
+    "store",
+    "detector",
+    "cli",
+    "crawl",
+]
+OWNERS = {
+    "lmdb": ["store.lmdb_store"],
+    "trafilatura": ["extraction"],
+    "jieba": ["features"],
+    "xxhash": ["features", "recipes"],
+    "tldextract": ["rule"],
+    "click": ["cli"],
+    "scrapy": ["crawl"],
+    "twisted": ["crawl"],
+    "itemadapter": ["crawl"],
+    "rich": ["cli", "crawl.spiders.demo"],
+    "w3lib": ["extraction"],
+}
+HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")
+
+
+@dataclass(frozen=True)
+class Import:
+    """`lazy`: inside a function, so that it happens when that is called."""
+
+    name: str
+    lazy: bool
+
+
+def _modules() -> dict[str, Path]:
+    files = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in ROOT.rglob("*.py")}
+    return {name.removesuffix("__init__").removesuffix("."): file for name, file in files.items()}
+
+
+MODULES = _modules()
+
+
+def _imports(tree: ast.AST, *, lazy: bool = False) -> list[Import]:
+    """Return what a module imports when it runs: what stands under `if TYPE_CHECKING` never does."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            found += [Import(alias.name, lazy) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            found += [Import(f"{node.module}.{alias.name}", lazy) for alias in node.names]
+        else:
+            found += _imports(node, lazy=lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+    return found
+
+
+def _of(module: str) -> list[Import]:
+    return _imports(ast.parse(MODULES[module].read_text()))
+
+
+def _own(imported: Import) -> str | None:
+    """Return the module of ours that an import reaches; None for the libraries."""
+    package, _, rest = imported.name.partition(".")
+    if package != "simcrawl":
+        return None
+    first, _, _ = rest.partition(".")
+    # `from simcrawl import Detector` reaches the detector, by way of the package's __getattr__.
+    rest = f"{simcrawl._HOMES[first]}.{rest}" if first in simcrawl._HOMES and first not in MODULES else rest
+    return rest if rest in MODULES else rest.rpartition(".")[0]
+
+
+def _part(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _owned(module: str, owners: list[str]) -> bool:
+    return any(module == owner or module.startswith(f"{owner}.") for owner in owners)
+
+
+def test_every_module_has_its_place():
+    assert {_part(module) for module in MODULES} == {"", *LAYERS}
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module])
+def test_no_module_imports_what_stands_right_of_it(module: str):
+    reached = {_part(own) for imported in _of(module) if (own := _own(imported))}
+    allowed = LAYERS[: LAYERS.index(_part(module)) + 1]
+    assert reached <= set(allowed)
+
+
+def test_the_package_itself_imports_nothing_of_its_own():
+    assert {imported.name.partition(".")[0] for imported in _of("")} == {"__future__", "importlib", "typing"}
+
+
+def test_there_is_no_cycle_of_modules():
+    graph = {module: {own for imported in _of(module) if (own := _own(imported)) and own != module} for module in MODULES}
+    assert list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the cycle
+
+
+def test_the_checker_sees_imports_of_every_kind():
+    code = """
+import a.b
+from simcrawl.pages import Page
+if TYPE_CHECKING:
+    from never import seen
+def f():
+    from simcrawl import Detector, errors, __version__
+"""
+    found = _imports(ast.parse(code))
+    assert [(imported.name, imported.lazy) for imported in found] == [
+        ("a.b", False),
+        ("simcrawl.pages.Page", False),
+        ("simcrawl.Detector", True),
+        ("simcrawl.errors", True),
+        ("simcrawl.__version__", True),
+    ]
+    assert [_own(imported) for imported in found] == [None, "pages", "detector", "errors", ""]
+
+
+@pytest.mark.parametrize("library", OWNERS)
+def test_every_library_has_its_owner(library: str):
+    users = {module for module in MODULES for imported in _of(module) if imported.name.partition(".")[0] == library}
+    assert users
+    assert all(_owned(module, OWNERS[library]) for module in users), users
+
+
+@pytest.mark.parametrize(("user", "target"), [("pages", "extraction"), ("store", "store.lmdb_store"), ("crawl.command", "cli")])
+def test_what_is_slow_to_import_is_imported_when_it_is_needed(user: str, target: str):
+    assert {imported.lazy for imported in _of(user) if _own(imported) == target} == {True}
+
+
+def test_nobody_imports_a_reactor_at_the_top():
+    reactors = [(module, imported) for module in MODULES for imported in _of(module) if imported.name.endswith("internet.reactor")]
+    assert reactors
+    assert all(imported.lazy for _, imported in reactors)
+
+
+def _loaded(statement: str, names: tuple[str, ...]) -> list[str]:
+    return python(f"import sys\n{statement}\nprint(*(name for name in {names!r} if name in sys.modules))").split()
+
+
+def test_the_package_loads_nothing_heavy():
+    assert _loaded("import simcrawl", HEAVY) == []
+
+
+def test_fingerprinting_a_text_loads_neither_scrapy_nor_trafilatura_nor_lmdb():
+    assert _loaded("import simcrawl; simcrawl.fingerprint('plain English')", HEAVY) == ["numpy"]
+    assert _loaded("import simcrawl; simcrawl.open_store('memory:')", HEAVY) == ["numpy"]
+
+
+def test_the_command_line_loads_no_scrapy_and_scrapy_s_command_no_command_line():
+    assert _loaded("import simcrawl.cli", ("scrapy", "trafilatura", "lmdb", "jieba")) == []
+    assert _loaded("import simcrawl.crawl.command", ("simcrawl.cli", "trafilatura", "jieba")) == []
+
+
+def test_loading_the_scrapy_shell_installs_no_reactor():
+    assert _loaded("import simcrawl; simcrawl.Addon", ("twisted.internet.reactor",)) == []
+
+
+# ---- the names of the package
+
+
+def test_the_names_are_sorted_complete_and_typed():
+    names = simcrawl.__all__
+    assert names == sorted(names) == sorted(simcrawl._HOMES)
+    (checked,) = (node for node in ast.parse(MODULES[""].read_text()).body if isinstance(node, ast.If))
+    typed = {alias.name: f"{node.module}" for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert typed == {name: f"simcrawl.{home}" for name, home in simcrawl._HOMES.items()}
+
+
+@pytest.mark.parametrize("name", simcrawl.__all__)
+def test_every_name_resolves_to_the_thing_itself(name: str):
+    found = getattr(simcrawl, name)
+    assert name in dir(simcrawl)
+    assert getattr(found, "__name__", name).rpartition(".")[2] == name
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Detektor'"):
+        _ = simcrawl.Detektor
+
+
+def test_star_import_gives_all_names():
+    assert python("from simcrawl import *\nimport simcrawl\nprint(all(name in globals() for name in simcrawl.__all__))") == "True"

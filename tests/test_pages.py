@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import copy
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from simcrawl.errors import SettingError
+from simcrawl.features import Features
+from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page, fingerprint_text, page_key
+from simcrawl.recipes import RECIPES, Recipe
+from simcrawl.simhash import hamming_distance
+from tests.samples import FOREIGN, chinese, edited, english, extracted, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+AGREEMENT = RECIPES["agreement"]
+MEGABYTE = 1_000_000
+_TAGS = [
+    "html",
+    "body",
+    "p",
+    "div",
+    "b",
+    "table",
+    "td",
+    "script",
+    "style",
+    "a href=",
+    "frameset",
+    "svg",
+    "!--",
+    "![CDATA[",
+    "?xml",
+    "meta charset=",
+]
+fragments = st.one_of(
+    st.sampled_from(
+        [f"<{tag}" for tag in _TAGS] + [f"</{tag}>" for tag in _TAGS] + [">", '"', "'", "-->", "]]>", "&#0;", "&amp", "&#xD800;"]
+    ),
+    st.text(max_size=20),
+    st.sampled_from([english(8), chinese(8)]),
+)
+
+
+def _found(made: PageFingerprint | Abstention) -> PageFingerprint:
+    assert isinstance(made, PageFingerprint), made
+    return made
+
+
+def _abstains(made: PageFingerprint | Abstention) -> Reason:
+    assert isinstance(made, Abstention), made
+    return made.reason
+
+
+# ---- fingerprints
+
+
+def test_a_page_knows_what_it_was_made_from():
+    made = _found(fingerprint_page(page(english(), links=("/a", "/b")), url="http://example.org/x#part", seed=7))
+    assert made.url == "http://example.org/x"
+    assert (made.recipe, made.seed, made.bits) == ("agreement/1", 7, 64)
+    assert (made.text_length, made.units, made.outlinks) == (len(english()), len(english().split()), 2)
+    assert made.hex == f"{made.fingerprint:016x}"
+    assert len(made.body_digest) == len(made.text_digest) == 16
+    assert len(made.main_sketch) == len(made.whole_sketch) == 256
+    assert made.text is None
+
+
+@pytest.mark.parametrize("text", [english(), chinese(), *(line * 3 for line in FOREIGN.values())])
+def test_text_and_its_utf_8_bytes_are_the_same_page(text: str):
+    html = page(text)
+    assert _found(fingerprint_page(html)) == fingerprint_page(html.encode(), encoding="utf-8") == fingerprint_page(html.encode())
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "big5hkscs"])
+def test_one_text_in_two_encodings_is_one_text_in_two_bodies(encoding: str):
+    text = "".join(letter for letter in chinese() if letter.encode(encoding, "ignore"))
+    a, b = _found(fingerprint_page(page(text))), _found(fingerprint_page(page(text).encode(encoding), encoding=encoding))
+    assert (a.fingerprint, a.text_digest, a.main_sketch) == (b.fingerprint, b.text_digest, b.main_sketch)
+    assert a.body_digest != b.body_digest
+
+
+def test_a_text_page_ignores_what_it_declares():
+    html = page(chinese(), head='<meta charset="shift_jis">')
+    assert _found(fingerprint_page(html)).fingerprint == _found(fingerprint_page(page(chinese()))).fingerprint
+
+
+def test_mark_up_does_not_change_the_fingerprint():
+    a, b = (_found(fingerprint_page(page(english(), wrap=wrap))) for wrap in ("article", "main"))
+    assert a.fingerprint == b.fingerprint
+    assert a.text_digest == b.text_digest
+
+
+@pytest.mark.parametrize("text", [english(60), chinese(60)])
+def test_a_small_edit_moves_the_fingerprint_a_little_and_another_text_far(text: str):
+    start = _found(fingerprint_page(page(text))).fingerprint
+    near = _found(fingerprint_page(page(edited(text, 2)))).fingerprint
+    far = _found(fingerprint_page(page(text[::-1]))).fingerprint
+    assert hamming_distance(start, near) <= 8
+    assert hamming_distance(start, far) > 16
+
+
+def test_seeds_change_everything_that_stands_for_content():
+    a, b = (_found(fingerprint_page(page(english()), seed=seed)) for seed in (0, 2**64 - 1))
+    for name in ("fingerprint", "body_digest", "text_digest", "main_sketch", "whole_sketch"):
+        assert getattr(a, name) != getattr(b, name)
+
+
+def test_the_text_is_kept_on_request():
+    assert _found(fingerprint_page(page(english()), keep_text=True)).text == english()
+    short = fingerprint_page(page("two words"), keep_text=True)
+    assert (_abstains(short), short.text) == (Reason.SHORT, "two words")
+
+
+def test_a_layout_is_the_page_without_its_text():
+    a, b = (_found(fingerprint_page(page(english(300, seed), wrap="div"), recipe="layout")) for seed in (1, 2))
+    assert a.fingerprint == b.fingerprint
+    assert a.units == 60 + len(["html", "head", "title", "body", "div"])
+
+
+def test_seconds_are_added_up_by_stage():
+    seconds = {"extract": 100.0}
+    fingerprint_page(page(english(200)), seconds=seconds)
+    assert seconds.keys() == {"extract", "fingerprint"}
+    assert seconds["extract"] > 100
+    assert seconds["fingerprint"] > 0
+
+
+def test_an_extractor_of_the_user_makes_the_main_text():
+    extracted.clear()
+    recipe = replace(AGREEMENT, extractor="tests.samples.counting_extractor")
+    made = _found(fingerprint_page(page(english()), url="http://x/", recipe=recipe, keep_text=True))
+    assert extracted == ["http://x/"]
+    assert made.text == page(english())
+    assert made.recipe.startswith("agreement/1+")
+
+
+def test_an_extractor_that_does_not_exist_is_a_mistake_and_no_property_of_the_page():
+    with pytest.raises(SettingError, match=r"tests\.samples\.absent"):
+        fingerprint_page(page(english()), recipe=replace(AGREEMENT, extractor="tests.samples.absent"))
+
+
+def test_pages_cross_processes():
+    pages = [page(english()), page("short"), "", page(chinese())]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert list(pool.map(fingerprint_page, pages)) == [fingerprint_page(html) for html in pages]
+
+
+@pytest.mark.parametrize("html", [page(english()), ""])
+def test_pages_are_values(html: str):
+    made = fingerprint_page(html, url="http://x/")
+    assert copy.copy(made) == copy.deepcopy(made) == made
+    assert hash(copy.copy(made)) == hash(made)
+    with pytest.raises(AttributeError):
+        made.url = "http://y/"  # type: ignore[misc]  # that is the point
+
+
+# ---- abstentions
+
+
+@pytest.mark.parametrize(
+    ("reason", "html", "options"),
+    [
+        (Reason.EMPTY, "", {}),
+        (Reason.EMPTY, " \n\t ", {}),
+        (Reason.EMPTY, "<html><head><script>document.write('hello')</script></head><body></body></html>", {}),
+        (Reason.EMPTY, "<html><body><div id='app'></div><script src='/app.js'></script></body></html>", {}),
+        (Reason.SHORT, page("hello world"), {}),
+        (Reason.SHORT, page(english(4)), {}),
+        (Reason.TOO_LARGE, page(english()), {"max_bytes": 100}),
+        (Reason.TOO_LARGE, "<p>x" * 200_001, {}),
+        (Reason.TOO_LARGE, f"<p {'a=1 ' * 30_000}>{english()}", {}),
+        (Reason.TOO_LARGE, f"<p {'a ' * 30_000}>{english()}", {}),
+        (Reason.TOO_SLOW, page(english()), {"max_seconds": -1}),
+        (Reason.NOT_HTML, "plain text without a tag", {}),
+        (Reason.NOT_HTML, b"%PDF-1.7 <</Type /Catalog>>", {}),
+        (Reason.NOT_HTML, b"\x89PNG\r\n\x1a\n<", {}),
+        (Reason.NOT_HTML, '\n {"html": "<p>x</p>"}', {}),
+        (Reason.NOT_HTML, '["<p>x</p>"]', {}),
+        (Reason.EXTRACTION_FAILED, page(english()), {"recipe": replace(AGREEMENT, extractor="tests.samples.failing_extractor")}),
+    ],
+)
+def test_every_reason_is_reached(reason: Reason, html: str | bytes, options: dict[str, Any]):
+    made = fingerprint_page(html, url="http://x/#y", seed=3, **options)
+    assert _abstains(made) == reason
+    assert made.body_digest == digest(html.encode() if isinstance(html, str) else html, 3)
+    assert (made.url, made.seed) == ("http://x/", 3)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_attributes_are_counted_in_wide_encodings_too(encoding: str):
+    html = f"<html><body><p {'a=1 ' * 30_000}>{english()}"
+    assert _abstains(fingerprint_page(html.encode(encoding), encoding=encoding)) == Reason.TOO_LARGE
+
+
+@pytest.mark.parametrize("attribute", ["title='" + "x" * 20_000 + "'", "a=1 " * 900])
+def test_one_long_attribute_or_many_are_not_too_many(attribute: str):
+    _found(fingerprint_page(page(english()).replace("<article>", f"<article {attribute}>")))
+
+
+def test_a_page_is_short_below_the_recipe_s_number_of_units():
+    words = english().split()
+    for number, found in ((49, False), (50, True)):
+        assert isinstance(fingerprint_page(page(" ".join(words[:number]))), PageFingerprint) == found
+
+
+def test_short_pages_count_characters_of_unspaced_scripts():
+    assert isinstance(fingerprint_page(page(chinese(4))), PageFingerprint)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [Features(stop_words=frozenset(["one", "two"])), Features(kind="ngrams", size=3), Features(weights=(("one", 0), ("two", 0)))],
+)
+def test_words_without_a_feature_are_too_short(features: Features):
+    recipe = Recipe("own", 1, features, min_features=1)
+    assert _abstains(fingerprint_page(page("one two"), recipe=recipe)) == Reason.SHORT
+    assert _abstains(fingerprint_text("one two", recipe=recipe)) == Reason.SHORT
+
+
+def test_frames_have_no_text_of_their_own():
+    html = "<html><frameset cols='1,2'><frame src='/a'><frame src='/b'></frameset></html>"
+    assert _abstains(fingerprint_page(html)) == Reason.EMPTY
+
+
+# ---- hostile pages
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: "<html><body>" + "<div>" * 99_000 + english(),
+        lambda: "<html><body>" + "<b><p></b>" * 10_000 + english(),
+        lambda: "<html><body>" + "</p></div></b>" * 20_000 + english(),
+        lambda: f"<html><body><p>{english()}" + "\0" * 10_000 + f"{english()}</p>",
+        lambda: f"<html><body><p>{english()}\ud800\udfff{chinese()}</p>",
+        lambda: "<html><body><p>" + "a" * 3 * MEGABYTE,
+        lambda: "<html><body><p>" + "a" * 10 * MEGABYTE,
+        lambda: "<html><body><p>" + "的" * 100_000,
+        lambda: "<html><body><p>" + "&amp;&#x4e00;&#1114112;&#xD800;&nosuch;" * 20_000,
+        lambda: "<html><body>" + "<a href='x'>" * 20_000,
+        lambda: "<html><body><table>" + "<tr><td>" * 10_000,
+        lambda: "<html><body>" + "<!--" * 50_000,
+        lambda: "<html><body>" + "<script>" * 50_000,
+        lambda: "<?xml version='1.0' encoding='utf-16'?><html><body>" + page(english()),
+        lambda: "<!DOCTYPE html [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]><html><body>&b;" + page(english()),
+        lambda: "<" * 150_000,
+        lambda: "<html><body>" + "\x1b[31m\x08\x7f\u202e\ufffe\U0010ffff" * 1000,
+    ],
+)
+@pytest.mark.parametrize("recipe", ["agreement", "layout"])
+def test_hostile_pages_end_as_a_fingerprint_or_a_reason(make: Callable[[], str], recipe: str):
+    html = make()
+    made = fingerprint_page(html, recipe=recipe)
+    assert isinstance(made, PageFingerprint | Abstention)
+    assert made.body_digest == digest(html.encode("utf-8", "surrogatepass"), 0)
+
+
+@given(st.binary(max_size=2000), st.sampled_from([None, "utf-8", "gb18030", "utf-16", "nonsense"]))
+def test_any_bytes_end_as_a_fingerprint_or_a_reason(body: bytes, encoding: str | None):
+    made = fingerprint_page(body, encoding=encoding)
+    assert isinstance(made, PageFingerprint | Abstention)
+    assert made == fingerprint_page(body, encoding=encoding)
+
+
+@given(st.lists(fragments, max_size=30).map("".join), st.sampled_from(list(RECIPES)))
+def test_any_tag_soup_ends_as_a_fingerprint_or_a_reason(html: str, recipe: str):
+    made = fingerprint_page("<html><body>" + html, recipe=recipe)
+    assert isinstance(made, PageFingerprint) or made.reason in (Reason.EMPTY, Reason.SHORT)
+
+
+@given(st.text())
+def test_any_text_ends_as_a_fingerprint_or_a_reason(text: str):
+    made = fingerprint_text(text, recipe="manku2007")
+    assert isinstance(made, PageFingerprint) or made.reason in (Reason.EMPTY, Reason.SHORT)
+
+
+# ---- texts without pages, keys, digests
+
+
+def test_a_text_without_a_page_follows_the_same_rules():
+    a, b = _found(fingerprint_text(english(), url="item 1")), _found(fingerprint_page(page(english())))
+    assert (a.fingerprint, a.main_sketch, a.units) == (b.fingerprint, b.main_sketch, b.units)
+    assert (a.url, a.outlinks) == ("item 1", 0)
+    assert _abstains(fingerprint_text("too short")) == Reason.SHORT
+    assert _abstains(fingerprint_text("")) == Reason.EMPTY
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [("http://x/a#b", "http://x/a"), ("http://x/a?q=1#b", "http://x/a?q=1"), ("http://x/a", "http://x/a"), ("", ""), ("#b", "")],
+)
+def test_a_page_is_known_by_its_url_without_the_fragment(url: str, key: str):
+    assert page_key(url) == key
+
+
+def test_digests_depend_on_content_and_seed():
+    made = {digest(data, seed) for data in (b"", b"a", b"b") for seed in (0, 1, 2**64 - 1)}
+    assert len(made) == 9
+    assert set(map(len, made)) == {16}

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import simcrawl
+from simcrawl.errors import SettingError
+from simcrawl.features import Features
+from simcrawl.pages import PageFingerprint, fingerprint_page
+from simcrawl.recipes import DEFAULT, DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES, Recipe, load, resolve
+from tests.samples import english, page
+
+OWN = Recipe("own", 3, Features(kind="ngrams", size=2), bits=32, max_distance=2)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_built_in_recipe_is_known_by_its_name_and_fingerprints_a_page(name: str):
+    recipe = resolve(name)
+    assert recipe.name == name
+    assert recipe.identity == f"{name}/{recipe.version}"
+    made = fingerprint_page(page(english(300)), recipe=name)
+    assert isinstance(made, PageFingerprint)
+    assert made.recipe == recipe.identity
+
+
+def test_auto_is_the_default():
+    assert resolve() is resolve("auto") is RECIPES[DEFAULT]
+
+
+def test_a_recipe_resolves_to_itself_and_its_path_to_the_recipe():
+    assert resolve(OWN) is OWN
+    assert resolve(f"{__name__}.OWN") == OWN
+
+
+def test_the_paper_s_recipe_is_the_paper_s():
+    paper = RECIPES["manku2007"]
+    assert (paper.bits, paper.max_distance, paper.min_similarity, paper.sketch_registers) == (64, 3, 0, 0)
+    assert paper.outlinks == DROP_OUTLINKS < paper.min_features < FOLLOW_OUTLINKS
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"features": Features(weighting="tf")},
+        {"features": Features(stop_words=frozenset({"the"}))},
+        {"features": Features(weights=(("a", 2.0),))},
+        {"bits": 128},
+        {"extractor": "tests.samples.counting_extractor"},
+        {"sketch_registers": 64},
+        {"shingle": 4},
+        {"version": 2},
+    ],
+)
+def test_what_changes_the_meaning_changes_the_identity(changes: dict[str, Any]):
+    base = RECIPES[DEFAULT]
+    changed = replace(base, **changes)
+    assert changed.identity != base.identity
+    assert changed.identity.startswith(f"{DEFAULT}/{changed.version}+")
+
+
+@pytest.mark.parametrize("changes", [{"max_distance": 1}, {"min_similarity": 0}, {"outlinks": 0.5}, {"min_features": 1}])
+def test_thresholds_leave_the_identity_as_it_is(changes: dict[str, Any]):
+    assert replace(RECIPES[DEFAULT], **changes).identity == RECIPES[DEFAULT].identity
+    assert replace(OWN, **changes).identity == OWN.identity
+
+
+def test_a_recipe_that_borrows_a_built_in_name_has_another_identity():
+    assert Recipe("agreement", 1, bits=8).identity != RECIPES["agreement"].identity
+    assert Recipe("agreement", 1).identity == RECIPES["agreement"].identity
+
+
+def test_the_order_in_which_words_are_written_does_not_matter():
+    a, b = (replace(OWN, features=Features(stop_words=frozenset(words))) for words in (("x", "y", "z"), ("z", "y", "x")))
+    assert a.identity == b.identity
+    a, b = (replace(OWN, features=Features(weights=weights)) for weights in ((("x", 1), ("y", 2)), (("y", 2), ("x", 1))))
+    assert a.identity == b.identity
+
+
+@pytest.mark.parametrize("wrong", ["", "agrement", "AGREEMENT", "tests.test_recipes.DEFAULT", "tests.samples.english"])
+def test_a_recipe_that_does_not_exist_is_refused_with_those_that_do(wrong: str):
+    with pytest.raises(SettingError, match="use auto, agreement, manku2007, layout, or a dotted path") as refused:
+        resolve(wrong)
+    assert repr(wrong) in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", ["no.such.module", "tests.samples.absent", ".", "a..b", "nodots"])
+def test_a_path_that_leads_nowhere_is_refused_by_its_name(wrong: str):
+    with pytest.raises(SettingError, match="cannot load") as refused:
+        load(wrong)
+    assert repr(wrong) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"bits": 60}, "60 bits"),
+        ({"bits": 32, "max_distance": 33}, "from 0 to 32, got 33"),
+        ({"max_distance": -1}, "got -1"),
+        ({"sketch_registers": 0}, "min_similarity 0.92 needs sketches.*min_similarity to 0"),
+    ],
+)
+def test_recipes_that_cannot_work_are_refused_by_their_value(wrong: dict[str, Any], named: str):
+    with pytest.raises(ValueError, match=named):
+        Recipe("wrong", 1, **wrong)
+
+
+def test_a_text_is_fingerprinted_by_the_recipe_that_is_asked_for():
+    text = english()
+    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe="agreement")
+    assert simcrawl.fingerprint(text) != simcrawl.fingerprint(text, recipe="manku2007")
+    assert simcrawl.fingerprint(text, recipe=OWN) < 2**32
+    assert simcrawl.fingerprint(text, recipe=replace(OWN, bits=128)) > 2**64
