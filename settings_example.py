@@ -11,6 +11,7 @@ ROBOTSTXT_OBEY = True
 # The one line that switches simcrawl on.
 ADDONS = {"simcrawl.Addon": 500}
 
+SIMCRAWL_ENABLED = True
 # Where pages are remembered: a directory (below .scrapy/ where relative), lmdb:///absolute/path, or memory:
 SIMCRAWL_STORE = "simcrawl"
 # What happens to a copy: "drop" page and outlinks, "drop-items", "drop-links", or "observe" (only count and record).
@@ -19,13 +20,13 @@ SIMCRAWL_ACTION = "drop"
 SIMCRAWL_SCOPE = "all"
 # How many pages of a cluster are kept.
 SIMCRAWL_COPIES_KEPT = 1
-# How pages become fingerprints: "auto", "agreement", "manku2007" (the paper's plain rule), "layout", or a dotted path.
+# How pages become fingerprints: "auto", "content", "manku2007" (the paper's plain rule), "layout", or a dotted path.
 SIMCRAWL_RECIPE = "auto"
 
-# These come with the recipe; the values shown are those of "agreement".
+# These come with the recipe; the values shown are those of "content".
 # SIMCRAWL_MAX_DISTANCE = 7        # differing bits of the 64 up to which a stored page is a candidate
-# SIMCRAWL_MIN_SIMILARITY = 0.92   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
-# SIMCRAWL_OUTLINKS = 0.98         # similarity from which its outlinks are dropped too; or "drop", "follow"
+# SIMCRAWL_MIN_SIMILARITY = 0.94   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
+# SIMCRAWL_OUTLINKS = 1.0          # similarity from which its outlinks are dropped too (1.0: identical text); or "drop", "follow"
 # SIMCRAWL_MIN_FEATURES = 50       # pages with fewer words are compared as exact copies only
 # SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"
 

@@ -91,11 +91,12 @@ def stats(store: str, as_json: bool) -> None:
 @_store
 @click.argument("page", metavar="PAGE")
 @click.option("--max-distance", type=click.IntRange(0, 128), help="Differing bits up to which pages are shown; default: the recipe's.")
+@click.option("--recipe", help="Dotted path to the recipe of the store, where it is none of simcrawl's own.")
 @_json
-def query(store: str, page: str, max_distance: int | None, as_json: bool) -> int:
+def query(store: str, page: str, max_distance: int | None, recipe: str | None, as_json: bool) -> int:
     """Show the stored pages nearest to PAGE."""
     with _open(store) as opened:
-        detector = Detector(opened)
+        detector = Detector(opened, recipe=recipe)
         body, encoding = _read(page)
         asked = detector.page(body, url=page, encoding=encoding)
         if isinstance(asked, Abstention):

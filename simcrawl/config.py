@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from simcrawl.errors import SettingError
@@ -32,6 +33,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("use a non-empty string")
     return value.strip()
+
+
+def _path(value: Any) -> str:
+    return _text(str(value) if isinstance(value, PathLike) else value)
 
 
 def _recipe(value: Any) -> Any:
@@ -93,7 +98,7 @@ def _workers(value: Any) -> int | None:
 
 SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_ENABLED": (_boolean, True),
-    "SIMCRAWL_STORE": (_text, "simcrawl"),
+    "SIMCRAWL_STORE": (_path, "simcrawl"),
     "SIMCRAWL_ACTION": (_one_of("drop", "drop-items", "drop-links", "observe"), "drop"),
     "SIMCRAWL_MAX_DISTANCE": (_number(int, 0, 128), None),
     "SIMCRAWL_MIN_SIMILARITY": (_similarity, None),

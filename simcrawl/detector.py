@@ -7,8 +7,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.config import parse
+from simcrawl.errors import SettingError
 from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, Abstention, PageFingerprint, digest, encode, fingerprint_page, page_key
-from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, Recipe, resolve
+from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES, Recipe, resolve
 from simcrawl.rule import Comparison, Rule, Verdict
 
 if TYPE_CHECKING:
@@ -107,7 +108,11 @@ def _checked(**options: Any) -> dict[str, Any]:
 
 def _recipe_of(store: Store) -> str:
     """Return the name of the recipe that a store is bound to, "auto" for a new one."""
-    return (store.header.recipe or "auto").partition("/")[0]
+    identity = store.header.recipe
+    name = (identity or "auto").partition("/")[0]
+    if identity and (name not in RECIPES or "+" in identity):
+        raise SettingError(f"the store was made with {identity}, which is not built in: name that recipe (and extractor) as the crawl does")
+    return name
 
 
 def compare(page_a: PageFingerprint, page_b: PageFingerprint, *, rule: Rule | None = None) -> Comparison:

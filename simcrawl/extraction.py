@@ -1,4 +1,4 @@
-"""HTML -> main text, whole visible text, outlinks, tag paths. The only module that imports trafilatura.
+"""HTML -> main text, content and prose, whole visible text, outlinks, tag paths. The only module that imports trafilatura.
 
 Nothing here decides anything: guards and abstentions are in `pages`.
 """
@@ -14,6 +14,8 @@ import trafilatura
 from trafilatura import load_html
 from w3lib.encoding import html_to_unicode
 
+from simcrawl.blocks import join, layout
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -28,9 +30,14 @@ if _logger.level == logging.NOTSET:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What was taken from one page. `tags` is the space-separated tag path of every element, in document order."""
+    """What was taken from one page. `tags` is the space-separated tag path of every element, in document order.
+
+    `content` and `prose` are those of `simcrawl.blocks`, or the main text again where a user's extractor made it.
+    """
 
     main: str
+    content: str
+    prose: str
     whole: str
     tags: str
     outlinks: int
@@ -56,8 +63,18 @@ def extract(
     tree = _parse(html)
     main = extractor(body, used, url) if extractor else _main(tree)
     if tree is None:
-        return Extract(main, "", "", 0)
-    return Extract(main, trafilatura.html2txt(tree), _tag_paths(tree) if tags else "", _count_outlinks(tree, url))
+        return Extract(main, main, main, "", "", 0)
+    page = layout(tree)
+    content, prose = (main, main) if extractor else map(join, page.split())
+    return Extract(main, content, prose, join(page.blocks), _tag_paths(tree) if tags else "", _count_outlinks(tree, url))
+
+
+def text_of(body: bytes, encoding: str | None = None) -> str:
+    """Return the main text of a page; "" where it has none or cannot be parsed."""
+    try:
+        return _main(_parse(decode(body, encoding)[1]))
+    except Exception:  # noqa: BLE001 - parsers raise anything at all on broken pages
+        return ""
 
 
 def _parse(html: str) -> HtmlElement | None:

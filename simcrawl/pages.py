@@ -33,6 +33,7 @@ _MAX_TAGS = 100_000
 # lxml's parser is quadratic in the attributes of one tag (4 s for 30,000): look at the bytes before parsing them.
 # (The zero bytes are those of UTF-16 and UTF-32.)
 _LONG_TAG = re.compile(rb"<\x00{0,3}[A-Za-z][^<>]{4096,}")
+_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 _MAX_ATTRIBUTES = 1_000
 _OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
 
@@ -65,16 +66,16 @@ class Page:
 class PageFingerprint(Page):
     """A page that can be compared: its fingerprint, and what verifies a candidate.
 
-    `text_digest` is of the whole visible text, `units` the number of words or unspaced characters of the main text,
-    `text_length` its characters.
+    `text_digest` is of the whole visible text, `units` the number of words or unspaced characters of the content, `text_length` the
+    characters of the main text. `prose_sketch` is empty where there is too little prose to judge by.
     """
 
     fingerprint: int
     bits: int
     units: int
     text_digest: bytes
-    main_sketch: bytes
-    whole_sketch: bytes
+    content_sketch: bytes
+    prose_sketch: bytes
 
     @property
     def hex(self) -> str:
@@ -139,7 +140,7 @@ def fingerprint_page(
         with _timed(seconds, "extract"):
             extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work.recipe)
         with _timed(seconds, "fingerprint"):
-            return work.finish(extract.tags or extract.main, extract.whole, extract.outlinks, known)
+            return work.finish(extract, known)
     # Parsers and extractors raise anything at all on broken pages, RecursionError and MemoryError among them.
     except Exception:  # noqa: BLE001
         return Abstention(reason=Reason.EXTRACTION_FAILED, **known)
@@ -159,9 +160,11 @@ def fingerprint_text(text: str, *, url: str = "", recipe: str | Recipe = "auto",
     Raises:
         SettingError: there is no such recipe.
     """
+    from simcrawl.extraction import Extract  # noqa: PLC0415 - as in _extract
+
     work = _Work(resolve(recipe), seed, math.inf, keep_text=False)
     known: dict[str, Any] = {"url": url, "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(encode(text), seed)}
-    return work.finish(text, text, 0, known)
+    return work.finish(Extract(text, text, text, text, "", 0), known)
 
 
 def _refusal(body: bytes, max_bytes: int) -> Reason | None:
@@ -175,7 +178,9 @@ def _refusal(body: bytes, max_bytes: int) -> Reason | None:
 
 
 def _has_too_many_attributes(tag: re.Match[bytes]) -> bool:
-    return max(tag[0].count(b"="), len(tag[0].split())) > _MAX_ATTRIBUTES
+    # Without quoted values: a page's data in one attribute may have any number of words.
+    bare = _QUOTED.sub(b"", tag[0])
+    return max(bare.count(b"="), len(bare.split())) > _MAX_ATTRIBUTES
 
 
 def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[bytes, str, str], str] | None, recipe: Recipe) -> Extract:
@@ -194,36 +199,36 @@ class _Work:
     deadline: float
     keep_text: bool
 
-    def finish(self, source: str, visible: str, outlinks: int, known: dict[str, Any]) -> PageFingerprint | Abstention:
-        main, whole = self._units(source), units(visible)
-        known |= {"text_length": len(source), "outlinks": outlinks, "text": source if self.keep_text else None}
-        if reason := self._abstains(len(main), len(whole)):
+    def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
+        content = extract.tags.split() or units(extract.content)
+        prose = [] if extract.tags else units(extract.prose)
+        known |= {"text_length": len(extract.main), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
+        weighed = self.recipe.features.weigh(self._source(extract))
+        if reason := self._abstains(len(content), extract, weighed):
             return Abstention(reason=reason, **known)
-        weighed = self.recipe.features.weigh(source)
-        # Nothing but stop words, too few words for one n-gram, no keyword: units, but no features.
-        if not any(weighed.values()):
-            return Abstention(reason=Reason.SHORT, **known)
         return PageFingerprint(
             fingerprint=fingerprint_features(weighed, seed=self.seed, bits=self.recipe.bits),
             bits=self.recipe.bits,
-            units=len(main),
-            text_digest=digest(encode(visible), self.seed),
-            main_sketch=self._sketch(main),
-            whole_sketch=self._sketch(whole),
+            units=len(content),
+            text_digest=digest(encode(extract.whole), self.seed),
+            content_sketch=self._sketch(content, self.recipe.sketch_registers),
+            prose_sketch=self._sketch(prose, self.recipe.sketch_registers // 2) if len(prose) >= self.recipe.min_prose else b"",
             **known,
         )
 
-    def _units(self, source: str) -> list[str]:
-        return source.split() if self.recipe.features.kind == "tags" else units(source)
+    def _source(self, extract: Extract) -> str:
+        """Return the text that the features are taken from: where an extractor finds next to nothing, all of the content."""
+        if extract.tags:
+            return extract.tags
+        return extract.main if len(units(extract.main)) >= self.recipe.min_features else extract.content
 
-    def _abstains(self, main: int, whole: int) -> Reason | None:
-        if not main and not whole:
+    def _abstains(self, content: int, extract: Extract, weighed: dict[str, float]) -> Reason | None:
+        if not content and not units(extract.whole):
             return Reason.EMPTY
-        if main < max(1, self.recipe.min_features):
+        # Nothing but stop words, too few words for one n-gram, no keyword: units, but no features.
+        if content < self.recipe.min_features or not any(weighed.values()):
             return Reason.SHORT
         return Reason.TOO_SLOW if monotonic() > self.deadline else None
 
-    def _sketch(self, cut: list[str]) -> bytes:
-        if not self.recipe.sketch_registers:
-            return b""
-        return sketch(shingles(hash_units(cut, seed=self.seed), self.recipe.shingle), self.recipe.sketch_registers)
+    def _sketch(self, cut: list[str], registers: int) -> bytes:
+        return sketch(shingles(hash_units(cut, seed=self.seed), self.recipe.shingle), registers) if registers else b""

@@ -17,8 +17,9 @@ from simcrawl.features import Features, fingerprint_features
 from simcrawl.simhash import check_width
 
 DROP_OUTLINKS = 0.0
+IDENTICAL_TEXT = 1.0
 FOLLOW_OUTLINKS = 2.0
-"""Outlink thresholds on a scale of similarity: every similarity reaches 0, none reaches 2."""
+"""Outlink thresholds on a scale of similarity: every similarity reaches 0, only identical visible text 1, none 2."""
 
 EXTRACTOR = "simcrawl.extraction.main_text"
 
@@ -31,8 +32,10 @@ def _threshold(default: Any) -> Any:
 class Recipe:
     """How pages become fingerprints (the first part), and when two pages are the same (the second, `thresholds`).
 
-    `sketch_registers`: bytes a sketch, of which a page has two, of its main text and of its whole visible text; 0 for none.
-    `shingle`: successive units a shingle. `min_features`: pages of fewer units abstain from near-duplicate matching.
+    `sketch_registers`: bytes of the sketch of a page's content; that of its prose has half as many; 0 for none. `min_prose`: pages of
+    fewer units of prose are judged by their content alone. `shingle`: successive units a shingle.
+    Two pages are the same where their contents resemble each other by `min_similarity`, or their prose by `prose_similarity`.
+    `min_features`: pages of fewer units of content abstain from near-duplicate matching.
     """
 
     name: str
@@ -40,11 +43,13 @@ class Recipe:
     features: Features = field(default_factory=Features)
     bits: int = 64
     extractor: str = EXTRACTOR
-    sketch_registers: int = 256
+    sketch_registers: int = 512
+    min_prose: int = 400
     shingle: int = 5
     max_distance: int = _threshold(7)
-    min_similarity: float = _threshold(0.92)
-    outlinks: float = _threshold(0.98)
+    min_similarity: float = _threshold(0.94)
+    prose_similarity: float = _threshold(0.97)
+    outlinks: float = _threshold(IDENTICAL_TEXT)
     min_features: int = _threshold(50)
 
     def __post_init__(self) -> None:
@@ -77,7 +82,7 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("agreement", 1),
+        Recipe("content", 1),
         Recipe(
             "manku2007",
             1,
@@ -93,11 +98,11 @@ RECIPES = {
 }
 """The built-in recipes.
 
-agreement: main text and whole visible text must both agree; the default. manku2007: the paper's plain rule, Hamming distance
+content: content, or much prose, must agree; the default. manku2007: the paper's plain rule, Hamming distance
 only, outlinks dropped. layout: the tag paths of the page, for questions about templates.
 """
 
-DEFAULT = "agreement"
+DEFAULT = "content"
 
 
 def resolve(recipe: str | Recipe = "auto") -> Recipe:

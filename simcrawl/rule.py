@@ -6,11 +6,12 @@ which is what makes a check-and-insert atomic; it must not block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, Protocol
+from urllib.parse import urlsplit
 
 from simcrawl.pages import Abstention, Page, PageFingerprint, Reason
 from simcrawl.simhash import hamming_distance
@@ -75,12 +76,16 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page as a store knows it. Times are seconds since 1970; `confirmed` is False while its callback still runs."""
+    """A page as a store knows it. Times are seconds since 1970; `confirmed` is False while its callback still runs.
+
+    `unique`: until it is written, whether it was admitted because nothing like it was known.
+    """
 
     page: PageFingerprint | Abstention
     first_seen: float
     last_seen: float
     confirmed: bool = True
+    unique: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,7 @@ class Rule:
 
     max_distance: int
     min_similarity: float
+    prose_similarity: float = 1.0
     outlinks: float
     action: Action = "drop"
     scope: Scope = "all"
@@ -144,22 +150,30 @@ class Rule:
     @classmethod
     def of(cls, recipe: Recipe) -> Rule:
         """Return the rule of a recipe's own thresholds."""
-        return cls(max_distance=recipe.max_distance, min_similarity=recipe.min_similarity, outlinks=recipe.outlinks)
+        names = ("max_distance", "min_similarity", "prose_similarity", "outlinks")
+        return cls(**{name: getattr(recipe, name) for name in names})
 
     def compare(self, a: PageFingerprint, b: PageFingerprint) -> Comparison:
         """Compare two pages.
 
-        Similarity is the smaller one of main text and whole visible text: what an extractor leaves out (tables, lists of
-        links) is often all that differs between two pages of one template.
+        Similarity is that of the contents, with tables and lists of links: they are often all that differs between two pages of one
+        template. Where both pages have much prose and nearly the same, what stands around it does not count.
         """
         distance = hamming_distance(a.fingerprint, b.fingerprint)
         if a.text_digest == b.text_digest:
             return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True)
-        similarity = min(resemblance(a.main_sketch, b.main_sketch), resemblance(a.whole_sketch, b.whole_sketch)) if a.main_sketch else None
-        return Comparison(distance, similarity, distance <= self.max_distance and self._verified(similarity))
+        similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
+        near = distance <= self.max_distance and (self._verified(similarity) or self._same_prose(a, b))
+        return Comparison(distance, similarity, near)
 
     def _verified(self, similarity: float | None) -> bool:
         return self.min_similarity <= 0 or (similarity is not None and similarity >= self.min_similarity)
+
+    def _same_prose(self, a: PageFingerprint, b: PageFingerprint) -> bool:
+        if not (a.prose_sketch and b.prose_sketch):
+            return False
+        # Who asks for more similarity than the recipe asks for it here too.
+        return resemblance(a.prose_sketch, b.prose_sketch) >= max(self.prose_similarity, self.min_similarity)
 
     def decide(self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False) -> Decision:
         """Return the verdict on a page, and what follows for the store.
@@ -242,7 +256,10 @@ def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:
 
 def site(url: str) -> str:
     """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost)."""
-    return _registrable_domain(url.partition("://")[2].partition("/")[0].lower())
+    try:
+        return _registrable_domain(urlsplit(url).hostname or "")
+    except ValueError:
+        return ""
 
 
 @lru_cache(maxsize=10_000)

@@ -31,8 +31,8 @@ def page(url: str, fingerprint: int = 0, *, text: str = "", bits: int = 64, seed
         fingerprint=fingerprint,
         bits=bits,
         units=100,
-        main_sketch=b"",
-        whole_sketch=b"",
+        content_sketch=b"",
+        prose_sketch=b"",
     )
 
 
@@ -94,7 +94,7 @@ def pages(draw: DrawFn, bits: int = 64) -> PageFingerprint | Abstention:
     known = st.fixed_dictionaries(
         {"url": urls, "recipe": st.just(RECIPE), "seed": st.just(0), "body_digest": sixteen, "text_length": small, "outlinks": small}
     )
-    own = {"fingerprint": fingerprints(bits), "units": small, "text_digest": sixteen, "main_sketch": sketch, "whole_sketch": sketch}
+    own = {"fingerprint": fingerprints(bits), "units": small, "text_digest": sixteen, "content_sketch": sketch, "prose_sketch": sketch}
     common: dict[str, Any] = draw(known)
     content: dict[str, Any] = {name: draw(values) for name, values in own.items()}
     if draw(st.booleans()):

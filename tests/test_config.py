@@ -172,4 +172,4 @@ def test_the_values_that_the_example_comments_out_are_the_recipe_s():
     shown.pop("ITEM_FIELD")  # a name for illustration: its default is none
     assert len(shown) > 3
     for name, value in shown.items():
-        assert ast.literal_eval(value) == getattr(RECIPES["agreement"], name.lower())
+        assert ast.literal_eval(value) == getattr(RECIPES["content"], name.lower())

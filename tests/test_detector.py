@@ -73,21 +73,21 @@ def test_a_page_of_another_seed_or_recipe_is_refused():
     detector = Detector(open_store("memory:", seed=1))
     with pytest.raises(StoreMismatchError, match=r"seed 2.*seed 1"):
         detector.admit(_page(page(english()), seed=2))
-    with pytest.raises(StoreMismatchError, match="agreement/1, not manku2007/1"):
+    with pytest.raises(StoreMismatchError, match="content/1, not manku2007/1"):
         detector.admit(_page(page(english()), seed=1, recipe="manku2007"))
 
 
 def test_a_detector_takes_the_recipe_that_its_store_was_made_with():
     assert Detector(open_store("memory:", recipe="manku2007")).recipe == RECIPES["manku2007"]
-    assert Detector(open_store("memory:")).recipe == RECIPES["agreement"]
+    assert Detector(open_store("memory:")).recipe == RECIPES["content"]
     with pytest.raises(StoreMismatchError, match="manku2007"):
-        Detector(open_store("memory:", recipe="manku2007"), recipe="agreement")
+        Detector(open_store("memory:", recipe="manku2007"), recipe="content")
 
 
 def test_options_override_the_recipe_s_thresholds_without_changing_what_pages_mean():
     detector = Detector(open_store("memory:"), max_distance=3, min_similarity=0.5, min_features=5, outlinks=0.7)
-    assert detector.recipe == replace(RECIPES["agreement"], max_distance=3, min_similarity=0.5, min_features=5, outlinks=0.7)
-    assert detector.recipe.identity == "agreement/1"
+    assert detector.recipe == replace(RECIPES["content"], max_distance=3, min_similarity=0.5, min_features=5, outlinks=0.7)
+    assert detector.recipe.identity == "content/1"
     assert (detector.rule.max_distance, detector.rule.min_similarity, detector.rule.outlinks) == (3, 0.5, 0.7)
     assert isinstance(detector.page(page(english(2))), PageFingerprint)
 
@@ -135,7 +135,7 @@ def test_seconds_are_counted_by_stage():
 # ---- compare
 
 
-@given(st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["agreement", "manku2007"]))
+@given(st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["content", "manku2007"]))
 def test_two_pages_compare_as_a_crawl_decides(text: str, edits_a: int, edits_b: int, seed: int, recipe: str):
     a = _page(page(edited(text, edits_a, seed)), "http://x/a", recipe=recipe)
     b = _page(page(edited(text, edits_b, seed + 1)), "http://x/b", recipe=recipe)

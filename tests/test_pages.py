@@ -19,7 +19,7 @@ from tests.samples import FOREIGN, chinese, edited, english, extracted, page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-AGREEMENT = RECIPES["agreement"]
+CONTENT = RECIPES["content"]
 MEGABYTE = 1_000_000
 _TAGS = [
     "html",
@@ -64,11 +64,11 @@ def _abstains(made: PageFingerprint | Abstention) -> Reason:
 def test_a_page_knows_what_it_was_made_from():
     made = _found(fingerprint_page(page(english(), links=("/a", "/b")), url="http://example.org/x#part", seed=7))
     assert made.url == "http://example.org/x"
-    assert (made.recipe, made.seed, made.bits) == ("agreement/1", 7, 64)
+    assert (made.recipe, made.seed, made.bits) == ("content/1", 7, 64)
     assert (made.text_length, made.units, made.outlinks) == (len(english()), len(english().split()), 2)
     assert made.hex == f"{made.fingerprint:016x}"
     assert len(made.body_digest) == len(made.text_digest) == 16
-    assert len(made.main_sketch) == len(made.whole_sketch) == 256
+    assert len(made.content_sketch) == len(made.prose_sketch) == 256
     assert made.text is None
 
 
@@ -82,7 +82,7 @@ def test_text_and_its_utf_8_bytes_are_the_same_page(text: str):
 def test_one_text_in_two_encodings_is_one_text_in_two_bodies(encoding: str):
     text = "".join(letter for letter in chinese() if letter.encode(encoding, "ignore"))
     a, b = _found(fingerprint_page(page(text))), _found(fingerprint_page(page(text).encode(encoding), encoding=encoding))
-    assert (a.fingerprint, a.text_digest, a.main_sketch) == (b.fingerprint, b.text_digest, b.main_sketch)
+    assert (a.fingerprint, a.text_digest, a.content_sketch) == (b.fingerprint, b.text_digest, b.content_sketch)
     assert a.body_digest != b.body_digest
 
 
@@ -108,7 +108,7 @@ def test_a_small_edit_moves_the_fingerprint_a_little_and_another_text_far(text: 
 
 def test_seeds_change_everything_that_stands_for_content():
     a, b = (_found(fingerprint_page(page(english()), seed=seed)) for seed in (0, 2**64 - 1))
-    for name in ("fingerprint", "body_digest", "text_digest", "main_sketch", "whole_sketch"):
+    for name in ("fingerprint", "body_digest", "text_digest", "content_sketch", "prose_sketch"):
         assert getattr(a, name) != getattr(b, name)
 
 
@@ -134,16 +134,16 @@ def test_seconds_are_added_up_by_stage():
 
 def test_an_extractor_of_the_user_makes_the_main_text():
     extracted.clear()
-    recipe = replace(AGREEMENT, extractor="tests.samples.counting_extractor")
+    recipe = replace(CONTENT, extractor="tests.samples.counting_extractor")
     made = _found(fingerprint_page(page(english()), url="http://x/", recipe=recipe, keep_text=True))
     assert extracted == ["http://x/"]
     assert made.text == page(english())
-    assert made.recipe.startswith("agreement/1+")
+    assert made.recipe.startswith("content/1+")
 
 
 def test_an_extractor_that_does_not_exist_is_a_mistake_and_no_property_of_the_page():
     with pytest.raises(SettingError, match=r"tests\.samples\.absent"):
-        fingerprint_page(page(english()), recipe=replace(AGREEMENT, extractor="tests.samples.absent"))
+        fingerprint_page(page(english()), recipe=replace(CONTENT, extractor="tests.samples.absent"))
 
 
 def test_pages_cross_processes():
@@ -183,7 +183,7 @@ def test_pages_are_values(html: str):
         (Reason.NOT_HTML, b"\x89PNG\r\n\x1a\n<", {}),
         (Reason.NOT_HTML, '\n {"html": "<p>x</p>"}', {}),
         (Reason.NOT_HTML, '["<p>x</p>"]', {}),
-        (Reason.EXTRACTION_FAILED, page(english()), {"recipe": replace(AGREEMENT, extractor="tests.samples.failing_extractor")}),
+        (Reason.EXTRACTION_FAILED, page(english()), {"recipe": replace(CONTENT, extractor="tests.samples.failing_extractor")}),
     ],
 )
 def test_every_reason_is_reached(reason: Reason, html: str | bytes, options: dict[str, Any]):
@@ -254,7 +254,7 @@ def test_frames_have_no_text_of_their_own():
         lambda: "<html><body>" + "\x1b[31m\x08\x7f\u202e\ufffe\U0010ffff" * 1000,
     ],
 )
-@pytest.mark.parametrize("recipe", ["agreement", "layout"])
+@pytest.mark.parametrize("recipe", ["content", "layout"])
 def test_hostile_pages_end_as_a_fingerprint_or_a_reason(make: Callable[[], str], recipe: str):
     html = make()
     made = fingerprint_page(html, recipe=recipe)
@@ -286,7 +286,7 @@ def test_any_text_ends_as_a_fingerprint_or_a_reason(text: str):
 
 def test_a_text_without_a_page_follows_the_same_rules():
     a, b = _found(fingerprint_text(english(), url="item 1")), _found(fingerprint_page(page(english())))
-    assert (a.fingerprint, a.main_sketch, a.units) == (b.fingerprint, b.main_sketch, b.units)
+    assert (a.fingerprint, a.content_sketch, a.units) == (b.fingerprint, b.content_sketch, b.units)
     assert (a.url, a.outlinks) == ("item 1", 0)
     assert _abstains(fingerprint_text("too short")) == Reason.SHORT
     assert _abstains(fingerprint_text("")) == Reason.EMPTY

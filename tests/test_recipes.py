@@ -67,8 +67,8 @@ def test_thresholds_leave_the_identity_as_it_is(changes: dict[str, Any]):
 
 
 def test_a_recipe_that_borrows_a_built_in_name_has_another_identity():
-    assert Recipe("agreement", 1, bits=8).identity != RECIPES["agreement"].identity
-    assert Recipe("agreement", 1).identity == RECIPES["agreement"].identity
+    assert Recipe("content", 1, bits=8).identity != RECIPES["content"].identity
+    assert Recipe("content", 1).identity == RECIPES["content"].identity
 
 
 def test_the_order_in_which_words_are_written_does_not_matter():
@@ -78,9 +78,9 @@ def test_the_order_in_which_words_are_written_does_not_matter():
     assert a.identity == b.identity
 
 
-@pytest.mark.parametrize("wrong", ["", "agrement", "AGREEMENT", "tests.test_recipes.DEFAULT", "tests.samples.english"])
+@pytest.mark.parametrize("wrong", ["", "agrement", "CONTENT", "tests.test_recipes.DEFAULT", "tests.samples.english"])
 def test_a_recipe_that_does_not_exist_is_refused_with_those_that_do(wrong: str):
-    with pytest.raises(SettingError, match="use auto, agreement, manku2007, layout, or a dotted path") as refused:
+    with pytest.raises(SettingError, match="use auto, content, manku2007, layout, or a dotted path") as refused:
         resolve(wrong)
     assert repr(wrong) in str(refused.value)
 
@@ -108,7 +108,7 @@ def test_recipes_that_cannot_work_are_refused_by_their_value(wrong: dict[str, An
 
 def test_a_text_is_fingerprinted_by_the_recipe_that_is_asked_for():
     text = english()
-    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe="agreement")
+    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe="content")
     assert simcrawl.fingerprint(text) != simcrawl.fingerprint(text, recipe="manku2007")
     assert simcrawl.fingerprint(text, recipe=OWN) < 2**32
     assert simcrawl.fingerprint(text, recipe=replace(OWN, bits=128)) > 2**64

@@ -12,7 +12,7 @@ from simcrawl.rule import Kind, Rule, Verdict, site
 from simcrawl.store import MemoryStore, open_store
 from tests.samples import chinese, edited, english, page
 
-RULE = Rule.of(RECIPES["agreement"])
+RULE = Rule.of(RECIPES["content"])
 TEXT = english(400)
 ORIGINAL = "http://example.org/original"
 
@@ -28,11 +28,11 @@ BASE = _page(page(TEXT))
 
 def _like(number: int, *, bits: int = 0, registers: int = 0, url: str = "", base: PageFingerprint = BASE) -> PageFingerprint:
     """Return another page whose fingerprint and sketches differ from the base's in so many bits and registers."""
-    main = bytes(255 - byte or 1 for byte in base.main_sketch[:registers]) + base.main_sketch[registers:]
+    main = bytes(255 - byte or 1 for byte in base.content_sketch[:registers]) + base.content_sketch[registers:]
     unlike = number.to_bytes(16, "big")
     flipped = base.fingerprint ^ (1 << bits) - 1
     return replace(
-        base, url=url or f"http://example.org/{number}", fingerprint=flipped, main_sketch=main, body_digest=unlike, text_digest=unlike
+        base, url=url or f"http://example.org/{number}", fingerprint=flipped, content_sketch=main, body_digest=unlike, text_digest=unlike
     )
 
 
@@ -103,7 +103,7 @@ def test_verification_refuses_a_candidate_within_the_radius(registers: int, foun
 
 
 def test_the_whole_text_has_to_agree_too():
-    asked = replace(_like(1), whole_sketch=bytes(256))
+    asked = replace(_like(1), prose_sketch=bytes(256))
     assert RULE.compare(BASE, asked).similarity == 0
     assert _judge(BASE, asked).kind is Kind.ADMITTED
 
@@ -189,8 +189,8 @@ def test_outlinks_follow_the_recipe_where_nothing_is_said():
 @pytest.mark.parametrize(("outlinks", "dropped"), [(DROP_OUTLINKS, True), (0.5, False), (1.0, False), (FOLLOW_OUTLINKS, False)])
 def test_without_sketches_only_a_threshold_of_zero_drops_the_outlinks_of_a_near_copy(outlinks: float, dropped: bool):
     rule = replace(RULE, min_similarity=0, outlinks=outlinks)
-    store = _store(replace(BASE, main_sketch=b"", whole_sketch=b""))
-    verdict = store.admit(replace(_like(1), main_sketch=b"", whole_sketch=b""), rule)
+    store = _store(replace(BASE, content_sketch=b"", prose_sketch=b""))
+    verdict = store.admit(replace(_like(1), content_sketch=b"", prose_sketch=b""), rule)
     assert (verdict.similarity, verdict.drop_outlinks) == (None, dropped)
 
 

@@ -545,7 +545,7 @@ def test_threads_that_settle_one_claim_call_back_once(store: Store):
 @pytest.mark.parametrize(
     ("made", "both"),
     [
-        (page(A, recipe="agreement/1"), ["manku2007/1", "agreement/1"]),
+        (page(A, recipe="content/1"), ["manku2007/1", "content/1"]),
         (page(A, seed=1), ["seed 1", "seed 0"]),
         (page(A, bits=32), ["32-bit", "64-bit"]),
     ],
@@ -567,8 +567,8 @@ def test_a_page_of_another_width_does_not_bind_a_new_store(store: Store):
 def test_a_store_is_bound_once(store: Store):
     for _ in range(2):
         store.bind("manku2007")
-    with pytest.raises(StoreMismatchError, match=r"manku2007/1, not agreement/1"):
-        store.bind("agreement")
+    with pytest.raises(StoreMismatchError, match=r"manku2007/1, not content/1"):
+        store.bind("content")
     with pytest.raises(StoreMismatchError, match="32-bit fingerprints, the store holds 64-bit"):
         store.bind(Recipe("own", 1, bits=32))
 
@@ -583,7 +583,7 @@ def test_the_first_page_binds_a_store_and_chooses_the_default_rule(store: Store)
 def test_a_recipe_that_cannot_be_bound_closes_the_store_again(where: str):
     for _ in range(2):
         with pytest.raises(StoreMismatchError, match="holds 64-bit"):
-            open_store(where, recipe=Recipe("own", 1, bits=32))
+            open_store(where, bits=64, recipe=Recipe("own", 1, bits=32))
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def test_everything_committed_is_there_after_opening_again(made: Path):
 def test_the_recipe_persists(made: Path):
     with open_store(made) as store:
         assert store.header.recipe == RECIPE
-    with pytest.raises(StoreMismatchError, match=r"manku2007/1, not agreement/1"):
-        open_store(made, recipe="agreement")
+    with pytest.raises(StoreMismatchError, match=r"manku2007/1, not content/1"):
+        open_store(made, recipe="content")
 
 
 def test_a_random_seed_is_stored_and_used_again(path: Path):
@@ -286,7 +286,7 @@ def test_a_copy_that_another_process_wrote_meanwhile_is_kept_and_counted(path: P
 BIND = """
 import sys
 from simcrawl.store import open_store
-open_store(sys.argv[1], recipe="agreement").close()
+open_store(sys.argv[1], recipe="content").close()
 """
 
 
@@ -294,7 +294,7 @@ def test_a_store_that_another_process_bound_meanwhile_keeps_its_recipe(path: Pat
     with open_store(path) as store:
         with child(BIND, path) as other:
             other.communicate()
-        with pytest.raises(StoreMismatchError, match=r"agreement/1 meanwhile, not manku2007/1"):
+        with pytest.raises(StoreMismatchError, match=r"content/1 meanwhile, not manku2007/1"):
             store.bind("manku2007")
 
 

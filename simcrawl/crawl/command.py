@@ -35,14 +35,17 @@ class SimcrawlCommand(ScrapyCommand):
         from simcrawl.cli import STORE_COMMANDS, run  # noqa: PLC0415
         from simcrawl.config import Config  # noqa: PLC0415
         from simcrawl.crawl.session import store_path  # noqa: PLC0415
+        from simcrawl.errors import SettingError  # noqa: PLC0415
 
         # Requires_project is not enforced for commands that come from an entry point.
         if not inside_project():
             raise UsageError("no Scrapy project here: use `simcrawl COMMAND STORE` instead")
         arguments = list(args)
         if arguments and arguments[0] in STORE_COMMANDS and "--help" not in arguments:
-            settings = self.settings
-            store = Config.from_settings(settings.get).store if settings else ""
-            arguments.insert(1, store_path(store))
+            try:
+                config = Config.from_settings(self.settings.get)  # type: ignore[union-attr]  # Scrapy sets it before
+            except SettingError as exc:
+                raise UsageError(str(exc)) from exc
+            arguments.insert(1, store_path(config.store))
         self.exitcode = run(arguments or ["--help"], program="scrapy simcrawl")
         sys.stdout.flush()

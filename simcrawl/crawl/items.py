@@ -11,9 +11,11 @@ from scrapy.exceptions import DropItem, NotConfigured
 
 from simcrawl.config import Config
 from simcrawl.crawl.session import Session
+from simcrawl.crawl.workers import Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
 from simcrawl.pages import fingerprint_text
+from simcrawl.recipes import resolve
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
@@ -33,9 +35,12 @@ class NearDuplicateItemPipeline:
         self._session = session
         self._field = field
         self._numbers = count()
+        # One thread: of two copies on one page the first is the original.
+        self._workers = Workers(1)
         self._directory = TemporaryDirectory(prefix="simcrawl-items-")
         options = session.config.detector_options
-        self._detector = Detector(open_store(self._directory.name, seed="random"), **options | {"scope": "all"})
+        store = open_store(self._directory.name, bits=resolve(options["recipe"]).bits, seed="random")
+        self._detector = Detector(store, **options | {"scope": "all"})
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -59,7 +64,7 @@ class NearDuplicateItemPipeline:
         if not isinstance(text, str):
             return item
         try:
-            verdict = await self._session.workers.run(self._admit, text)
+            verdict = await self._workers.run(self._admit, text)
         except StoreError as exc:
             self._session.fault("store_error", "simcrawl cannot use the store of items; items pass unchecked: %s", exc)
             return item
@@ -75,7 +80,8 @@ class NearDuplicateItemPipeline:
 
     async def close_spider(self) -> None:
         """Remove the store."""
-        await self._session.workers.run(self._remove)
+        await self._workers.run(self._remove)
+        self._workers.close()
 
     def _remove(self) -> None:
         try:

@@ -17,6 +17,7 @@ from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import Wake, Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
+from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store import open_store
 
@@ -87,7 +88,8 @@ class Session:
         self.config = Config.from_settings(crawler.settings.get)
         self.stats: Any = crawler.stats
         self.crawler = crawler
-        self.store = open_store(store_path(self.config.store), seed="random", sync_seconds=self.config.sync_seconds)
+        bits = resolve(self.config.recipe).bits
+        self.store = open_store(store_path(self.config.store), bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
         try:
             self.detector = Detector(self.store, **self.config.detector_options)
         except BaseException:

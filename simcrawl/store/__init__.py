@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from simcrawl.errors import SettingError
+from simcrawl.recipes import resolve
 from simcrawl.store.base import Admission, BaseStore, Claim, Duplicate, Header
 from simcrawl.store.memory import MemoryStore
 
@@ -45,6 +46,8 @@ def open_store(
         StoreError: the directory cannot be read or written.
     """
     del expected_pages  # every design of today serves 1 to 1e8 pages best with four tables; see docs/decisions.md
+    if recipe is not None and bits is None:
+        bits = resolve(recipe).bits
     common = {"bits": bits, "design": design, "seed": seed, "sync_seconds": sync_seconds}
     store = _open(os.fspath(where), common | options)
     if recipe is not None:

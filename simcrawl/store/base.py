@@ -23,7 +23,7 @@ from simcrawl.errors import SettingError, StoreFullError, StoreMismatchError
 from simcrawl.pages import Abstention, PageFingerprint, page_key
 from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
 from simcrawl.recipes import Recipe, resolve
-from simcrawl.rule import Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.simhash import words
 from simcrawl.store.index import PageIndex
 
@@ -328,7 +328,8 @@ class BaseStore(ABC):
             return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
         if decision.original:
             self._note(page.url, decision.verdict)
-        return Admission(decision.verdict, self._claim(page, view) if decision.record else None)
+        unique = decision.verdict.kind is Kind.ADMITTED
+        return Admission(decision.verdict, self._claim(page, view, unique=unique) if decision.record else None)
 
     def _default_rule(self) -> Rule:
         return Rule.of(self._recipe or resolve((self.header.recipe or "auto").partition("/")[0]))
@@ -353,7 +354,7 @@ class BaseStore(ABC):
         with self._lock:
             self._register[url] = line
 
-    def _claim(self, page: PageFingerprint | Abstention, view: View) -> Claim | None:
+    def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool) -> Claim | None:
         known, now = view.page(page.url), time()
         if known and (not known.confirmed or _same_content(known.page, page)):
             self._touch(known, now)
@@ -363,7 +364,8 @@ class BaseStore(ABC):
                 raise StoreFullError(
                     f"{len(self._index)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
                 )
-            stored = StoredPage(replace(page, text=None), known.first_seen if known else now, now, confirmed=False)
+            first_seen = known.first_seen if known else now
+            stored = StoredPage(replace(page, text=None), first_seen, now, confirmed=False, unique=unique)
             claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
             self._index.add(stored)
         return claim

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import zlib
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -279,7 +280,7 @@ class _Writer(_Snapshot):
         """Write a page in place of the one under the same URL; return whether another process wrote a copy of it meanwhile."""
         page = stored.page
         known = self.page(page.url)
-        late = not known and isinstance(page, PageFingerprint) and self._has_copy(page)
+        late = stored.unique and isinstance(page, PageFingerprint) and self._has_copy(page)
         if known:
             self.remove_page(page.url)
         key = self.key(page.url)
@@ -402,17 +403,28 @@ def _problems_of_page(snapshot: _Snapshot, key: bytes, wanted: dict[str, int]) -
 
 
 def _problems_of_tables(snapshot: _Snapshot) -> Iterator[str]:
-    fingerprints = list(snapshot.distinct_fingerprints())
-    for index, table in enumerate(snapshot.design.tables):
+    distinct = sum(1 for _ in snapshot.distinct_fingerprints())
+    for index in range(len(snapshot.design.tables)):
         held = 0
         with snapshot.txn.cursor(snapshot.databases.tables[index]) as cursor:
-            held = sum(len(packed) // snapshot.word for packed in cursor.iternext(keys=False, values=True))
-        if held != len(fingerprints):
-            yield f"table {index}: {held} fingerprints where there should be {len(fingerprints)}"
-        for fingerprint in fingerprints:
-            packed = snapshot.txn.get(snapshot.prefix_key(index, table.prefix(fingerprint)), b"", db=snapshot.databases.tables[index])
-            if fingerprint.to_bytes(snapshot.word, "little") not in _cut(bytes(packed), snapshot.word):
-                yield f"table {index}: fingerprint {fingerprint:#x} is missing"
+            for key, packed in cursor:
+                group = _cut(bytes(packed), snapshot.word)
+                held += len(set(group))
+                yield from _problems_of_group(snapshot, index, bytes(key), group)
+        # All of them distinct, known and in their place: then equal numbers mean that none is missing.
+        if held != distinct:
+            yield f"table {index}: {held} fingerprints where there should be {distinct}"
+
+
+def _problems_of_group(snapshot: _Snapshot, index: int, key: bytes, group: list[bytes]) -> Iterator[str]:
+    if len(set(group)) != len(group):
+        yield f"table {index}: prefix {key.hex()} holds a fingerprint twice"
+    for packed in group:
+        fingerprint = int.from_bytes(packed, "little")
+        if snapshot.prefix_key(index, snapshot.design.tables[index].prefix(fingerprint)) != key:
+            yield f"table {index}: fingerprint {fingerprint:#x} stands under another one's prefix"
+        elif snapshot.txn.get(snapshot.fingerprint_key(fingerprint), db=snapshot.databases.fingerprints) is None:
+            yield f"table {index}: fingerprint {fingerprint:#x} has no owner"
 
 
 def _problems_of_register(snapshot: _Snapshot) -> Iterator[str]:
@@ -555,7 +567,8 @@ def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header, *, 
 
 
 def _format_header(header: Header) -> bytes:
-    return MAGIC + FORMAT.to_bytes(2, "big") + json.dumps(asdict(header), sort_keys=True).encode()
+    values = json.dumps(asdict(header), sort_keys=True).encode()
+    return MAGIC + FORMAT.to_bytes(2, "big") + zlib.crc32(values).to_bytes(4, "big") + values
 
 
 def _parse_header(path: Path, header: bytes | None) -> Header:
@@ -565,7 +578,7 @@ def _parse_header(path: Path, header: bytes | None) -> Header:
     if version > FORMAT:
         raise StoreFormatError(f"{path} has format {version}, this simcrawl reads up to {FORMAT}: upgrade simcrawl, or use another store")
     try:
-        values = json.loads(header[10:])
+        values = json.loads(header[14:]) if int.from_bytes(header[10:14], "big") == zlib.crc32(header[14:]) else {}
         return Header(**{field.name: values[field.name] for field in fields(Header)})
     except (ValueError, KeyError, TypeError) as exc:
         raise StoreCorruptError(f"{path} has a damaged header ({exc!r}): restore it from a backup, or start a new store") from exc

@@ -2,7 +2,7 @@
 
     crc32 of all that follows      4 bytes, big-endian
     fixed part                     see _FIXED
-    main sketch, whole sketch      lengths in the fixed part
+    content sketch, prose sketch   lengths in the fixed part
     URL                            UTF-8, the rest
 
 The recipe and the seed are the store's and stand in its header once.
@@ -19,7 +19,7 @@ from simcrawl.pages import Abstention, PageFingerprint, Reason
 from simcrawl.rule import StoredPage
 
 # reason (0: a fingerprint), first seen, last seen, fingerprint, body digest, text digest, units, text length, outlinks,
-# bytes of the main sketch, bytes of the whole sketch
+# bytes of the content sketch, bytes of the prose sketch
 _FIXED = struct.Struct(">B dd 16s 16s 16s III HH")
 _CRC = struct.Struct(">I")
 _REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
@@ -32,7 +32,7 @@ def encode(stored: StoredPage) -> bytes:
     page = stored.page
     if isinstance(page, PageFingerprint):
         own = (page.fingerprint.to_bytes(16, "big"), page.body_digest, page.text_digest, page.units)
-        sketches = (page.main_sketch, page.whole_sketch)
+        sketches = (page.content_sketch, page.prose_sketch)
         reason = 0
     else:
         own, sketches, reason = (_NO_DIGEST, page.body_digest, _NO_DIGEST, 0), (b"", b""), _REASONS.index(page.reason)
@@ -75,8 +75,8 @@ def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
         bits=bits,
         units=units,
         text_digest=text,
-        main_sketch=data[start : start + main],
-        whole_sketch=data[start + main : start + main + whole],
+        content_sketch=data[start : start + main],
+        prose_sketch=data[start + main : start + main + whole],
         **common,
     )
     return StoredPage(page, first, last)

@@ -150,7 +150,7 @@ class Inline(Base):
 
     async def parse(self, response: Response, **_: Any) -> Any:
         if response.url.endswith("/page"):
-            copy = await self.crawler.engine.download_async(Request(response.urljoin("/copy")))  # type: ignore[union-attr]
+            copy = await self.crawler.engine.download_async(Request(response.urljoin("/copy")))
             self.note("inline", [copy.url, copy.status, len(copy.body)])
         for entry in self.follow(response):
             yield entry
@@ -192,7 +192,7 @@ class Waiting(Base):
         if response.url.endswith("/first"):
             yield Request(response.urljoin("/second"), priority=1)
             for number in range(20):
-                await self.crawler.engine.download_async(Request(response.urljoin(f"/tick{number}")))  # type: ignore[union-attr]
+                await self.crawler.engine.download_async(Request(response.urljoin(f"/tick{number}")))
             if self.fail:
                 raise RuntimeError("this page cannot be parsed")
         for entry in self.follow(response):

@@ -86,7 +86,7 @@ def test_the_wheel_is_what_the_project_runs(project: Path, wheel: Path) -> None:
     [
         ("SIMCRAWL_ACTION", "delete", "use one of 'drop', 'drop-items', 'drop-links', 'observe'"),
         ("SIMCRAWL_MIN_SIMILARITY", "95", "use a number from 0 to 1"),
-        ("SIMCRAWL_RECIPE", "best", "use auto, agreement, manku2007, layout"),
+        ("SIMCRAWL_RECIPE", "best", "use auto, content, manku2007, layout"),
         ("SIMCRAWL_STORE", "redis://localhost", "use a directory, lmdb:///absolute/path or memory:"),
     ],
 )
@@ -118,7 +118,7 @@ def _other_recipe(path: Path) -> str:
     from simcrawl.store import open_store
 
     open_store(path, recipe="manku2007").close()
-    return "was made with recipe manku2007/1, not agreement/1"
+    return "was made with recipe manku2007/1, not content/1"
 
 
 def _garbage(path: Path) -> str:

@@ -11,12 +11,15 @@ from scrapy.linkextractors import LinkExtractor
 
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
+from simcrawl.extraction import text_of
 from simcrawl.pages import PageFingerprint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from scrapy.http import Response
+
+    from simcrawl.pages import Abstention
 
 
 class SiteSpider(Spider):
@@ -51,6 +54,11 @@ class SiteSpider(Spider):
             yield response.follow(link)
 
 
+def _text(response: Response, page: PageFingerprint | Abstention | None) -> str:
+    # An exact copy that is kept after all was recognised by its bytes, before its text was looked at.
+    return page.text if page and page.text is not None else text_of(response.body)
+
+
 def page_item(response: Response) -> dict[str, Any]:
     """Return the item of a page."""
     found = verdict(response)
@@ -59,7 +67,7 @@ def page_item(response: Response) -> dict[str, Any]:
         "url": response.url,
         "title": " ".join(response.xpath("//title//text()").getall()).strip(),
         "language": response.xpath("/html/@lang").get(""),
-        "text": page.text if page else None,
+        "text": _text(response, page),
         "fingerprint": page.hex if isinstance(page, PageFingerprint) else None,
         "skipped": found.reason if found and not isinstance(page, PageFingerprint) else None,
     }

@@ -1,0 +1,200 @@
+"""A page's visible text in blocks, and which of them are its content: one walk over the tree, no state of a site.
+
+Two texts decide about a copy. Content: all text inside the smallest element that holds nearly all of the page's running text
+and a heading; tables, code and lists of links stay in, what stands around that element (navigation, sidebars, footers) does not.
+Prose: content without blocks of links and without what calls itself furniture. A page without running text keeps all its text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lxml.html import HtmlElement
+
+# fmt: off
+_UNSEEN = frozenset({
+    "script", "style", "noscript", "template", "head", "svg", "iframe", "object", "canvas", "select", "option", "button",
+    "textarea", "audio", "video"
+})
+_BREAKS = frozenset({
+    "p", "div", "li", "td", "th", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "br", "dt", "dd", "section", "article", "table",
+    "ul", "ol", "dl", "blockquote", "hr", "main", "header", "footer", "nav", "aside", "form", "figure", "figcaption", "address",
+    "body", "html", "caption", "thead", "tbody", "tfoot", "fieldset", "legend", "center", "details", "summary", "dir", "menu",
+    "label"
+})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_AROUND = frozenset({"nav", "footer", "aside"})
+_AROUND_ROLES = frozenset({
+    "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
+})
+# fmt: on
+_AROUND_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:nav(?:bar|header|footer|igation|s)?|menu|side-?bar|bread-?crumbs?|foot(?:er)?|masthead|banner|ad(?:vert\w*|s)?|sponsor\w*|promo\w*"
+    r"|related\w*|relbar|share\w*|sharing|social\w*|comments?|disqus\w*|widgets?|cookies?|popup|newsletter|subscri\w*|pagination|pager|copyright"
+    r"|recommend\w*|trending|popular|sphinxsidebar)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
+_WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]")
+
+# A wide character says about as much as three letters.
+_WIDE_AS_LETTERS = 3
+_PARAGRAPH = 80
+_CONTAINER_SHARE = 0.9
+# What a character of a short block, of a block of links, and of a block in furniture weighs when the container is looked for.
+_SHORT_WEIGHT, _LINK_WEIGHT, _FURNITURE_WEIGHT = 0.3, 0.05, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text without a break in it, and what it is. `element`: number, in document order, of the element it stands in."""
+
+    text: str
+    element: int
+    link_characters: int
+
+    @property
+    def is_links(self) -> bool:
+        """Whether at least half of the text is links."""
+        return 2 * self.link_characters >= len(self.text.replace(" ", ""))
+
+    @property
+    def width(self) -> int:
+        """Length in letters; a wide character counts as three."""
+        return len(self.text) if self.text.isascii() else len(self.text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all."""
+
+    blocks: list[Block] = field(default_factory=list)
+    parents: list[int] = field(default_factory=lambda: [0])
+    named_around: set[int] = field(default_factory=set)
+    headings: set[int] = field(default_factory=set)
+
+    def split(self) -> tuple[list[Block], list[Block]]:
+        """Return the blocks inside the page's container, and those of them that are neither links nor furniture."""
+        furniture = self._furniture()
+        container = self._container(furniture)
+        inside = self._below({container})
+        content = [block for block in self.blocks if inside[block.element]]
+        return content, [block for block in content if not furniture[block.element] and not block.is_links]
+
+    def _furniture(self) -> list[bool]:
+        """Return for each element whether it is, or stands in, one that calls itself furniture and is not half of the page."""
+        sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
+        return self._below({element for element in self.named_around if 2 * sizes[element] < sizes[0]})
+
+    def _container(self, furniture: list[bool]) -> int:
+        weights = self._sums((block.element, _weight(block, furniture=furniture[block.element])) for block in self.blocks)
+        headings = self._sums((element, 1) for element in self.headings if not furniture[element])
+        # Elements that hold more than half of the weight contain one another: the last one is the innermost.
+        innermost = max(element for element, weight in enumerate(weights) if weight >= _CONTAINER_SHARE * weights[0])
+        container = innermost
+        while container and not headings[container]:
+            container = self.parents[container]
+        return container if headings[container] else innermost
+
+    def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
+        """Return for each element the sum of the values in it and below it."""
+        sums = [0.0] * len(self.parents)
+        for element, value in values:
+            sums[element] += value
+        for element in range(len(sums) - 1, 0, -1):
+            sums[self.parents[element]] += sums[element]
+        return sums
+
+    def _below(self, roots: set[int]) -> list[bool]:
+        """Return for each element whether it is one of `roots` or below one."""
+        below = [0 in roots] * len(self.parents)
+        for element in range(1, len(below)):
+            below[element] = below[self.parents[element]] or element in roots
+        return below
+
+
+def _weight(block: Block, *, furniture: bool) -> float:
+    kind = _LINK_WEIGHT if block.is_links else 1 if block.width >= _PARAGRAPH else _SHORT_WEIGHT
+    return block.width * kind * (_FURNITURE_WEIGHT if furniture else 1)
+
+
+def join(blocks: Iterable[Block]) -> str:
+    """Return the blocks' text, one block a line."""
+    return "\n".join(block.text for block in blocks)
+
+
+def layout(tree: HtmlElement) -> Layout:
+    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it."""
+    walk = _Walk()
+    unseen = 0
+    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            if unseen or element.tag in _UNSEEN:
+                unseen += 1
+            else:
+                walk.enter(element)
+        elif event == "end" and not unseen:
+            walk.leave(element)
+        else:
+            unseen -= event == "end"
+            if not unseen:
+                walk.read(element.tail)
+    walk.end_block()
+    return walk.layout
+
+
+class _Walk:
+    """Collects a layout while the tree is walked."""
+
+    def __init__(self) -> None:
+        self.layout = Layout()
+        # (number, in a link) of the open elements.
+        self._open = [(0, False)]
+        self._pieces: list[str] = []
+        self._link_characters = 0
+
+    def enter(self, element: HtmlElement) -> None:
+        tag, (parent, in_link) = element.tag, self._open[-1]
+        if tag in _BREAKS:
+            self.end_block()
+        number = len(self.layout.parents)
+        self.layout.parents.append(parent)
+        if _is_around(element):
+            self.layout.named_around.add(number)
+        if tag in _HEADINGS:
+            self.layout.headings.add(number)
+        self._open.append((number, in_link or (tag == "a" and element.get("href") is not None)))
+        self.read(element.text)
+
+    def leave(self, element: HtmlElement) -> None:
+        if element.tag in _BREAKS:
+            self.end_block()
+        self._open.pop()
+        self.read(element.tail)
+
+    def read(self, text: str | None) -> None:
+        if text:
+            self._pieces.append(text)
+            if self._open[-1][1]:
+                self._link_characters += len("".join(text.split()))
+
+    def end_block(self) -> None:
+        if text := " ".join("".join(self._pieces).split()):
+            self.layout.blocks.append(Block(text, self._open[-1][0], self._link_characters))
+        self._pieces, self._link_characters = [], 0
+
+
+def _is_around(element: HtmlElement) -> bool:
+    if element.tag in ("html", "body"):
+        return False
+    if element.tag in _AROUND or element.get("role") in _AROUND_ROLES:
+        return True
+    name = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return len(name) > 1 and bool(_AROUND_NAMES.search(_CAMEL.sub("-", name)))
