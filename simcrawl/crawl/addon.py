@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DOWNLOADER_POSITION = 545
 # Nearest the engine: first to see a response, so that nothing works on a dropped page; last to see a callback's output, so that
 # its end really is the end.
-SPIDER_POSITION = 25
+SPIDER_POSITION = 0
 PIPELINE_POSITION = 100
 EXTENSION_POSITION = 0
 

@@ -60,4 +60,6 @@ def _never_dropped(request: Request) -> bool:
     meta = request.meta
     # Only its callback or errback closes a Playwright page; dropped without either it would stay open until the crawl freezes.
     leaks = "playwright_page" in meta and request.errback is None
-    return request.dont_filter or bool(meta.get("is_start_request")) or request.method != "GET" or leaks
+    # The mark of a start request travels with meta=response.meta; the depth tells who really is one.
+    starts = bool(meta.get("is_start_request")) and not meta.get("depth")
+    return request.dont_filter or starts or request.method != "GET" or leaks

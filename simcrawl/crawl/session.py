@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
@@ -17,6 +18,7 @@ from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import Wake, Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
+from simcrawl.pages import Reason
 from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store import open_store
@@ -52,16 +54,24 @@ class Case:
     claim: Claim | None = None
     items_open: int = 0
     exhausted: bool = False
+    failed: bool = False
     dropped_unparsed: bool = False
 
     def settle(self) -> None:
         """Confirm the claim once the callback is exhausted and every item has left the pipelines."""
-        if self.claim and self.exhausted and not self.items_open:
-            self.claim.confirm()
+        if self.exhausted and not self.items_open:
+            self.end()
 
     def withdraw(self) -> None:
         """Withdraw the claim: some of the page's content did not come out."""
-        if self.claim:
+        self.failed = True
+        self.end()
+
+    def end(self) -> None:
+        """Settle the claim by what is known: nothing more will come of this page."""
+        if self.claim and self.exhausted and not self.failed:
+            self.claim.confirm()
+        elif self.claim:
             self.claim.withdraw()
 
 
@@ -97,6 +107,7 @@ class Session:
             raise
         self.workers = Workers(self.config.workers)
         self._scheduled: WeakSet[Request] = WeakSet()
+        self._abandoned: deque[Case] = deque()
         self._warned = self._told = self._syncing = False
         self._connect(crawler)
 
@@ -126,19 +137,23 @@ class Session:
 
     async def judge(self, request: Request, response: Response, *, never_drop: bool) -> None:
         """Find the verdict on a page and bind it to its request. Never raises for a page or a store."""
+        self._end_abandoned()
         try:
             case = await self._case(request, response, never_drop=never_drop)
+        except TimeoutError:
+            case = Case(Verdict(kind=Kind.SKIPPED, reason=Reason.TOO_SLOW.value))
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
         _cases[request] = case
         if case.claim:
-            # A request that never comes to its callback (dropped by another component, lost on the way) was not crawled.
-            finalize(request, case.claim.withdraw).atexit = False
+            # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
+            finalize(request, self._abandoned.append, case).atexit = False
 
     async def _case(self, request: Request, response: Response, *, never_drop: bool) -> Case:
-        page = await self.workers.run(self._page, response.body, response.url, getattr(response, "encoding", None))
+        patience = self.config.max_page_seconds
+        page = await self.workers.run_within(patience, self._page, response.body, response.url, getattr(response, "encoding", None))
         admission = await self._settled(request, page, never_drop=never_drop)
         return Case(replace(admission.verdict, page=page), admission.claim)
 
@@ -165,6 +180,11 @@ class Session:
         # A callback that downloads a page itself would wait for its own end. Such a request has no callback and did not pass the
         # scheduler, though one that came from a queue on disk looks the same.
         return request.callback is not None or request in self._scheduled
+
+    def _end_abandoned(self) -> None:
+        """Settle the claims of requests that are gone: never called back, or with items that another component took out."""
+        while self._abandoned:
+            self._abandoned.popleft().end()
 
     def _scheduled_request(self, request: Request) -> None:
         self._scheduled.add(request)
@@ -236,6 +256,7 @@ class Session:
 
     def sync_soon(self) -> None:
         """Start writing what is confirmed, off the event loop, unless that is still going on."""
+        self._end_abandoned()
         if not self._syncing:
             self._syncing = True
             deferred_from_coro(self._sync())
@@ -250,6 +271,7 @@ class Session:
 
     async def close(self) -> None:
         """Write what is confirmed, set the final stats, and give back the store."""
+        self._end_abandoned()
         try:
             await self.workers.run(self._close_store)
         except Exception as exc:  # noqa: BLE001 - as above

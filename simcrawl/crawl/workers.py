@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
@@ -28,21 +28,26 @@ class Workers:
 
     async def run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Return what the function returns, or raise what it raises."""
+        return await self.run_within(None, function, *args, **kwargs)
+
+    async def run_within(self, patience: float | None, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Return what the function returns, or raise what it raises.
+
+        Raises:
+            TimeoutError: it took longer than `patience` seconds. It may go on in its thread; nobody waits for it any more.
+        """
+        wake = Wake()
         future = self._pool.submit(function, *args, **kwargs)
-        if is_asyncio_available():
-            return await asyncio.wrap_future(future)
-        return await _twisted(future)
+        future.add_done_callback(wake)
+        await wake.wait(patience)
+        if not future.done():
+            future.cancel()
+            raise TimeoutError(f"{function.__name__} took longer than {patience} seconds")
+        return future.result()
 
     def close(self) -> None:
         """Let the threads end when their work is done; does not wait for them."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-async def _twisted(future: Future[_T]) -> _T:
-    wake = Wake()
-    future.add_done_callback(lambda _: wake())
-    await wake.wait()
-    return future.result()
 
 
 class Wake:

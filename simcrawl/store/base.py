@@ -311,7 +311,8 @@ class BaseStore(ABC):
     def claim(self, page: PageFingerprint | Abstention, rule: Rule | None = None, *, never_drop: bool = False) -> Admission:
         """Decide about a page and, unless it is a copy, claim it: one atomic step.
 
-        Where the original is itself still claimed, nothing is recorded: wait for `waits_for` to settle and ask again.
+        Where the page would be dropped in favour of one that is itself still claimed, nothing is recorded: wait for `waits_for` to settle
+        and ask again.
 
         Raises:
             StoreMismatchError: the page was made with another recipe or seed.
@@ -324,7 +325,8 @@ class BaseStore(ABC):
 
     def _decide(self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False) -> Admission:
         decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop)
-        if decision.original and not decision.original.confirmed:
+        # A page that is kept whatever comes of its original has nothing to wait for.
+        if decision.original and not decision.original.confirmed and not decision.record:
             return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
         if decision.original:
             self._note(page.url, decision.verdict)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from scrapy import FormRequest, Request, Spider, signals as scrapy_signals
@@ -110,6 +112,15 @@ class MetaOptOut(Base):
 
     def parse(self, response: Response, **_: Any) -> Any:
         return self.follow(response, meta={"simcrawl": False})
+
+
+class MetaCopier(Base):
+    """Hands the meta of a response on to its links, as many spiders do."""
+
+    name = "meta-copier"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return self.follow(response, meta=response.meta)
 
 
 class DontFilter(Base):
@@ -267,6 +278,22 @@ class Suicidal(Base):
     def on_drop(self, request: Request, response: Response, verdict: simcrawl.Verdict, spider: Spider) -> None:
         with Path(self.path + ".dropped").open("a") as file:
             file.write(f"{response.url} {verdict.original}\n")
+
+
+class Picky:
+    """A spider middleware that takes the item of `/first` out."""
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for entry in result:
+            if isinstance(entry, Request) or not response.url.endswith("/first"):
+                yield entry
+
+
+def slow_text(body: bytes, encoding: str, url: str) -> str:
+    """Return a page's text, of `/first` only after longer than the test allows."""
+    if url.endswith("/first"):
+        Event().wait(2)
+    return re.sub("<[^>]*>", " ", body.decode(encoding))
 
 
 class FailingPipeline:

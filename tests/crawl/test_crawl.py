@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl, crawls
 
@@ -101,6 +102,18 @@ def test_start_requests_are_never_dropped_but_recorded(site: Site) -> None:
     assert {"/first", "/second", "/other"} <= set(outcome.paths("kept"))
     assert [url for url, _ in outcome.paths("dropped")] == ["/third"]
     assert outcome.stats["simcrawl/store/pages"] >= 3
+
+
+def test_meta_that_is_handed_on_makes_no_start_requests(site: Site) -> None:
+    copies(site)
+    assert crawl("MetaCopier", site.url(), settings=IN_ORDER).pages()["dropped"] == 2
+
+
+def test_a_start_request_that_is_a_copy_of_another_one_waits_for_nothing_and_is_recorded(site: Site) -> None:
+    copies(site)
+    outcome = crawl("Starts", site.url(), paths="/first,/second,/near,/other")
+    assert {"/first", "/second", "/near", "/other"} <= set(outcome.paths("kept"))
+    assert outcome.stats["simcrawl/store/pages"] == outcome.pages()["checked"]
 
 
 def test_an_errback_is_told_and_its_output_kept(site: Site) -> None:
@@ -204,6 +217,24 @@ def test_a_page_whose_item_fails_is_no_original(site: Site) -> None:
     outcome = crawl("Plain", site.url(), settings=settings)
     assert "/second" in outcome.paths("kept")
     assert ("/near", "/second") in outcome.paths("dropped")
+
+
+def test_a_page_whose_items_another_component_takes_out_is_an_original_all_the_same(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    settings = {"SPIDER_MIDDLEWARES": {"tests.crawl.spiders.Picky": 10}, "SIMCRAWL_STORE": str(tmp_path / "store")}
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | settings)
+    assert outcome.pages()["dropped"] == 2
+    with open_store(tmp_path / "store", create=False) as store:
+        assert store.page(site.url("/first"))
+
+
+def test_a_page_that_takes_too_long_passes(site: Site) -> None:
+    copies(site)
+    settings = {"SIMCRAWL_EXTRACTOR": "tests.crawl.spiders.slow_text", "SIMCRAWL_MAX_PAGE_SECONDS": 0.5}
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | settings)
+    assert outcome.pages()["skipped/too_slow"] == 1
+    assert {"/first", "/second", "/other"} <= set(outcome.paths("kept"))
+    check_sums(outcome)
 
 
 @pytest.mark.parametrize("mode", MODES)
