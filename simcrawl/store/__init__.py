@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from simcrawl.errors import SettingError
 from simcrawl.recipes import resolve
@@ -31,7 +31,7 @@ def open_store(
     expected_pages: int | None = None,
     **options: Any,
 ) -> Store:
-    """Return a store, made where there is none: a directory, `lmdb:///absolute/path`, or `memory:`.
+    """Return a store, made where there is none: a directory, `lmdb:///absolute/path`, or `memory:` (`memory:?seed=1`).
 
     `recipe`: binds a new store, is checked against an old one; without it the first page binds the store. `bits`, `design`,
     `seed` likewise are for a new store and checked against an old one; `seed="random"` lets a new store choose its own.
@@ -64,7 +64,7 @@ def _open(where: str, options: dict[str, Any]) -> Store:
     if not colon or os.sep in scheme:
         return _open_lmdb(where, options)
     if scheme == "memory":
-        return _open_memory(options)
+        return _open_memory(options | _seed_of(where))
     if scheme == "lmdb" and urlsplit(where).path.startswith("/"):
         return _open_lmdb(unquote(urlsplit(where).path), options)
     raise SettingError(f"no store has the URL {where!r}: use a directory, lmdb:///absolute/path or memory:")
@@ -74,6 +74,14 @@ def _open_lmdb(path: str, options: dict[str, Any]) -> Store:
     from simcrawl.store.lmdb_store import open_lmdb  # noqa: PLC0415 - memory stores work without lmdb
 
     return open_lmdb(path, **options)
+
+
+def _seed_of(url: str) -> dict[str, int]:
+    """Return the seed that a URL asks for, as in `memory:?seed=1`: a crawl that is to give the same result every time."""
+    found = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    if set(found) - {"seed"} or not all(value.isdecimal() for values in found.values() for value in values):
+        raise SettingError(f"no store has the URL {url!r}: memory: takes a seed, as memory:?seed=1, and nothing else")
+    return {name: int(values[-1]) for name, values in found.items()}
 
 
 def _open_memory(options: dict[str, Any]) -> Store:

@@ -18,10 +18,15 @@ def topic(name: str = "7.4/en/protection") -> str:
     return re.sub(r' href="[^"]*"', "", html[html.index("<main>") : html.index("</main>") + len("</main>")])
 
 
-def page(name: str = "7.4/en/protection", *links: str, note: str = "") -> str:
-    """Return a page with a topic's content. Links have no text of their own, so that two pages can differ in nothing else."""
+def page(name: str = "7.4/en/protection", *links: str, note: str = "", more: str = "") -> str:
+    """Return a page with a topic's content. Links have no text of their own, so that two pages can differ in nothing else.
+
+    `note` goes into the title, `more` is a sentence after the content: with one of a few words the page is a near-copy by a wide margin,
+    whatever the seed.
+    """
+    content = topic(name).replace("</main>", f"<p>{more}</p></main>" if more else "</main>")
     anchors = "".join(f'<a href="{link}"></a>' for link in links)
-    return f"<!DOCTYPE html><html lang='en'><head><title>{name}{note}</title></head><body>{topic(name)}{anchors}</body></html>"
+    return f"<!DOCTYPE html><html lang='en'><head><title>{name}{note}</title></head><body>{content}{anchors}</body></html>"
 
 
 def hub(*links: str) -> str:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 MODES = ("asyncio", "epoll", "reactorless")
 _SETTINGS: dict[str, Any] = {
     "ADDONS": {"simcrawl.Addon": 500},
-    "SIMCRAWL_STORE": "memory:",
+    "SIMCRAWL_STORE": "memory:?seed=1",
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": False,

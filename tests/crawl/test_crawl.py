@@ -24,7 +24,7 @@ def copies(site: Site) -> None:
     site.add("/", hub("/first", "/second", "/near", "/other"))
     site.add("/first", page("7.4/en/protection", "/behind-first"))
     site.add("/second", page("7.4/en/protection", "/behind-second"))
-    site.add("/near", page("25.2/en/protection", "/behind-near"))
+    site.add("/near", page("7.4/en/protection", "/behind-near", more="Updated."))
     site.add("/other", page("7.4/en/autotext", "/behind-other"))
     for name, topic in (("first", "find-replace"), ("second", "goal-seek"), ("near", "toolbars"), ("other", "openpgp")):
         site.add(f"/behind-{name}", page(f"7.4/en/{topic}"))
@@ -277,8 +277,8 @@ def test_two_crawlers_in_one_process_share_a_store(site: Site, tmp_path: Path) -
 def test_near_duplicate_items_are_dropped_by_a_field(site: Site) -> None:
     from tests.crawl.content import topic
 
-    texts = ["7.4/en/protection", "25.2/en/protection", "7.4/en/autotext"]
-    site.add("/", "<html><body>" + "".join(f"<section>{topic(name)}</section>" for name in texts) + "</body></html>")
+    texts = [topic("7.4/en/protection"), topic("7.4/en/protection") + "<p>One more sentence.</p>", topic("7.4/en/autotext")]
+    site.add("/", "<html><body>" + "".join(f"<section>{text}</section>" for text in texts) + "</body></html>")
     outcome = crawl("Sections", site.url(), settings={"SIMCRAWL_ITEM_FIELD": "text"})
     assert [url.partition("#")[2] for url in outcome.paths("kept")] == ["0", "2"]
     assert outcome.stats["simcrawl/items/dropped"] == outcome.stats["item_dropped_count"] == 1

@@ -33,10 +33,11 @@ class DemoSpider(SiteSpider):
 
     name = "demo"
     custom_settings: dict[str, Any] | None = {  # noqa: RUF012 - Scrapy reads it from the class
-        # The same every time: a store that lasts would know all pages from the first run.
-        "SIMCRAWL_STORE": "memory:",
+        # The same result every time: a store that lasts would know all pages from the first run, and seeds move estimates.
+        "SIMCRAWL_STORE": "memory:?seed=1",
         "LOG_LEVEL": "INFO",
-        # Breadth first, so that the mirror, linked last, is the copy.
+        # One after the other and breadth first, so that the mirror, linked last, is the copy.
+        "CONCURRENT_REQUESTS": 1,
         "DEPTH_PRIORITY": 1,
         "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
     }
