@@ -92,11 +92,11 @@ class Detector:
         """
         return self.store.admit(page, self.rule)
 
-    def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False) -> Admission:
+    def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
         """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`."""
         started = monotonic()
         try:
-            return self.store.claim(page, self.rule, never_drop=never_drop)
+            return self.store.claim(page, self.rule, never_drop=never_drop, callback=callback)
         finally:
             self.seconds["store"] += monotonic() - started
 

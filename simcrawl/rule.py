@@ -78,13 +78,15 @@ class Comparison:
 class StoredPage:
     """A page as a store knows it. Times are seconds since 1970; `confirmed` is False while its callback still runs.
 
-    `unique`: until it is written, whether it was admitted because nothing like it was known.
+    `callback`: empty for a page that gave items; otherwise the callback that took none from it, and to whose pages alone it can be an
+    original. `unique`: until it is written, whether it was admitted because nothing like it was known.
     """
 
     page: PageFingerprint | Abstention
     first_seen: float
     last_seen: float
     confirmed: bool = True
+    callback: str = ""
     unique: bool = field(default=False, compare=False)
 
 
@@ -175,27 +177,30 @@ class Rule:
         # Who asks for more similarity than the recipe asks for it here too.
         return resemblance(a.prose_sketch, b.prose_sketch) >= max(self.prose_similarity, self.min_similarity)
 
-    def decide(self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False) -> Decision:
+    def decide(
+        self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False, callback: str = ""
+    ) -> Decision:
         """Return the verdict on a page, and what follows for the store.
 
-        `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is.
+        `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is. `callback`: names
+        what will be done with the page.
         """
         # What was kept once is kept again, even where it has meanwhile become a copy of another page.
         if view.page(page.url):
             return Decision(_not_a_copy(page, Kind.REVISITED))
-        copies = self._copies(page, view, now)
+        copies = self._copies(page, view, now, callback)
         if not copies:
             return Decision(_not_a_copy(page, Kind.ADMITTED))
         best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
         keep = never_drop or len(copies) < self.copies_kept
         return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep)
 
-    def _copies(self, page: PageFingerprint | Abstention, view: View, now: float) -> list[_Copy]:
+    def _copies(self, page: PageFingerprint | Abstention, view: View, now: float, callback: str) -> list[_Copy]:
         """Return the copies found by the cheapest stages that find enough to decide."""
         found: dict[str, _Copy] = {}
         for stage in (self._same_body, self._same_text, self._near):
             for copy in stage(page, view):
-                if self._can_be_original(copy.stored, page, now):
+                if copy.stored.callback in ("", callback) and self._can_be_original(copy.stored, page, now):
                     found.setdefault(copy.stored.page.url, copy)
             if len(found) >= self.copies_kept:
                 break
@@ -234,7 +239,7 @@ class Rule:
             distance=comparison.distance,
             similarity=comparison.similarity,
             drop_page=acts and self.action != "drop-links",
-            drop_outlinks=acts and self.action != "drop-items" and self._drops_outlinks(comparison),
+            drop_outlinks=acts and self.action != "drop-items" and not _is_shell(page) and self._drops_outlinks(comparison),
             reason=copy.reason,
             page=page,
         )
@@ -243,6 +248,11 @@ class Rule:
         if comparison.identical_text or self.outlinks <= 0:
             return self.outlinks <= 1
         return comparison.similarity is not None and self.outlinks < 1 and comparison.similarity >= self.outlinks
+
+
+def _is_shell(page: PageFingerprint | Abstention) -> bool:
+    """Return whether a page has next to no text and no link: what requests it leads to its URL or a script decides, not its bytes."""
+    return isinstance(page, Abstention) and not page.outlinks
 
 
 _IDENTICAL = Comparison(0, 1.0, is_near_duplicate=True, identical_text=True)

@@ -98,6 +98,29 @@ def page(text: str, *, links: tuple[str, ...] = (), head: str = "", wrap: str = 
     return f"<!DOCTYPE html><html><head>{head}<title>t</title></head><body><{wrap}>{paragraphs}</{wrap}>{anchors}</body></html>"
 
 
+def site_page(article: str, *, seed: int = 0) -> str:
+    """Return a page of a site: mark-up between a menu, a sidebar and a footer, whose words and number depend on the seed."""
+    menu, sidebar = link_list(5 + seed % 3, seed=seed), f"<h3>Popular</h3>{link_list(6, seed=seed + 1)}"
+    top = f'<div class="navbar"><a href="/">{english(1, seed)}</a>{menu}</div>'
+    side = f'<aside><p>{english(2, seed + 2)}</p></aside><div id="sidebar">{sidebar}</div>'
+    foot = f"<footer><p>{english(1, seed + 3)} © {2000 + seed}</p></footer>"
+    middle = f'<div id="page"><div id="main">{article}</div>{side}</div>'
+    return f"<!DOCTYPE html><html><head><title>t</title></head><body>{top}{middle}{foot}</body></html>"
+
+
+def link_list(links: int, *, seed: int = 0) -> str:
+    """Return a list of links, a sentence each."""
+    made = (f'<li><a href="/{seed}/{number}">{english(1, 1000 * seed + number)}</a></li>' for number in range(links))
+    return f"<ul>{''.join(made)}</ul>"
+
+
+def table(rows: int, *, changed: str = "") -> str:
+    """Return a table of two columns; `changed` stands in the middle of it."""
+    cells = [(f"-o{number}", english(1, number)) for number in range(rows)]
+    cells[rows // 2] = ("-x", changed or cells[rows // 2][1])
+    return f"<table>{''.join(f'<tr><td>{name}</td><td>{text}</td></tr>' for name, text in cells)}</table>"
+
+
 extracted: list[str] = []
 """URLs that `counting_extractor` was called for."""
 

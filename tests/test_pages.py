@@ -14,7 +14,7 @@ from simcrawl.features import Features
 from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page, fingerprint_text, page_key
 from simcrawl.recipes import RECIPES, Recipe
 from simcrawl.simhash import hamming_distance
-from tests.samples import FOREIGN, chinese, edited, english, extracted, page
+from tests.samples import FOREIGN, chinese, edited, english, extracted, link_list, page, site_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,13 +62,14 @@ def _abstains(made: PageFingerprint | Abstention) -> Reason:
 
 
 def test_a_page_knows_what_it_was_made_from():
-    made = _found(fingerprint_page(page(english(), links=("/a", "/b")), url="http://example.org/x#part", seed=7))
+    text = english(60)
+    made = _found(fingerprint_page(page(text, links=("/a", "/b")), url="http://example.org/x#part", seed=7))
     assert made.url == "http://example.org/x"
     assert (made.recipe, made.seed, made.bits) == ("content/1", 7, 64)
-    assert (made.text_length, made.units, made.outlinks) == (len(english()), len(english().split()), 2)
+    assert (made.text_length, made.units, made.outlinks) == (len(text), len(text.split()), 2)
     assert made.hex == f"{made.fingerprint:016x}"
     assert len(made.body_digest) == len(made.text_digest) == 16
-    assert len(made.content_sketch) == len(made.prose_sketch) == 256
+    assert (len(made.content_sketch), len(made.prose_sketch)) == (512, 256)
     assert made.text is None
 
 
@@ -107,9 +108,44 @@ def test_a_small_edit_moves_the_fingerprint_a_little_and_another_text_far(text: 
 
 
 def test_seeds_change_everything_that_stands_for_content():
-    a, b = (_found(fingerprint_page(page(english()), seed=seed)) for seed in (0, 2**64 - 1))
+    a, b = (_found(fingerprint_page(page(english(60)), seed=seed)) for seed in (0, 2**64 - 1))
     for name in ("fingerprint", "body_digest", "text_digest", "content_sketch", "prose_sketch"):
         assert getattr(a, name) != getattr(b, name)
+
+
+@pytest.mark.parametrize(("words", "kept"), [(399, False), (400, True)])
+def test_prose_is_sketched_from_400_units_on(words: int, kept: bool):
+    text = " ".join(english(60).split()[:words])
+    sketched = _found(fingerprint_page(page(text))).prose_sketch
+    assert len(sketched) == (256 if kept else 0)
+    characters = "".join(letter for letter in chinese(60) if letter.isalpha())[:words]
+    assert bool(_found(fingerprint_page(page(characters))).prose_sketch) == kept
+
+
+def test_long_content_without_prose_has_no_sketch_of_prose():
+    made = _found(fingerprint_page(site_page(f"<h1>Index</h1>{link_list(100)}")))
+    assert made.units > 400
+    assert (len(made.content_sketch), made.prose_sketch) == (512, b"")
+
+
+def test_content_and_prose_are_sketched_from_the_parts_of_the_page_of_that_name():
+    prose = f"<h1>The harbour</h1><p>{english(60)}</p>"
+    plain, linked, around = (
+        _found(fingerprint_page(html)) for html in (site_page(prose), site_page(prose + link_list(30)), site_page(prose, seed=5))
+    )
+    assert plain.prose_sketch == linked.prose_sketch == around.prose_sketch
+    assert plain.content_sketch == around.content_sketch != linked.content_sketch
+    assert plain.units == around.units < linked.units
+    assert len({plain.text_digest, linked.text_digest, around.text_digest}) == 3
+
+
+@pytest.mark.parametrize(("found", "used"), [(0, 0), (49, 0), (50, 50)])
+def test_where_next_to_no_main_text_is_found_the_content_is_fingerprinted(found: int, used: int, monkeypatch: pytest.MonkeyPatch):
+    main = " ".join(english(60, seed=1).split()[:found])
+    monkeypatch.setattr("simcrawl.extraction.main_text", lambda tree: main)
+    made = _found(fingerprint_page(page(english(60))))
+    assert made.fingerprint == _found(fingerprint_text(main if used else english(60))).fingerprint
+    assert (made.text_length, made.units) == (len(main), len(english(60).split()))
 
 
 def test_the_text_is_kept_on_request():
@@ -122,6 +158,8 @@ def test_a_layout_is_the_page_without_its_text():
     a, b = (_found(fingerprint_page(page(english(300, seed), wrap="div"), recipe="layout")) for seed in (1, 2))
     assert a.fingerprint == b.fingerprint
     assert a.units == 60 + len(["html", "head", "title", "body", "div"])
+    assert a.content_sketch == b.content_sketch
+    assert a.prose_sketch == b.prose_sketch == b""
 
 
 def test_seconds_are_added_up_by_stage():
@@ -139,6 +177,8 @@ def test_an_extractor_of_the_user_makes_the_main_text():
     assert extracted == ["http://x/"]
     assert made.text == page(english())
     assert made.recipe.startswith("content/1+")
+    alone = _found(fingerprint_text(page(english())))
+    assert (made.fingerprint, made.content_sketch, made.units) == (alone.fingerprint, alone.content_sketch, alone.units)
 
 
 def test_an_extractor_that_does_not_exist_is_a_mistake_and_no_property_of_the_page():

@@ -9,7 +9,7 @@ import simcrawl
 from simcrawl.errors import SettingError
 from simcrawl.features import Features
 from simcrawl.pages import PageFingerprint, fingerprint_page
-from simcrawl.recipes import DEFAULT, DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES, Recipe, load, resolve
+from simcrawl.recipes import DEFAULT, DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, load, resolve
 from tests.samples import english, page
 
 OWN = Recipe("own", 3, Features(kind="ngrams", size=2), bits=32, max_distance=2)
@@ -34,6 +34,14 @@ def test_a_recipe_resolves_to_itself_and_its_path_to_the_recipe():
     assert resolve(f"{__name__}.OWN") == OWN
 
 
+def test_the_default_is_what_is_documented():
+    content = RECIPES["content"]
+    assert resolve() is content
+    assert (content.bits, content.sketch_registers, content.min_prose, content.shingle, content.min_features) == (64, 512, 400, 5, 50)
+    assert (content.max_distance, content.min_similarity, content.prose_similarity) == (7, 0.94, 0.97)
+    assert content.outlinks == IDENTICAL_TEXT == 1
+
+
 def test_the_paper_s_recipe_is_the_paper_s():
     paper = RECIPES["manku2007"]
     assert (paper.bits, paper.max_distance, paper.min_similarity, paper.sketch_registers) == (64, 3, 0, 0)
@@ -49,6 +57,7 @@ def test_the_paper_s_recipe_is_the_paper_s():
         {"bits": 128},
         {"extractor": "tests.samples.counting_extractor"},
         {"sketch_registers": 64},
+        {"min_prose": 399},
         {"shingle": 4},
         {"version": 2},
     ],
@@ -60,7 +69,9 @@ def test_what_changes_the_meaning_changes_the_identity(changes: dict[str, Any]):
     assert changed.identity.startswith(f"{DEFAULT}/{changed.version}+")
 
 
-@pytest.mark.parametrize("changes", [{"max_distance": 1}, {"min_similarity": 0}, {"outlinks": 0.5}, {"min_features": 1}])
+@pytest.mark.parametrize(
+    "changes", [{"max_distance": 1}, {"min_similarity": 0}, {"prose_similarity": 1.0}, {"outlinks": 0.5}, {"min_features": 1}]
+)
 def test_thresholds_leave_the_identity_as_it_is(changes: dict[str, Any]):
     assert replace(RECIPES[DEFAULT], **changes).identity == RECIPES[DEFAULT].identity
     assert replace(OWN, **changes).identity == OWN.identity
@@ -98,7 +109,7 @@ def test_a_path_that_leads_nowhere_is_refused_by_its_name(wrong: str):
         ({"bits": 60}, "60 bits"),
         ({"bits": 32, "max_distance": 33}, "from 0 to 32, got 33"),
         ({"max_distance": -1}, "got -1"),
-        ({"sketch_registers": 0}, "min_similarity 0.92 needs sketches.*min_similarity to 0"),
+        ({"sketch_registers": 0}, "min_similarity 0.94 needs sketches.*min_similarity to 0"),
     ],
 )
 def test_recipes_that_cannot_work_are_refused_by_their_value(wrong: dict[str, Any], named: str):

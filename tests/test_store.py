@@ -290,8 +290,10 @@ def test_who_waited_for_a_claim_asks_again_and_gets_the_final_answer(store: Stor
 
 def test_an_original_that_settles_during_a_decision_makes_the_caller_ask_again(store: Store):
     class Settling(Rule):
-        def decide(self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False) -> Decision:
-            decision = super().decide(page, view, now=now, never_drop=never_drop)
+        def decide(
+            self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False, callback: str = ""
+        ) -> Decision:
+            decision = super().decide(page, view, now=now, never_drop=never_drop, callback=callback)
             original.withdraw()
             return decision
 
@@ -368,7 +370,7 @@ def test_a_page_that_became_an_abstention_is_no_match_any_more(store: Store):
 
 def write_long_ago(store: Store, made: PageFingerprint, *, days: float) -> float:
     then = time() - days * 86_400
-    store._write([StoredPage(made, then, then)], [], [])
+    store._write([StoredPage(made, then, then)], [], {})
     return then
 
 
@@ -696,6 +698,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.fresh: dict[str, PageFingerprint | Abstention] = {}
         self.claims: dict[str, Claim] = {}
         self.superseded: dict[str, PageFingerprint | Abstention] = {}
+        self.unique: set[str] = set()
         self.bare: set[int] = set()
         self.fresh_bare: set[int] = set()
         self.register: dict[str, str | None] = {}
@@ -749,9 +752,9 @@ class StoreMachine(RuleBasedStateMachine):
             assert verdict.is_duplicate
             assert verdict.original in copies
             assert verdict.distance == copies[verdict.original]
-            waited = self.claims.get(verdict.original)
+            waited = None if never_drop else self.claims.get(verdict.original)
             assert confirmed or waits_for is waited
-            recorded = never_drop and not waited
+            recorded = never_drop
             if not waited:
                 self.register[url] = verdict.original
         assert confirmed or bool(claim) == recorded
@@ -761,6 +764,12 @@ class StoreMachine(RuleBasedStateMachine):
                 if url in self.fresh:
                     self.superseded[url] = self.fresh[url]
             self.fresh[url] = made
+            if not known and not copies:
+                self.unique.add(url)
+                if confirmed:
+                    self.register.pop(url, None)
+            else:
+                self.unique.discard(url)
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data(), confirmed=st.booleans())
@@ -769,6 +778,8 @@ class StoreMachine(RuleBasedStateMachine):
         claim, superseded = self.claims.pop(url), self.superseded.pop(url, None)
         if confirmed:
             claim.confirm()
+            if url in self.unique:
+                self.register.pop(url, None)
             return
         claim.withdraw()
         del self.fresh[url]

@@ -7,13 +7,15 @@ from simcrawl.crawl.addon import Addon
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
-from simcrawl.crawl.session import NearDuplicate, verdict
-from simcrawl.crawl.spider import NearDuplicateSpiderMiddleware
+from simcrawl.crawl.session import NearDuplicate, NearDuplicateItem, verdict
+from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 __all__ = [
     "Addon",
+    "CallbackWatchMiddleware",
     "NearDuplicate",
     "NearDuplicateDownloaderMiddleware",
+    "NearDuplicateItem",
     "NearDuplicateItemPipeline",
     "NearDuplicateSpiderMiddleware",
     "SimcrawlExtension",

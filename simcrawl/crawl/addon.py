@@ -10,17 +10,19 @@ from simcrawl.config import Config
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
-from simcrawl.crawl.spider import NearDuplicateSpiderMiddleware
+from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-# Below RetryMiddleware (550), or it would judge responses that are about to be retried, redirected or decompressed; above
-# scrapy-poet's injection (543), which may download more for a page that is about to be dropped.
-DOWNLOADER_POSITION = 545
+# Nearest the engine: what is judged is then what the callback gets, after retries, redirects, decompression, and whatever components of
+# the user's make of it. Nothing is dropped here, so nothing would be gained above them.
+DOWNLOADER_POSITION = 10
 # Nearest the engine: first to see a response, so that nothing works on a dropped page; last to see a callback's output, so that
 # its end really is the end.
 SPIDER_POSITION = 0
+# Nearest the spider.
+WATCH_POSITION = 10_000
 PIPELINE_POSITION = 100
 EXTENSION_POSITION = 0
 
@@ -43,6 +45,7 @@ class Addon:
         for name, component, position in (
             ("DOWNLOADER_MIDDLEWARES", NearDuplicateDownloaderMiddleware, DOWNLOADER_POSITION),
             ("SPIDER_MIDDLEWARES", NearDuplicateSpiderMiddleware, SPIDER_POSITION),
+            ("SPIDER_MIDDLEWARES", CallbackWatchMiddleware, WATCH_POSITION),
             ("ITEM_PIPELINES", NearDuplicateItemPipeline, PIPELINE_POSITION),
             ("EXTENSIONS", SimcrawlExtension, EXTENSION_POSITION),
         ):

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from functools import partial
 from itertools import count
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from itemadapter import ItemAdapter
-from scrapy.exceptions import DropItem, NotConfigured
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
 
 from simcrawl.config import Config
-from simcrawl.crawl.session import Session
+from simcrawl.crawl.session import NearDuplicateItem, Session, wait_for_original
 from simcrawl.crawl.workers import Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
-from simcrawl.pages import fingerprint_text
+from simcrawl.pages import Abstention, fingerprint_text
 from simcrawl.recipes import resolve
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from simcrawl.pages import PageFingerprint
     from simcrawl.rule import Verdict
+    from simcrawl.store import Admission, Claim
+
+# Seconds that a copy waits for its original to come out of the pipelines; then it is kept.
+_PATIENCE = 5.0
+_MOST_OPEN = 10_000
 
 
 class NearDuplicateItemPipeline:
     """Compares the text field that SIMCRAWL_ITEM_FIELD names with that of every item kept so far in this crawl.
 
     Items have no identity that lasts: what an item of the last crawl and one of this crawl have in common cannot tell a copy
-    from a revisit. So the items' store lives for one crawl, on disk, to bound memory.
+    from a revisit. So the items' store lives for one crawl, on disk, to bound memory. Texts too short to be compared pass: two products
+    without a description are not one product.
     """
 
     def __init__(self, session: Session, field: str) -> None:
         self._session = session
         self._field = field
         self._numbers = count()
+        # Items on their way through the pipelines after this one, by identity; held, so that identities stay unique.
+        self._open: OrderedDict[int, tuple[Any, Claim]] = OrderedDict()
         # One thread: of two copies on one page the first is the original.
         self._workers = Workers(1)
         self._directory = TemporaryDirectory(prefix="simcrawl-items-")
@@ -52,7 +64,11 @@ class NearDuplicateItemPipeline:
         field = Config.from_settings(crawler.settings.get).item_field
         if field is None:
             raise NotConfigured
-        return cls(Session.of(crawler), field)
+        pipeline = cls(Session.of(crawler), field)
+        crawler.signals.connect(pipeline.item_scraped, signal=signals.item_scraped)
+        for signal in (signals.item_dropped, signals.item_error):
+            crawler.signals.connect(pipeline.item_refused, signal=signal)
+        return pipeline
 
     async def process_item(self, item: Any) -> Any:
         """Return the item, or drop it.
@@ -64,19 +80,51 @@ class NearDuplicateItemPipeline:
         if not isinstance(text, str):
             return item
         try:
-            verdict = await self._workers.run(self._admit, text)
+            admission = await self._admit(text)
         except StoreError as exc:
             self._session.fault("store_error", "simcrawl cannot use the store of items; items pass unchecked: %s", exc)
             return item
-        if verdict.drop_page:
-            self._session.stats.inc_value("simcrawl/items/dropped")
-            raise DropItem(f"{self._field}: {verdict.reason} of {verdict.original}", log_level="DEBUG")
+        if admission and admission.verdict.drop_page:
+            self._drop(admission.verdict)
+        if admission and admission.claim:
+            self._hold(item, admission.claim)
         return item
 
-    def _admit(self, text: str) -> Verdict:
-        detector = self._detector
+    async def _admit(self, text: str) -> Admission | None:
+        """Return the admission of a text; None where it is too short to be compared."""
+        page = await self._workers.run(self._page, text)
+        if isinstance(page, Abstention):
+            return None
+        return await wait_for_original(partial(self._workers.run, self._detector.claim, page), _PATIENCE)
+
+    def _page(self, text: str) -> PageFingerprint | Abstention:
         name = f"item {next(self._numbers)}: {text[:60]!r}"
-        return detector.admit(fingerprint_text(text, url=name, recipe=detector.recipe, seed=detector.store.header.seed))
+        return fingerprint_text(text, url=name, recipe=self._detector.recipe, seed=self._detector.store.header.seed)
+
+    def _drop(self, verdict: Verdict) -> None:
+        first = not self._session.stats.get_value("simcrawl/items/near_duplicate")
+        self._session.stats.inc_value("simcrawl/items/near_duplicate")
+        self._session.stats.inc_value("simcrawl/items/dropped")
+        level = "INFO" if first or self._session.config.debug else "DEBUG"
+        raise NearDuplicateItem(f"{self._field}: {verdict.reason} of {verdict.original}", log_level=level)
+
+    # ---- what becomes of the items after this pipeline
+
+    def _hold(self, item: Any, claim: Claim) -> None:
+        self._open[id(item)] = item, claim
+        # A later pipeline that returns another object hides what became of this one.
+        if len(self._open) > _MOST_OPEN:
+            self._open.popitem(last=False)[1][1].confirm()
+
+    def item_scraped(self, item: Any) -> None:
+        """Let the item be an original from now on."""
+        if held := self._open.pop(id(item), None):
+            held[1].confirm()
+
+    def item_refused(self, item: Any) -> None:
+        """Forget an item that another pipeline dropped or failed on."""
+        if held := self._open.pop(id(item), None):
+            held[1].withdraw()
 
     async def close_spider(self) -> None:
         """Remove the store."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
 from scrapy import signals as scrapy_signals
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.project import data_path
 
@@ -24,11 +25,12 @@ from simcrawl.rule import Kind, Verdict
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from simcrawl.pages import Abstention, PageFingerprint
     from simcrawl.store import Admission, Claim
 
 logger = logging.getLogger(__name__)
@@ -46,33 +48,50 @@ class NearDuplicate(IgnoreRequest):
         super().__init__(f"{verdict.reason} of {verdict.original}")
 
 
+class NearDuplicateItem(DropItem):
+    """Raised inside Scrapy for an item that is a copy of another one."""
+
+
 @dataclass(slots=True)
 class Case:
     """A page in flight: its verdict, its claim, and how far its content has come out."""
 
     verdict: Verdict
     claim: Claim | None = None
-    items_open: int = 0
+    body: bytes = b""
+    callback: str = ""
+    called: bool = False
     exhausted: bool = False
     failed: bool = False
     dropped_unparsed: bool = False
+    items: int = 0
+    items_open: int = 0
+    items_out: int = 0
+
+    def item_left(self, *, out: bool) -> None:
+        """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused."""
+        self.items_open -= 1
+        self.items_out += out
+        self.settle()
 
     def settle(self) -> None:
-        """Confirm the claim once the callback is exhausted and every item has left the pipelines."""
+        """Settle the claim once the callback is exhausted and every item has left the pipelines."""
         if self.exhausted and not self.items_open:
             self.end()
 
-    def withdraw(self) -> None:
+    def fail(self) -> None:
         """Withdraw the claim: some of the page's content did not come out."""
         self.failed = True
         self.end()
 
     def end(self) -> None:
         """Settle the claim by what is known: nothing more will come of this page."""
-        if self.claim and self.exhausted and not self.failed:
-            self.claim.confirm()
-        elif self.claim:
+        if self.claim is None:
+            return
+        if self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out):
             self.claim.withdraw()
+        else:
+            self.claim.confirm("" if self.items else self.callback)
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
@@ -106,9 +125,12 @@ class Session:
             self.store.close()
             raise
         self.workers = Workers(self.config.workers)
+        # Apart from the pages: look-ups and commits must not wait for a page that takes long.
+        self._store_workers = Workers(2)
         self._scheduled: WeakSet[Request] = WeakSet()
         self._abandoned: deque[Case] = deque()
-        self._warned = self._told = self._syncing = False
+        self._warned: set[str] = set()
+        self._told = self._syncing = False
         self._connect(crawler)
 
     @classmethod
@@ -116,18 +138,21 @@ class Session:
         """Return the crawler's session, opened on first use.
 
         Raises:
+            NotConfigured: SIMCRAWL_ENABLED is False.
             SettingError: a setting has a wrong value.
             StoreError: the store cannot be used.
         """
         if crawler not in _sessions:
+            if not Config.from_settings(crawler.settings.get).enabled:
+                raise NotConfigured("SIMCRAWL_ENABLED is False")
             _sessions[crawler] = cls(crawler)
         return _sessions[crawler]
 
     def _connect(self, crawler: Crawler) -> None:
         for handler, signal in (
             (self._scheduled_request, scrapy_signals.request_scheduled),
-            (self._item_done, scrapy_signals.item_scraped),
-            (self._item_done, scrapy_signals.item_dropped),
+            (self._item_scraped, scrapy_signals.item_scraped),
+            (self._item_dropped, scrapy_signals.item_dropped),
             (self._item_failed, scrapy_signals.item_error),
             (self.close, scrapy_signals.spider_closed),
         ):
@@ -141,40 +166,32 @@ class Session:
         try:
             case = await self._case(request, response, never_drop=never_drop)
         except TimeoutError:
+            self._warn(Reason.TOO_SLOW, "%s took too long to process and passes unchecked", response.url)
             case = Case(Verdict(kind=Kind.SKIPPED, reason=Reason.TOO_SLOW.value))
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+        case.body = response.body
         _cases[request] = case
         if case.claim:
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
 
     async def _case(self, request: Request, response: Response, *, never_drop: bool) -> Case:
+        # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
+        url = response.url if request.method == "GET" else f"{request.method} {response.url}"
+        encoding = getattr(response, "encoding", None)
         patience = self.config.max_page_seconds
-        page = await self.workers.run_within(patience, self._page, response.body, response.url, getattr(response, "encoding", None))
-        admission = await self._settled(request, page, never_drop=never_drop)
-        return Case(replace(admission.verdict, page=page), admission.claim)
+        page = await self.workers.run_within(patience, self.detector.page, response.body, url=url, encoding=encoding, keep_text=True)
+        callback = self._callback(request)
+        claim = partial(self._store_workers.run, self.detector.claim, page, callback=callback)
+        admission = await wait_for_original(claim, patience if self._surely_scheduled(request) else _UNSURE_WAIT, never_drop=never_drop)
+        return Case(replace(admission.verdict, page=page), admission.claim, callback=callback)
 
-    def _page(self, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
-        return self.detector.page(body, url=url, encoding=encoding, keep_text=True)
-
-    async def _settled(self, request: Request, page: PageFingerprint | Abstention, *, never_drop: bool) -> Admission:
-        """Claim the page, waiting while the page that it is a copy of is still being crawled."""
-        patience = self.config.max_page_seconds if self._surely_scheduled(request) else _UNSURE_WAIT
-        admission = await self._claim(page, never_drop=never_drop)
-        while admission.waits_for and patience > 0:
-            wake = Wake()
-            admission.waits_for.when_settled(wake)
-            await wake.wait(patience)
-            # A page whose original's callback failed has another chance; one that waited for nothing has not.
-            patience = patience if admission.waits_for.settled else 0
-            admission = await self._claim(page, never_drop=never_drop or not patience)
-        return admission
-
-    async def _claim(self, page: PageFingerprint | Abstention, *, never_drop: bool) -> Admission:
-        return await self.workers.run(self.detector.claim, page, never_drop=never_drop)
+    def _callback(self, request: Request) -> str:
+        spider: Any = self.crawler.spider
+        return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
 
     def _surely_scheduled(self, request: Request) -> bool:
         # A callback that downloads a page itself would wait for its own end. Such a request has no callback and did not pass the
@@ -192,23 +209,38 @@ class Session:
     def fault(self, reason: str, message: str, exc: Exception) -> Case:
         """Count a failure, tell of the first one, and return the case of a page that passes unchecked."""
         self.stats.inc_value("simcrawl/store/errors" if reason == "store_error" else "simcrawl/errors")
-        if not self._warned:
-            self._warned = True
-            logger.warning(
-                message + " (no more such warnings will be shown)", exc, exc_info=not isinstance(exc, StoreError), extra=self._extra
-            )
+        self._warn(reason, message, exc, exc_info=not isinstance(exc, StoreError))
         return Case(Verdict(kind=Kind.SKIPPED, reason=reason))
+
+    def replaced(self, case: Case, response: Response) -> Case:
+        """Return the case of a page whose body was exchanged after it was judged: nothing is known of it."""
+        case.fail()
+        self._warn(
+            "replaced",
+            "%s was changed after simcrawl judged it: move the component that does so above position 10",
+            response.url,
+        )
+        fresh = _cases[response.request] = Case(Verdict(kind=Kind.SKIPPED, reason="replaced"))  # type: ignore[index]  # it had a case
+        return fresh
+
+    def _warn(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            logger.warning(message + " (no more such warnings will be shown)", *args, exc_info=exc_info, extra=self._extra)
 
     # ---- the content of a page coming out
 
-    def _item_done(self, response: Response | None) -> None:
+    def _item_scraped(self, response: Response | None) -> None:
         if case := case_of(response):
-            case.items_open -= 1
-            case.settle()
+            case.item_left(out=True)
+
+    def _item_dropped(self, response: Response | None, exception: DropItem) -> None:
+        if case := case_of(response):
+            case.item_left(out=isinstance(exception, NearDuplicateItem))
 
     def _item_failed(self, response: Response | None) -> None:
         if case := case_of(response):
-            case.withdraw()
+            case.fail()
 
     # ---- what is told
 
@@ -263,7 +295,7 @@ class Session:
 
     async def _sync(self) -> None:
         try:
-            await self.workers.run(self.store.sync)
+            await self._store_workers.run(self.store.sync)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:
@@ -273,23 +305,39 @@ class Session:
         """Write what is confirmed, set the final stats, and give back the store."""
         self._end_abandoned()
         try:
-            await self.workers.run(self._close_store)
+            await self._store_workers.run(self._close_store)
         except Exception as exc:  # noqa: BLE001 - as above
             self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
         self.stats.set_value("simcrawl/store/late_duplicates", self.store.late_duplicates)
         for stage, seconds in self.detector.seconds.items():
             self.stats.set_value(f"simcrawl/seconds/{stage}", round(seconds, 3))
         self.workers.close()
+        self._store_workers.close()
         _sessions.pop(self.crawler, None)
 
     def _close_store(self) -> None:
         try:
             self.store.sync()
-            counts = self.store.counts()
+            counts = self.store.size()
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
             self.stats.set_value("simcrawl/store/bytes", counts["bytes"])
         finally:
             self.store.close()
+
+
+async def wait_for_original(claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False) -> Admission:
+    """Claim a page, waiting while the one that it is a copy of is still being crawled; `patience` seconds at most."""
+    admission = await claim(never_drop=never_drop)
+    while admission.waits_for:
+        wake = Wake()
+        admission.waits_for.when_settled(wake)
+        await wake.wait(patience)
+        if not admission.waits_for.settled:
+            # Not again for the next copy of it; and this one is kept.
+            admission.waits_for.withdraw()
+            return await claim(never_drop=True)
+        admission = await claim(never_drop=never_drop)
+    return admission
 
 
 def _what(verdict: Verdict) -> str:

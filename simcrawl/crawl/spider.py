@@ -42,6 +42,8 @@ class NearDuplicateSpiderMiddleware:
             NearDuplicate: the page and its outlinks are dropped.
         """
         case = case_of(response)
+        if case and case.body != response.body:
+            case = self._session.replaced(case, response)
         verdict = case.verdict if case else _unseen(response)
         self._session.count(verdict, size=len(response.body))
         if not (verdict.drop_page or verdict.drop_outlinks):
@@ -52,13 +54,9 @@ class NearDuplicateSpiderMiddleware:
             self._inc("outlinks/dropped", verdict.page.outlinks if verdict.page else 0)
             raise NearDuplicate(verdict, response)
 
-    def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
-        """Swallow our own exception; withdraw the claim of a page whose callback failed."""
-        if isinstance(exception, NearDuplicate):
-            return ()
-        if case := case_of(response):
-            case.withdraw()
-        return None
+    def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:  # noqa: ARG002 - Scrapy passes it
+        """Swallow our own exception."""
+        return () if isinstance(exception, NearDuplicate) else None
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass on what the verdict allows, and confirm the page when all of it came out."""
@@ -74,7 +72,7 @@ class NearDuplicateSpiderMiddleware:
             case.exhausted = True
         finally:
             if not case.exhausted:
-                case.withdraw()
+                case.fail()
         case.settle()
 
     def _passes(self, entry: Any, case: Case) -> bool:
@@ -85,11 +83,31 @@ class NearDuplicateSpiderMiddleware:
             return not verdict.drop_outlinks
         if verdict.drop_page:
             self._inc("items/dropped")
-        case.items_open += not verdict.drop_page
+        else:
+            case.items += 1
+            case.items_open += 1
         return not verdict.drop_page
 
     def _inc(self, name: str, count: int = 1) -> None:
         self._session.stats.inc_value(f"simcrawl/{name}", count)
+
+
+class CallbackWatchMiddleware:
+    """Stands next to the spider and notes whether its callback was called, and failed.
+
+    From where `NearDuplicateSpiderMiddleware` stands a failure that another component has swallowed looks like a page without items.
+    """
+
+    def process_spider_input(self, response: Response) -> None:
+        """Note that the callback comes next."""
+        if case := case_of(response):
+            case.called = True
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Withdraw the claim of a page whose callback failed."""
+        case = case_of(response)
+        if case and not isinstance(exception, NearDuplicate):
+            case.fail()
 
 
 def _unseen(response: Response) -> Verdict:

@@ -18,6 +18,8 @@ _T = TypeVar("_T")
 
 # Extraction holds the GIL: more threads give no more pages a second. A few keep one slow page from holding up the others.
 _THREADS = 4
+# Pages wait their turn for so many times the seconds that one may take.
+_QUEUE_PATIENCE = 10
 
 
 class Workers:
@@ -34,15 +36,22 @@ class Workers:
         """Return what the function returns, or raise what it raises.
 
         Raises:
-            TimeoutError: it took longer than `patience` seconds. It may go on in its thread; nobody waits for it any more.
+            TimeoutError: it took longer than `patience` seconds, or no thread was free in ten times that. It may go on in its thread;
+                nobody waits for it any more.
         """
-        wake = Wake()
-        future = self._pool.submit(function, *args, **kwargs)
-        future.add_done_callback(wake)
-        await wake.wait(patience)
+        started, done = Wake(), Wake()
+
+        def job() -> _T:
+            started()
+            return function(*args, **kwargs)
+
+        future = self._pool.submit(job)
+        future.add_done_callback(done)
+        await started.wait(None if patience is None else _QUEUE_PATIENCE * patience)
+        await done.wait(patience)
         if not future.done():
             future.cancel()
-            raise TimeoutError(f"{function.__name__} took longer than {patience} seconds")
+            raise TimeoutError(f"no result after {patience} seconds")
         return future.result()
 
     def close(self) -> None:

@@ -12,23 +12,23 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
-from simcrawl.errors import SettingError, StoreFullError, StoreMismatchError
+from simcrawl.errors import SettingError, StoreError, StoreFullError, StoreMismatchError
 from simcrawl.pages import Abstention, PageFingerprint, page_key
 from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
 from simcrawl.recipes import Recipe, resolve
-from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import Match, Rule, StoredPage, Verdict, View
 from simcrawl.simhash import words
 from simcrawl.store.index import PageIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _MOST_UNWRITTEN = 20_000
 # A revisit changes nothing but the time of the last visit: within this many seconds it is not worth a write.
 _TOUCH_SECONDS = 3_600
+_MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,14 @@ class Claim:
         # The confirmed page of the same URL that is not yet written: a withdrawal brings it back.
         self.previous = previous
         self.settled = settled
-        self.callbacks: list[Callable[[], object]] = []
+        self.waiting: list[Callable[[], object]] = []
 
-    def confirm(self) -> None:
-        """Let the page be written by the next group commit. Never blocks on I/O; no effect once settled."""
-        self._store._settle(self, confirmed=True)  # noqa: SLF001 - a claim is the store's own other half
+    def confirm(self, callback: str = "") -> None:
+        """Let the page be written by the next group commit. Never blocks on I/O; no effect once settled.
+
+        `callback`: what took no items from it, where none came out.
+        """
+        self._store._settle(self, confirmed=True, callback=callback)  # noqa: SLF001 - a claim is the store's own other half
 
     def withdraw(self) -> None:
         """Forget that the page was seen. Never blocks on I/O; no effect once settled."""
@@ -197,7 +201,7 @@ class BaseStore(ABC):
         self._index = PageIndex(self.design)
         self._recipe: Recipe | None = None
         self._claims: dict[str, Claim] = {}
-        self._register: dict[str, Duplicate] = {}
+        self._register: dict[str, Duplicate | None] = {}
         self._committing, self._deciding, self._lock = Lock(), Lock(), Lock()
         self._last_commit = monotonic()
 
@@ -208,8 +212,8 @@ class BaseStore(ABC):
         """Return a consistent view of the committed pages."""
 
     @abstractmethod
-    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
-        """Commit atomically, and durably where there is a disk."""
+    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+        """Commit atomically, and durably where there is a disk. `register`: the line of a URL, None to strike it out."""
 
     @abstractmethod
     def _erase(self, url: str) -> bool:
@@ -226,6 +230,10 @@ class BaseStore(ABC):
     @abstractmethod
     def counts(self) -> dict[str, int]:
         """Return the committed numbers: pages, fingerprints, duplicates, bytes."""
+
+    @abstractmethod
+    def size(self) -> dict[str, int]:
+        """Return the committed pages and bytes: the part of `counts` that costs nothing."""
 
     @abstractmethod
     def duplicates(self) -> Iterator[Duplicate]:
@@ -308,7 +316,9 @@ class BaseStore(ABC):
         self.commit_if_due()
         return admission.verdict
 
-    def claim(self, page: PageFingerprint | Abstention, rule: Rule | None = None, *, never_drop: bool = False) -> Admission:
+    def claim(
+        self, page: PageFingerprint | Abstention, rule: Rule | None = None, *, never_drop: bool = False, callback: str = ""
+    ) -> Admission:
         """Decide about a page and, unless it is a copy, claim it: one atomic step.
 
         Where the page would be dropped in favour of one that is itself still claimed, nothing is recorded: wait for `waits_for` to settle
@@ -320,18 +330,28 @@ class BaseStore(ABC):
             StoreError: the store cannot be read.
         """
         self._check(page)
+        self._write_ahead()
         with self._view() as view:
-            return self._decide(page, rule, view, never_drop=never_drop)
+            return self._decide(page, rule, view, never_drop=never_drop, callback=callback)
 
-    def _decide(self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False) -> Admission:
-        decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop)
-        # A page that is kept whatever comes of its original has nothing to wait for.
-        if decision.original and not decision.original.confirmed and not decision.record:
+    def _write_ahead(self) -> None:
+        # Commits are somebody else's business, but what waits for them must not outgrow the memory.
+        if len(self._index) >= _MOST_UNWRITTEN // 2:
+            with suppress(StoreError):
+                self.sync()
+
+    def _decide(
+        self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False, callback: str = ""
+    ) -> Admission:
+        decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop, callback=callback)
+        # A page of which nothing is dropped has nothing to wait for.
+        drops = decision.verdict.drop_page or decision.verdict.drop_outlinks
+        if drops and decision.original and not decision.original.confirmed:
             return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
         if decision.original:
             self._note(page.url, decision.verdict)
-        unique = decision.verdict.kind is Kind.ADMITTED
-        return Admission(decision.verdict, self._claim(page, view, unique=unique) if decision.record else None)
+        unique = decision.original is None
+        return Admission(decision.verdict, self._claim(page, view, unique=unique, callback=callback) if decision.record else None)
 
     def _default_rule(self) -> Rule:
         return Rule.of(self._recipe or resolve((self.header.recipe or "auto").partition("/")[0]))
@@ -356,9 +376,9 @@ class BaseStore(ABC):
         with self._lock:
             self._register[url] = line
 
-    def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool) -> Claim | None:
+    def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()
-        if known and (not known.confirmed or _same_content(known.page, page)):
+        if known and (not known.confirmed or (_same_content(known.page, page) and known.callback in ("", callback))):
             self._touch(known, now)
             return None
         with self._lock:
@@ -367,7 +387,7 @@ class BaseStore(ABC):
                     f"{len(self._index)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
                 )
             first_seen = known.first_seen if known else now
-            stored = StoredPage(replace(page, text=None), first_seen, now, confirmed=False, unique=unique)
+            stored = StoredPage(replace(page, text=None), first_seen, now, confirmed=False, unique=unique and not known)
             claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
             self._index.add(stored)
         return claim
@@ -377,7 +397,7 @@ class BaseStore(ABC):
             with self._lock:
                 self._index.add(replace(known, last_seen=now))
 
-    def _settle(self, claim: Claim, *, confirmed: bool) -> None:
+    def _settle(self, claim: Claim, *, confirmed: bool, callback: str = "") -> None:
         with self._lock:
             if claim.settled:
                 return
@@ -385,18 +405,21 @@ class BaseStore(ABC):
             url = claim.stored.page.url
             del self._claims[url]
             if confirmed:
-                self._index.replace(replace(claim.stored, confirmed=True))
+                self._index.replace(replace(claim.stored, confirmed=True, callback=callback))
+                if claim.stored.unique:
+                    # It is nobody's copy any more.
+                    self._register[url] = None
             elif claim.previous:
                 self._index.add(claim.previous)
             else:
                 self._index.remove(url)
-        for callback in claim.callbacks:
-            callback()
+        for wake in claim.waiting:
+            wake()
 
     def _await_claim(self, claim: Claim, callback: Callable[[], object]) -> bool:
         with self._lock:
             if not claim.settled:
-                claim.callbacks.append(callback)
+                claim.waiting.append(callback)
             return not claim.settled
 
     def admit_fingerprint(self, fingerprint: int, max_distance: int = 3) -> Match | None:
@@ -494,8 +517,8 @@ class BaseStore(ABC):
                 known = self._index.remove(url) is not None
                 if claim := self._claims.pop(url, None):
                     claim.settled = True
-        for callback in claim.callbacks if claim else ():
-            callback()
+        for wake in claim.waiting if claim else ():
+            wake()
         return known or erased
 
     def sync(self) -> None:
@@ -509,7 +532,7 @@ class BaseStore(ABC):
             with self._lock:
                 pages = [claim.previous for claim in self._claims.values() if claim.previous]
                 pages += [stored for stored in self._index if stored.confirmed]
-                bare, register = list(self._index.bare), list(self._register.values())
+                bare, register = list(self._index.bare), dict(self._register)
             if pages or bare or register:
                 self._write(pages, bare, register)
                 self._forget_written(pages, bare, register)
@@ -519,7 +542,7 @@ class BaseStore(ABC):
         if monotonic() - self._last_commit >= self.sync_seconds:
             self.sync()
 
-    def _forget_written(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
+    def _forget_written(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
         # A decision under way may have opened its view of the committed pages before this commit: until it is done, the
         # overlay must still show what was written.
         with self._deciding, self._lock:
@@ -527,9 +550,9 @@ class BaseStore(ABC):
                 if self._index.page(stored.page.url) is stored:
                     self._index.remove(stored.page.url)
             self._index.clear_bare(bare)
-            for line in register:
-                if self._register.get(line.url) is line:
-                    del self._register[line.url]
+            for url, line in register.items():
+                if self._register.get(url, _MISSING) is line:
+                    del self._register[url]
 
     def __enter__(self) -> Self:
         """Return the store; leaving the block closes it."""

@@ -30,7 +30,7 @@ from simcrawl.store.records import decode, encode
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -106,12 +106,12 @@ class LmdbStore(BaseStore):
         with _mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             yield _Writer(self, txn)
 
-    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
+    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
         with self._writer() as writer:
             late = sum(writer.put_page(stored) for stored in pages)
             writer.put_bare(bare)
-            for line in register:
-                writer.put_duplicate(line)
+            for url, line in register.items():
+                writer.put_duplicate(url, line)
         self.late_duplicates += late
 
     def _erase(self, url: str) -> bool:
@@ -136,6 +136,11 @@ class LmdbStore(BaseStore):
         """Return the committed numbers: pages, fingerprints, duplicates, and bytes in use by the file."""
         with self._reader() as snapshot:
             return snapshot.counts()
+
+    def size(self) -> dict[str, int]:
+        """Return the committed pages, and bytes in use by the file."""
+        with self._reader() as snapshot:
+            return snapshot.size()
 
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield the committed register of duplicates, the latest line of each URL."""
@@ -255,16 +260,17 @@ class _Snapshot:
             for value in cursor.iternext(keys=False, values=True):
                 yield _parse_duplicate(bytes(value))
 
-    def counts(self) -> dict[str, int]:
-        """Return the numbers of `BaseStore.counts`."""
-        entries = {name: self.txn.stat(getattr(self.databases, name))["entries"] for name in ("pages", "duplicates")}
+    def size(self) -> dict[str, int]:
+        """Return the numbers of `BaseStore.size`."""
         info, page_size = self.store._env.info(), self.store._env.stat()["psize"]  # noqa: SLF001 - the store's own other half
-        return {
-            "pages": entries["pages"],
-            "fingerprints": sum(1 for _ in self.distinct_fingerprints()),
-            "duplicates": entries["duplicates"],
-            "bytes": (info["last_pgno"] + 1) * page_size,
-        }
+        return {"pages": self.txn.stat(self.databases.pages)["entries"], "bytes": (info["last_pgno"] + 1) * page_size}
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of `BaseStore.counts`. Reads every fingerprint's key."""
+        size = self.size()
+        fingerprints = sum(1 for _ in self.distinct_fingerprints())
+        duplicates = self.txn.stat(self.databases.duplicates)["entries"]
+        return {"pages": size["pages"], "fingerprints": fingerprints, "duplicates": duplicates, "bytes": size["bytes"]}
 
     def distinct_fingerprints(self) -> Iterator[int]:
         """Yield every fingerprint once, in order."""
@@ -299,9 +305,12 @@ class _Writer(_Snapshot):
         for fingerprint in fingerprints:
             self._own(fingerprint, _NO_PAGE)
 
-    def put_duplicate(self, line: Duplicate) -> None:
-        """Write a line of the register in place of the one of the same URL."""
-        self.txn.put(self.key(line.url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
+    def put_duplicate(self, url: str, line: Duplicate | None) -> None:
+        """Write a URL's line of the register in place of an older one, or strike that out."""
+        if line is None:
+            self.txn.delete(self.key(url), db=self.databases.duplicates)
+        else:
+            self.txn.put(self.key(url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
 
     def remove_page(self, url: str) -> bool:
         """Remove a page; return whether there was one."""

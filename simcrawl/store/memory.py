@@ -9,7 +9,7 @@ from simcrawl.store.base import BaseStore, Duplicate, Header, Reader
 from simcrawl.store.index import PageIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -29,13 +29,14 @@ class MemoryStore(BaseStore):
     def _reader(self) -> Iterator[Reader]:
         yield self._committed
 
-    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Sequence[Duplicate]) -> None:
+    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
         # Unlike a database this one has no snapshots: a decision under way must not see half of it.
         with self._deciding:
             for stored in pages:
                 self._committed.add(stored)
             self._committed.add_bare(bare)
-            self._duplicates |= {line.url: line for line in register}
+            merged: dict[str, Duplicate | None] = {**self._duplicates, **register}
+            self._duplicates = {url: line for url, line in merged.items() if line}
 
     def _erase(self, url: str) -> bool:
         return self._committed.remove(url) is not None
@@ -54,6 +55,10 @@ class MemoryStore(BaseStore):
             "duplicates": len(self._duplicates),
             "bytes": 0,
         }
+
+    def size(self) -> dict[str, int]:
+        """Return the committed pages and bytes."""
+        return {"pages": len(self._committed), "bytes": 0}
 
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield the committed register of duplicates, the latest line of each URL."""

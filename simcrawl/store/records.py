@@ -3,6 +3,7 @@
     crc32 of all that follows      4 bytes, big-endian
     fixed part                     see _FIXED
     content sketch, prose sketch   lengths in the fixed part
+    callback                       UTF-8, length in the fixed part
     URL                            UTF-8, the rest
 
 The recipe and the seed are the store's and stand in its header once.
@@ -19,8 +20,8 @@ from simcrawl.pages import Abstention, PageFingerprint, Reason
 from simcrawl.rule import StoredPage
 
 # reason (0: a fingerprint), first seen, last seen, fingerprint, body digest, text digest, units, text length, outlinks,
-# bytes of the content sketch, bytes of the prose sketch
-_FIXED = struct.Struct(">B dd 16s 16s 16s III HH")
+# bytes of the content sketch, bytes of the prose sketch, bytes of the callback
+_FIXED = struct.Struct(">B dd 16s 16s 16s III HHB")
 _CRC = struct.Struct(">I")
 _REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
 _NO_DIGEST = bytes(16)
@@ -37,9 +38,15 @@ def encode(stored: StoredPage) -> bytes:
     else:
         own, sketches, reason = (_NO_DIGEST, page.body_digest, _NO_DIGEST, 0), (b"", b""), _REASONS.index(page.reason)
     counts = (min(page.text_length, _MOST), min(page.outlinks, _MOST))
-    fixed = _FIXED.pack(reason, stored.first_seen, stored.last_seen, *own, *counts, *map(len, sketches))
-    rest = fixed + b"".join(sketches) + page.url.encode("utf-8", "surrogatepass")
+    callback = _callback(stored.callback)
+    fixed = _FIXED.pack(reason, stored.first_seen, stored.last_seen, *own, *counts, *map(len, sketches), len(callback))
+    rest = fixed + b"".join(sketches) + callback + page.url.encode("utf-8", "surrogatepass")
     return _CRC.pack(zlib.crc32(rest)) + rest
+
+
+def _callback(name: str) -> bytes:
+    # Cut where it is absurdly long; such a page is then nobody's original.
+    return name.encode("utf-8", "replace")[:255]
 
 
 def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> StoredPage:
@@ -60,16 +67,17 @@ def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> 
 
 
 def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
-    reason, first, last, fingerprint, body, text, units, length, outlinks, main, whole = _FIXED.unpack_from(data, _CRC.size)
+    reason, first, last, fingerprint, body, text, units, length, outlinks, main, whole, called = _FIXED.unpack_from(data, _CRC.size)
     start = _CRC.size + _FIXED.size
     common |= {
         "body_digest": body,
         "text_length": length,
         "outlinks": outlinks,
-        "url": data[start + main + whole :].decode("utf-8", "surrogatepass"),
+        "url": data[start + main + whole + called :].decode("utf-8", "surrogatepass"),
     }
+    callback = data[start + main + whole : start + main + whole + called].decode("utf-8", "replace")
     if why := _REASONS[reason]:
-        return StoredPage(Abstention(reason=why, **common), first, last)
+        return StoredPage(Abstention(reason=why, **common), first, last, callback=callback)
     page = PageFingerprint(
         fingerprint=int.from_bytes(fingerprint, "big"),
         bits=bits,
@@ -79,4 +87,4 @@ def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
         prose_sketch=data[start + main : start + main + whole],
         **common,
     )
-    return StoredPage(page, first, last)
+    return StoredPage(page, first, last, callback=callback)

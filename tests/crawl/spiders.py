@@ -10,6 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from scrapy import FormRequest, Request, Spider, signals as scrapy_signals
+from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
@@ -278,6 +279,81 @@ class Suicidal(Base):
     def on_drop(self, request: Request, response: Response, verdict: simcrawl.Verdict, spider: Spider) -> None:
         with Path(self.path + ".dropped").open("a") as file:
             file.write(f"{response.url} {verdict.original}\n")
+
+
+class TwoCallbacks(Base):
+    """Follows `/list` with a callback that yields links only, and everything else with one that yields items."""
+
+    name = "two-callbacks"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield item(response)
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, callback=self.parse_links if "list" in href else self.parse)
+
+    def parse_links(self, response: Response) -> Iterator[Any]:
+        yield from (response.follow(href) for href in response.css("a::attr(href)").getall())
+
+
+class Shells(Base):
+    """Asks an interface for what a page's script would show."""
+
+    name = "shells"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield item(response)
+        if "/shell" in response.url:
+            yield Request(response.url.replace("/shell", "/api"), self.parse_data)
+        yield from (response.follow(href) for href in response.css("a::attr(href)").getall())
+
+    def parse_data(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+
+class Quiet:
+    """A spider middleware that swallows every failure of a callback."""
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> Any:
+        return []
+
+
+class Gate:
+    """A spider middleware that lets `/first` fail before its callback."""
+
+    def process_spider_input(self, response: Response) -> None:
+        if response.url.endswith("/first"):
+            raise RuntimeError("this page must not be parsed")
+
+
+class Renderer:
+    """A downloader middleware that gives every page a body of its own, as a browser would."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        rendered = f"<html><body>{page_of(request.url)}</body></html>"
+        return response.replace(body=rendered.encode())
+
+
+def page_of(url: str) -> str:
+    """Return another text for every page."""
+    return "<p>" + " ".join(f"{url.rpartition('/')[2]}{number}" for number in range(100)) + "</p>"
+
+
+class Refuser:
+    """A downloader middleware that refuses `/first` when everybody has seen it."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        if request.url.endswith("/first"):
+            raise IgnoreRequest("not this page")
+        return response
+
+
+class RefusingPipeline:
+    """Drops the item of `/first`, and sections that begin with another word than the first of the text."""
+
+    def process_item(self, item: Any) -> Any:
+        if item["url"].endswith(("/first", "#0")):
+            raise DropItem("not wanted")
+        return item
 
 
 class Picky:

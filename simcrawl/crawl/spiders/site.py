@@ -8,18 +8,19 @@ from urllib.parse import urlsplit
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.asyncio import run_in_thread
 
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
 from simcrawl.extraction import text_of
-from simcrawl.pages import PageFingerprint
+from simcrawl.pages import PageFingerprint, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from scrapy.http import Response
 
-    from simcrawl.pages import Abstention
+_UNTOUCHED = {Reason.TOO_LARGE.value, Reason.TOO_SLOW.value, Reason.EXTRACTION_FAILED.value}
 
 
 class SiteSpider(Spider):
@@ -44,22 +45,25 @@ class SiteSpider(Spider):
         self.allowed_domains = [urlsplit(self.url).hostname or ""]
         yield Request(self.url, dont_filter=True)
 
-    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Yield the page, then its links."""
         # A link may lead to a file that is no page; those of other hosts are the off-site middleware's business.
         if not isinstance(response, HtmlResponse):
             return
-        yield page_item(response)
+        yield page_item(response, await self._text(response))
         for link in self._links.extract_links(response):
             yield response.follow(link)
 
+    async def _text(self, response: HtmlResponse) -> str | None:
+        """Return the main text; None for a page that simcrawl would not touch."""
+        found = verdict(response)
+        if found is None or found.page is None or found.reason in _UNTOUCHED:
+            return None
+        # A body that was seen before was recognised by its bytes, before anyone looked for its text.
+        return found.page.text if found.page.text is not None else await run_in_thread(text_of, response.body, response.encoding)
 
-def _text(response: Response, page: PageFingerprint | Abstention | None) -> str:
-    # An exact copy that is kept after all was recognised by its bytes, before its text was looked at.
-    return page.text if page and page.text is not None else text_of(response.body)
 
-
-def page_item(response: Response) -> dict[str, Any]:
+def page_item(response: Response, text: str | None) -> dict[str, Any]:
     """Return the item of a page."""
     found = verdict(response)
     page = found.page if found else None
@@ -67,7 +71,7 @@ def page_item(response: Response) -> dict[str, Any]:
         "url": response.url,
         "title": " ".join(response.xpath("//title//text()").getall()).strip(),
         "language": response.xpath("/html/@lang").get(""),
-        "text": _text(response, page),
+        "text": text,
         "fingerprint": page.hex if isinstance(page, PageFingerprint) else None,
         "skipped": found.reason if found and not isinstance(page, PageFingerprint) else None,
     }
