@@ -63,14 +63,15 @@ def main() -> None:
         if not arguments.site:
             installguide.build(root)
         files = {"/" + str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*.html"))}
-    links = {path: _links(path, body, files) for path, body in files.items()}
+    links = {path: links_of(path, body, files) for path, body in files.items()}
     table = Table("rule", "fetched", "lost (worst)", "kept per content", "wrong")
     for name, options in RULES.items():
         table.add_row(name, *_row(files, links, options, arguments.orders))
     Console(width=120).print(table)
 
 
-def _links(path: str, body: bytes, files: dict[str, bytes]) -> list[str]:
+def links_of(path: str, body: bytes, files: dict[str, bytes]) -> list[str]:
+    """Return the files of the site that a page links to."""
     hrefs = html.fromstring(body).xpath("//a/@href")
     targets = (urlsplit(urldefrag(urljoin(ORIGIN + quote(path), href.strip())).url) for href in hrefs)
     return sorted({unquote(target.path) for target in targets if f"{target.scheme}://{target.netloc}" == ORIGIN} & files.keys())
@@ -79,7 +80,7 @@ def _links(path: str, body: bytes, files: dict[str, bytes]) -> list[str]:
 def _row(files: dict[str, bytes], links: dict[str, list[str]], options: dict[str, Any], orders: int) -> list[str]:
     recipe = options.get("recipe", "auto")
     pages = {path: simcrawl.fingerprint_page(body, url=ORIGIN + quote(path), recipe=recipe) for path, body in files.items()}
-    crawls = [_crawl(pages, links, simcrawl.Detector(simcrawl.open_store("memory:"), **options), seed) for seed in range(orders)]
+    crawls = [crawl(pages, links, simcrawl.Detector(simcrawl.open_store("memory:"), **options), seed) for seed in range(orders)]
     worst = max(crawl.lost for crawl in crawls)
     return [
         f"{mean(crawl.fetched for crawl in crawls):.1%}",
@@ -89,7 +90,8 @@ def _row(files: dict[str, bytes], links: dict[str, list[str]], options: dict[str
     ]
 
 
-def _crawl(pages: dict[str, Any], links: dict[str, list[str]], detector: simcrawl.Detector, seed: int) -> Crawl:
+def crawl(pages: dict[str, Any], links: dict[str, list[str]], detector: simcrawl.Detector, seed: int) -> Crawl:
+    """Crawl the site breadth-first from its start, the new links of a page in random order."""
     shuffled, seen, queue = random.Random(seed), {START}, deque([START])
     kept: list[str] = []
     dropped: dict[str, str] = {}
