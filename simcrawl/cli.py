@@ -6,6 +6,7 @@ Tables go to a terminal; into a pipe or a file go tab-separated lines, and with 
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from datetime import UTC, datetime
@@ -17,20 +18,24 @@ from urllib.request import Request, urlopen
 
 import click
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from simcrawl import __version__
+from simcrawl import __version__, calibration
 from simcrawl.detector import Detector, compare as compare_pages
-from simcrawl.errors import SimcrawlError, StoreError
+from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import PurePath
 
+    from simcrawl.calibration import Calibration, LabelledPair, Measured
+    from simcrawl.recipes import Recipe
     from simcrawl.store import Store
 
 NEGATIVE = 1
@@ -42,6 +47,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _store = click.argument("store", metavar="STORE")
 _recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")
 _FETCH_SECONDS = 30
+_PAIR_FILES = ("pairs.jsonl", "pairs.csv")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -187,6 +193,96 @@ def verify(store: str, as_json: bool) -> int:
     else:
         click.echo("\n".join(problems) or "No problems found.")
     return NEGATIVE if problems else 0
+
+
+@cli.command()
+@click.argument("labels", metavar="LABELS", type=click.Path(exists=True, path_type=Path))
+@_recipe
+@click.option("--plot", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Draw the distances, as .svg or .png.")
+@_json
+def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> int:
+    """Find the best settings for pages of your own, by pairs of them that you labelled.
+
+    LABELS is a file of JSON lines, {"a": FILE, "b": FILE, "label": "near"}, or "different", or "grey" for a pair that nobody is sure of;
+    with a_html and b_html for HTML instead of the name of a file; or a .csv of the columns a, b and label; or a folder with either as
+    pairs.jsonl or pairs.csv. Files are relative to LABELS.
+    """
+    chosen = resolve(recipe)
+    if plot:
+        calibration.check_plot(plot.suffix[1:])
+    file = _pairs_file(labels)
+    pairs = list(_labelled(file))
+    measured = list(_measured(pairs, file, chosen))
+    result = calibration.calibrate(measured, max_distance=chosen.max_distance, verified=chosen.sketch_registers > 0)
+    if plot:
+        radius = (result.choice or chosen).max_distance
+        _write(plot, calibration.draw(measured, radius, file_format=plot.suffix[1:]))
+    wrong = calibration.wrong_pairs(measured, pairs, result.choice or chosen)
+    ignored = len(pairs) - len(measured)
+    if as_json:
+        found = {"recipe": chosen.identity, "ignored": ignored} | calibration.as_object(result) | {"wrong": wrong}
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        _show_calibration(result, chosen, wrong, ignored)
+    return 0 if result.choice else NEGATIVE
+
+
+def _show_calibration(result: Calibration, recipe: Recipe, wrong: list[dict[str, Any]], ignored: int) -> None:
+    by_distance, by_similarity = calibration.rows(result, recipe.max_distance)
+    _show(by_distance)
+    _show(by_similarity)
+    if wrong:
+        click.echo(f"\nPairs that {'these settings' if result.choice else 'the recipe'} would get wrong:")
+        _show(wrong)
+    click.echo("\n".join(("", *calibration.conclusions(result, ignored))))
+
+
+def _pairs_file(labels: Path) -> Path:
+    if not labels.is_dir():
+        return labels
+    found = [labels / name for name in _PAIR_FILES if (labels / name).is_file()]
+    if len(found) != 1:
+        raise click.UsageError(f"{labels} must hold one list of pairs, {' or '.join(_PAIR_FILES)}; it holds {len(found)}")
+    return found[0]
+
+
+def _labelled(file: Path) -> Iterator[LabelledPair]:
+    columns = ".csv" in file.suffixes
+    try:
+        with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig", newline="") as lines:
+            yield from calibration.read_pairs(lines, name=str(file), columns=columns)
+    except SettingError:
+        raise
+    except (OSError, ValueError, EOFError) as exc:
+        raise click.UsageError(f"cannot read {file}: {exc}") from exc
+
+
+def _measured(pairs: list[LabelledPair], file: Path, recipe: Recipe) -> Iterator[Measured]:
+    rule, known = Rule.of(recipe), dict[Path, PageFingerprint | Abstention]()
+
+    def page(source: PurePath | str, line: int) -> PageFingerprint | Abstention:
+        if isinstance(source, str):
+            return fingerprint_page(source, recipe=recipe)
+        path = file.parent / source
+        return known.get(path) or known.setdefault(path, fingerprint_page(_listed(path, f"{file}, line {line}"), recipe=recipe))
+
+    for pair in track(pairs, "Pairs", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()):
+        if pair.near is not None:
+            yield calibration.measure(page(pair.a, pair.line), page(pair.b, pair.line), line=pair.line, near=pair.near, rule=rule)
+
+
+def _listed(path: Path, where: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as exc:
+        raise click.UsageError(f"{where}: cannot read {path}: {exc}; names are relative to the list of pairs") from exc
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as exc:
+        raise click.UsageError(f"cannot write {file}: {exc}") from exc
 
 
 def _open(path: str) -> Store:

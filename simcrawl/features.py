@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -123,10 +123,47 @@ def _words_of_line(line: str) -> Iterable[str]:
 def segment(run: str) -> list[str]:
     """Return jieba's words of a run of Han characters, unknown ones as single characters.
 
-    jieba's guesses at unknown words (its hidden Markov model) stay off: they differ between its ports.
+    jieba's guesses at unknown words (its hidden Markov model) stay off: they differ between its ports. Where the Rust port `rjieba` is
+    installed it does the work, ten times as fast, with the same words.
     """
+    cut = _segmenter()
     pieces = (run[start : start + _LONGEST_RUN] for start in range(0, len(run), _LONGEST_RUN))
-    return [word for piece in pieces for word in _jieba().cut(piece, HMM=False)]
+    return [word for piece in pieces for word in cut(piece)]
+
+
+@cache
+def _segmenter() -> Callable[[str], Iterable[str]]:
+    """Return what cuts a run of Han characters: rjieba where it is installed, otherwise jieba."""
+    try:
+        from rjieba import Jieba  # noqa: PLC0415 - optional, and slow to load
+    except ImportError:
+        return partial(_jieba().cut, HMM=False)
+    return _taught(Jieba)
+
+
+def _taught(port: Any) -> Callable[[str], Iterable[str]]:
+    """Return the cutter of an rjieba that knows jieba's dictionary: its own may become another one with any release."""
+    frequencies, total = _dictionary()
+    taught = port.empty()
+    for word, frequency in frequencies.items():
+        taught.add_word(word, frequency, None)
+    # Of the other words, which no run of Han characters holds, only their share in the total matters.
+    taught.add_word("-", total - sum(frequencies.values()), None)
+    return partial(taught.cut, hmm=False)
+
+
+def _dictionary() -> tuple[dict[str, int], int]:
+    """Return the words of jieba's dictionary that begin with a Han character, and the sum of all words' frequencies."""
+    import jieba  # noqa: PLC0415 - as in _jieba
+
+    frequencies, total = {}, 0
+    with jieba.Tokenizer().get_dict_file() as file:
+        for line in file:
+            word, frequency, _ = line.decode().split(" ")
+            total += int(frequency)
+            if _HAS_HAN.match(word):
+                frequencies[word] = int(frequency)
+    return frequencies, total
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,6 +20,7 @@ LAYERS = [
     "errors",
     "simhash",
     "sketch",
+    "blocks",
     "permutations",
     "features",
     "recipes",
@@ -28,13 +30,17 @@ LAYERS = [
     "rule",
     "store",
     "detector",
+    "calibration",
     "cli",
     "crawl",
 ]
 OWNERS = {
     "lmdb": ["store.lmdb_store"],
+    "lxml": ["blocks"],
     "trafilatura": ["extraction"],
     "jieba": ["features"],
+    "rjieba": ["features"],
+    "matplotlib": ["calibration"],
     "xxhash": ["features", "recipes"],
     "tldextract": ["rule"],
     "click": ["cli"],
@@ -115,6 +121,11 @@ def test_no_module_imports_what_stands_right_of_it(module: str):
 
 def test_the_package_itself_imports_nothing_of_its_own():
     assert {imported.name.partition(".")[0] for imported in _of("")} == {"__future__", "importlib", "typing"}
+
+
+def test_blocks_need_the_parser_s_tree_and_nothing_else():
+    names = {imported.name.partition(".")[0] for imported in _of("blocks")}
+    assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml"}
 
 
 def test_there_is_no_cycle_of_modules():
