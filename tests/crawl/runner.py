@@ -94,6 +94,11 @@ def main() -> None:
 
     warnings.simplefilter("error", ScrapyDeprecationWarning)
 
+    if size := settings.pop("TEST_MAP_SIZE", None):
+        # Users of a path share one store in a process: the crawl gets this one.
+        from simcrawl.store import open_store
+
+        open_store(settings["SIMCRAWL_STORE"], map_size=size)
     process: Any = (CrawlerProcess if job["mode"] == "epoll" else AsyncCrawlerProcess)(settings)
     crawlers = [process.create_crawler(_spider(one["spider"])) for one in job["jobs"]]
     for crawler, one in zip(crawlers, job["jobs"], strict=True):

@@ -61,6 +61,19 @@ def test_a_crawl_goes_on_when_the_disk_is_full(installguide_site: DirectorySite,
     check_sums(outcome)
 
 
+def test_a_crawl_goes_on_when_the_map_is_full(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    settings = {"SIMCRAWL_STORE": str(tmp_path / "store"), "LOG_LEVEL": "INFO", "SIMCRAWL_SYNC_SECONDS": 0.2, "TEST_MAP_SIZE": 300_000}
+    outcome = crawl("Plain", installguide_site.url(), settings=settings)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert outcome.stats["simcrawl/store/errors"] >= 1
+    assert outcome.log.count("simcrawl cannot") == 1
+    assert "larger map_size" in outcome.log
+    assert outcome.pages()["admitted"] > 300
+    check_sums(outcome)
+    with open_store(tmp_path / "store", create=False) as store:
+        assert store.verify() == []
+
+
 def test_a_crawl_goes_on_when_the_store_is_damaged_under_it(site: Site, tmp_path: Path) -> None:
     copies(site)
     site.add("/", hub("/first", "/sabotage"))
