@@ -374,7 +374,9 @@ class BaseStore(ABC):
             when=time(),
         )
         with self._lock:
-            self._register[url] = line
+            # While nothing can be written the crawl goes on; its log still names every drop.
+            if len(self._register) < _MOST_UNWRITTEN:
+                self._register[url] = line
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()
