@@ -1,9 +1,10 @@
 """Labelled pairs of real pages, rebuilt by name from the documentation packages of three Debian releases.
 
-`pairs.json.gz` has facts only: of each pair its label and where its two pages come from, with their SHA-1. Labels are by an oracle that
-shares no code with simcrawl: the Jaccard resemblance of the 5-shingles of the pages' content containers, near from 0.9, different
-below 0.5, grey between. `build` downloads the packages, checks every page, and leaves out the pairs whose pages are no longer to be
-had in that version. Nothing is installed, and the machine's own package lists stay as they are.
+`pairs.json.gz` (English, Chinese, Japanese) and `languages.json.gz` (Korean, Thai, Khmer, Arabic, Persian, and all of these mixed with
+English; made by `benchmarks.quality.label`) have facts only: of each pair its label and where its two pages come from, with their SHA-1.
+Labels are by an oracle that shares no code with simcrawl: the Jaccard resemblance of the 5-shingles of the pages' content containers,
+near from 0.9, different below 0.5, grey between. `build` downloads the packages, checks every page, and leaves out the pairs whose pages
+are no longer to be had in that version. Nothing is installed, and the machine's own package lists stay as they are.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 INDEX = Path(__file__).with_name("pairs.json.gz")
+LANGUAGES = Path(__file__).with_name("languages.json.gz")
 SUITES = ("bullseye", "bookworm", "trixie")
-FEWEST = 400
+FEWEST = {INDEX: 400, LANGUAGES: 250}
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 Label = Literal["near", "grey", "diff"]
@@ -65,27 +67,28 @@ class Pair:
 
 
 @cache
-def index() -> tuple[Pair, ...]:
+def index(path: Path = INDEX) -> tuple[Pair, ...]:
     """Return all pairs, whether their pages are to be had or not."""
-    with gzip.open(INDEX, "rt") as file:
+    with gzip.open(path, "rt") as file:
         return tuple(Pair(**fields | {side: Source(*fields[side]) for side in "ab"}) for fields in json.load(file))
 
 
-def build(root: Path) -> list[Pair]:
+def build(root: Path, path: Path = INDEX) -> list[Pair]:
     """Put the pages into a directory, each under its SHA-1, and return the pairs of which both are there.
 
     Pages that are there already are not fetched again.
 
     Raises:
-        UnavailableError: fewer than `FEWEST` pairs remain.
+        UnavailableError: fewer pairs remain than `FEWEST` says.
     """
-    missing = {source for pair in index() for source in pair.sources if not (root / source.sha1).exists()}
+    every = index(path)
+    missing = {source for pair in every for source in pair.sources if not (root / source.sha1).exists()}
     if missing:
         with tempfile.TemporaryDirectory() as work:
             _fetch(missing, Path(work), root)
-    whole = [pair for pair in index() if all((root / source.sha1).exists() for source in pair.sources)]
-    if len(whole) < FEWEST:
-        raise UnavailableError(f"{len(whole)} of {len(index())} pairs have both their pages: the others' packages are no longer to be had")
+    whole = [pair for pair in every if all((root / source.sha1).exists() for source in pair.sources)]
+    if len(whole) < FEWEST[path]:
+        raise UnavailableError(f"{len(whole)} of {len(every)} pairs have both their pages: the others' packages are no longer to be had")
     return whole
 
 
@@ -93,12 +96,12 @@ def _fetch(missing: set[Source], work: Path, root: Path) -> None:
     wanted: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for source in missing:
         wanted[source.package, source.version][source.path] = source.sha1
-    for package in _download(set(wanted), work):
+    for package in download(set(wanted), work):
         name, version, _ = package.name.split("_")
         _unpack(package, wanted[name, unquote(version)], root)
 
 
-def _download(wanted: set[tuple[str, str]], work: Path) -> list[Path]:
+def download(wanted: set[tuple[str, str]], work: Path) -> list[Path]:
     """Download those of the packages that are to be had."""
     apt = _private_apt(work)
     # A suite that has left the mirror must not take the others along: what counts is which packages are found.
