@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import simcrawl
-from benchmarks.quality.crossvalidation import choose
+from benchmarks.quality.crossvalidation import Setting, choose, hold_out
 from benchmarks.quality.tables import comparisons
 from benchmarks.quality.variants import CONTENT_OR_PROSE, FAST, NONE, Pages, Variant
 from simcrawl.pages import fingerprint_page
@@ -118,7 +118,23 @@ def test_every_table_of_the_search_has_the_default_in_it() -> None:
         assert same or all(v.judged == NONE or not v.recipe.min_similarity or v.main != FAST for v in comparison.variants), comparison.title
 
 
-def test_the_threshold_of_the_greatest_recall_is_chosen_among_the_precise_ones() -> None:
-    scores = {0.8: Score(0.9, 1.0, 1.0, 0.0, 9), 0.9: Score(1.0, 0.8, 1.0, 0.0, 9), 0.95: Score(1.0, 0.7, 1.0, 0.0, 9)}
-    assert choose(scores) == 0.9
-    assert choose({s: replace(score, grey=0.5) for s, score in scores.items()}) == 0.95
+def test_the_settings_of_the_greatest_recall_are_chosen_among_the_precise_ones() -> None:
+    lax, right, strict, wide = Setting(7, 0.8), Setting(7, 0.9), Setting(7, 0.95), Setting(9, 0.9)
+    precise = Score(1.0, 0.8, 1.0, 0.0, 9)
+    scores = {lax: Score(0.9, 1.0, 1.0, 0.0, 9), wide: precise, right: precise, strict: replace(precise, recall=0.7)}
+    assert choose(scores) == right
+    assert choose({setting: replace(score, grey=0.5) for setting, score in scores.items()}) == strict
+
+
+def test_a_source_is_judged_by_what_the_others_choose() -> None:
+    source = Source("package", "1", "page.html", "0" * 40)
+
+    def said(manual: str, label: pairs.Label, *, is_copy: bool) -> Judged:
+        return Judged(Pair("x", "en", manual, "same-site", label, 0.95 if label == "near" else 0.1, source, source), is_copy)
+
+    lax, strict = Setting(7, 0.8), Setting(7, 0.9)
+    judged = {
+        lax: [said("one", "near", is_copy=True), said("two", "near", is_copy=True), said("two", "diff", is_copy=True)],
+        strict: [said("one", "near", is_copy=False), said("two", "near", is_copy=True), said("two", "diff", is_copy=False)],
+    }
+    assert hold_out(judged) == {"one": (strict, judged[strict][:1]), "two": (lax, judged[lax][1:])}

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Pairs, and a site with its links. `bodies`: every page once, under its SHA-1; `site`: {path: SHA-1}."""
+    """Pairs, those of further languages, and a site with its links. `bodies`: every page under its SHA-1; `site`: {path: SHA-1}."""
 
     pairs: list[Pair]
+    languages: list[Pair]
     site: dict[str, str]
     links: dict[str, list[str]]
     bodies: dict[str, bytes]
@@ -36,11 +37,11 @@ def load(pages: Path, site: Path) -> Corpus:
         UnavailableError: the packages are not to be had here.
     """
     pages.mkdir(parents=True, exist_ok=True)
-    whole = pairs.build(pages)
+    whole, languages = pairs.build(pages), pairs.build(pages, pairs.LANGUAGES)
     if not (site / "index.html").exists():
         installguide.build(site)
     files = {"/" + str(path.relative_to(site)): path.read_bytes() for path in sorted(site.rglob("*.html"))}
     keys = {path: hashlib.sha1(body, usedforsecurity=False).hexdigest() for path, body in files.items()}
-    bodies = {source.sha1: (pages / source.sha1).read_bytes() for pair in whole for source in pair.sources}
+    bodies = {source.sha1: (pages / source.sha1).read_bytes() for pair in (*whole, *languages) for source in pair.sources}
     bodies |= {keys[path]: body for path, body in files.items()}
-    return Corpus(whole, keys, {path: links_of(path, body, files) for path, body in files.items()}, bodies)
+    return Corpus(whole, languages, keys, {path: links_of(path, body, files) for path, body in files.items()}, bodies)

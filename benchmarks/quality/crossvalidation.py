@@ -1,9 +1,13 @@
-"""Is the page threshold fitted to the sources it was chosen on? Choose it without a source, and look at that source."""
+"""Are the thresholds fitted to the sources that they were chosen on? Choose them without a source, and look at that source.
+
+Chosen are the distance and the page threshold, by precision, grey share and recall on the pairs of all the other sources. The last row has
+the pairs of all sources, each judged by what the others chose.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.quality.tables import PAGE_THRESHOLDS
 from benchmarks.quality.variants import Variant
@@ -11,29 +15,55 @@ from simcrawl.recipes import resolve
 from tests.quality.score import COLUMNS, Judged, Score
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchmarks.quality.measure import Bench
 
 LEAST_PRECISION, MOST_GREY = 0.997, 0.10
-HEADER = ("source left out", "threshold chosen", *COLUMNS)
+DISTANCES = (3, 5, 7, 9, 11)
+HEADER = ("source left out", "k chosen", "threshold chosen", *COLUMNS)
 _CROSSED = "two manuals"
 
 
+class Setting(NamedTuple):
+    """What is chosen."""
+
+    distance: int
+    similarity: float
+
+
 def rows(bench: Bench) -> list[list[str]]:
-    """Return a row for each source: the threshold that the others choose, and the score on it."""
-    judged = {s: bench.judge(Variant("", replace(resolve(), min_similarity=s))) for s in PAGE_THRESHOLDS}
-    sources = sorted({_source(one) for one in judged[PAGE_THRESHOLDS[0]]})
-    made = []
-    for source in sources:
-        chosen = choose({s: Score.of(one for one in said if _source(one) != source) for s, said in judged.items()})
-        held_out = [one for one in judged[chosen] if _source(one) == source]
-        made.append([source, f"{chosen:.2f}", *Score.of(held_out).cells()])
-    return made
+    """Return a row for each source, the settings that the others choose and the score on it; and a row for all of them."""
+    pairs = [*bench.corpus.pairs, *bench.corpus.languages]
+    judged = {
+        Setting(k, s): bench.judge(Variant("", replace(resolve(), max_distance=k, min_similarity=s)), pairs)
+        for k in DISTANCES
+        for s in PAGE_THRESHOLDS
+    }
+    made, every = [], []
+    for source, (chosen, held_out) in hold_out(judged).items():
+        made.append([source, str(chosen.distance), f"{chosen.similarity:.2f}", *Score.of(held_out).cells()])
+        every += held_out
+    return [*made, ["all, each by the others' choice", "-", "-", *Score.of(every).cells()]]
 
 
-def choose(scores: dict[float, Score]) -> float:
-    """Return the threshold of the greatest recall whose precision and grey share are good enough; the strictest where none is."""
-    good = [s for s, score in scores.items() if score.precision >= LEAST_PRECISION and score.grey <= MOST_GREY]
-    return max(good, key=lambda s: (scores[s].recall, s), default=max(scores))
+def hold_out(judged: Mapping[Setting, list[Judged]]) -> dict[str, tuple[Setting, list[Judged]]]:
+    """Return for each source the settings that the others choose, and what these say of its pairs."""
+    found = {}
+    for source in sorted({_source(one) for said in judged.values() for one in said}):
+        chosen = choose({setting: Score.of(one for one in said if _source(one) != source) for setting, said in judged.items()})
+        found[source] = chosen, [one for one in judged[chosen] if _source(one) == source]
+    return found
+
+
+def choose(scores: Mapping[Setting, Score]) -> Setting:
+    """Return the settings of the greatest recall whose precision and grey share are good enough; the strictest where none is.
+
+    Of equal ones that of the greatest similarity, then that of the least distance, which costs least.
+    """
+    good = [setting for setting, score in scores.items() if score.precision >= LEAST_PRECISION and score.grey <= MOST_GREY]
+    strictest = max(scores, key=lambda setting: (setting.similarity, -setting.distance))
+    return max(good, key=lambda setting: (scores[setting].recall, setting.similarity, -setting.distance), default=strictest)
 
 
 def _source(judged: Judged) -> str:

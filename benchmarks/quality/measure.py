@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import simcrawl
-from benchmarks.contents_lost import ORIGIN, Crawl, crawl as crawl_site
+from benchmarks.contents_lost import Crawl, crawl as crawl_site
+from benchmarks.quality.sketches import estimating
 from benchmarks.quality.variants import Pages
-from simcrawl.rule import Rule
 from tests.quality.score import COLUMNS as PAIR_COLUMNS, Judged, Score, compared
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchmarks.quality.corpus import Corpus
     from benchmarks.quality.variants import Variant
+    from simcrawl.pages import Abstention, PageFingerprint
+    from tests.quality.pairs import Pair
 
 COLUMNS = (*PAIR_COLUMNS[:-1], "fetched", "lost (worst)", "kept per content", "wrong")
 
@@ -29,12 +33,12 @@ class Result:
 
     def cells(self) -> list[str]:
         """Return the values of `COLUMNS`."""
-        cells = self.score.cells()[:-1]
-        if not self.crawls:
-            return cells + ["-"] * 4
+        return self.score.cells()[:-1] + (self.crawl_cells() if self.crawls else ["-"] * 4)
+
+    def crawl_cells(self) -> list[str]:
+        """Return what the crawls did, the last four of `COLUMNS`."""
         worst = max(crawl.lost for crawl in self.crawls)
         return [
-            *cells,
             f"{mean(crawl.fetched for crawl in self.crawls):.1%}",
             f"{mean(crawl.lost for crawl in self.crawls):.2%} ({worst:.2%})",
             f"{mean(crawl.kept_per_content for crawl in self.crawls):.2f}",
@@ -49,7 +53,7 @@ class Bench:
         self.corpus = corpus
         self._orders = orders
         self._every = every
-        self._pages = Pages(corpus.bodies)
+        self.pages = Pages(corpus.bodies)
         self._results: dict[Variant, Result] = {}
 
     def measure(self, variant: Variant, *, crawl: bool = True) -> Result:
@@ -61,14 +65,30 @@ class Bench:
             known = self._results[unnamed] = Result(Score.of(self.judge(variant)), crawls)
         return known if crawl else Result(known.score, [])
 
-    def judge(self, variant: Variant) -> list[Judged]:
-        """Return what a variant says of the pairs."""
-        rule, make = Rule.of(variant.recipe), self._pages.make
-        pairs = self.corpus.pairs[:: self._every * variant.every]
-        return [compared(pair, make(pair.a.sha1, variant), make(pair.b.sha1, variant), rule) for pair in pairs]
+    def judge(self, variant: Variant, pairs: Sequence[Pair] | None = None) -> list[Judged]:
+        """Return what a variant says of the pairs, by default of those of the corpus. Two manuals are on two hosts."""
+        chosen = (self.corpus.pairs if pairs is None else pairs)[:: self._every * variant.every]
+        with estimating(variant.resemble):
+            return [compared(pair, *self._both(pair, variant), variant.rule) for pair in chosen]
+
+    def _both(self, pair: Pair, variant: Variant) -> tuple[PageFingerprint | Abstention, PageFingerprint | Abstention]:
+        first, *others = pair.source.split(" x ")
+        a, b = (self.pages.make(source.sha1, variant) for source in pair.sources)
+        return replace(a, url=f"http://{first}/a"), replace(b, url=f"http://{(others or [first])[0]}/b")
 
     def _crawls(self, variant: Variant) -> list[Crawl]:
-        made = {key: self._pages.make(key, variant) for key in set(self.corpus.site.values())}
-        pages = {path: replace(made[key], url=ORIGIN + quote(path)) for path, key in self.corpus.site.items()}
-        detectors = (simcrawl.Detector(simcrawl.open_store("memory:"), recipe=variant.recipe) for _ in range(self._orders))
-        return [crawl_site(pages, self.corpus.links, detector, seed) for seed, detector in enumerate(detectors)]
+        made = {key: self.pages.make(key, variant) for key in set(self.corpus.site.values())}
+        pages = {path: replace(made[key], url=url_of(path)) for path, key in self.corpus.site.items()}
+        with estimating(variant.resemble):
+            return [crawl_site(pages, self.corpus.links, _detector(variant), seed) for seed in range(self._orders)]
+
+
+def url_of(path: str) -> str:
+    """Return the URL of a page of the site: its guides, one for each machine, are on hosts of their own."""
+    return f"http://{path.split('/')[1]}.example{quote(path)}"
+
+
+def _detector(variant: Variant) -> simcrawl.Detector:
+    detector = simcrawl.Detector(simcrawl.open_store("memory:", bits=variant.recipe.bits), recipe=variant.recipe)
+    detector.rule = variant.rule
+    return detector

@@ -2,16 +2,16 @@
 
     python -m benchmarks.quality.search [--quick] [--markdown] [--orders 6] [--pages DIRECTORY] [--site DIRECTORY] [--figure FILE.svg]
 
-One factor at a time around the default recipe, on two sets of real pages that are downloaded from Debian packages (the two directories
-keep them for the next run): the labelled pairs of `tests.quality.pairs`, and the site of `tests.sites.installguide`, crawled over its files
-in random orders of the links. Columns:
+One factor at a time around the default recipe, on real pages that are downloaded from Debian packages (the two directories keep them for
+the next run): the labelled pairs of `tests.quality.pairs`, in English, Chinese and Japanese, those of further languages by language only,
+and the site of `tests.sites.installguide`, crawled over its files in random orders of the links. Columns:
 
     precision, recall     of the pairs called copies; near pairs are to be called so, different ones not
     recall of J >= .95    of the near pairs whose main texts are 95 % the same
     grey share            of the pairs with J from .5 to .9 that are called copies
     fetched, lost, kept per content, wrong      as in `benchmarks.contents_lost`
 
-"-": not crawled. `--quick`: every fourth pair, one order. Left out: other sites and languages, and pages whose surroundings change.
+"-": not crawled. `--quick`: every fourth pair, one order. Left out: other sites, and pages whose surroundings change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.quality import crossvalidation, plot, tables
+from benchmarks.quality import crossvalidation, idf, plot, tables
 from benchmarks.quality.corpus import load
 from benchmarks.quality.measure import COLUMNS, Bench
 from tests.quality.score import COLUMNS as PAIR_COLUMNS, by_language
@@ -49,26 +49,36 @@ def main() -> None:
         pages, site = (given or Path(stack.enter_context(tempfile.TemporaryDirectory())) for given in (arguments.pages, arguments.site))
         corpus = load(pages, site)
     bench = Bench(corpus, orders=1, every=4) if arguments.quick else Bench(corpus, orders=arguments.orders)
-    _print_all(bench, _print_markdown if arguments.markdown else _print_rich)
+    _print_all(bench, printer(markdown=arguments.markdown))
     if arguments.figure:
         plot.draw(bench, arguments.figure)
 
 
 def _print_all(bench: Bench, print_table: Print) -> None:
-    languages = (
-        [variant.name, language, *score.cells()]
-        for variant in tables.by_language()
-        for language, score in by_language(bench.judge(variant)).items()
-    )
-    print_table("By language", ("recipe", "language", *PAIR_COLUMNS), languages)
+    print_table("By language", ("recipe", "language", *PAIR_COLUMNS), _by_language(bench))
     for comparison in tables.comparisons():
         print_table(comparison.title, ("variant", *COLUMNS), _rows(bench, comparison))
-    print_table("The page threshold, chosen without a source", crossvalidation.HEADER, crossvalidation.rows(bench))
+    weighed = idf.comparison(bench)
+    print_table(weighed.title, ("variant", *COLUMNS), _rows(bench, weighed))
+    print_table("What a growing store does to fingerprints by idf", idf.DRIFT, idf.drift(bench))
+    print_table("Distance and page threshold, chosen without a source", crossvalidation.HEADER, crossvalidation.rows(bench))
+
+
+def _by_language(bench: Bench) -> Iterable[list[str]]:
+    for variant in tables.by_language():
+        for pairs in (bench.corpus.pairs, bench.corpus.languages):
+            for language, score in by_language(bench.judge(variant, pairs)).items():
+                yield [variant.name, language, *score.cells()]
 
 
 def _rows(bench: Bench, comparison: tables.Comparison) -> Iterable[list[str]]:
     for variant in (*tables.references(), *comparison.variants):
         yield [variant.name, *bench.measure(variant, crawl=comparison.crawl).cells()]
+
+
+def printer(*, markdown: bool) -> Print:
+    """Return what prints a table: (title, columns, rows)."""
+    return _print_markdown if markdown else _print_rich
 
 
 def _print_rich(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

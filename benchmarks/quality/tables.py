@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.quality.variants import CONTENT_OR_PROSE, EXTRACTORS, FAST, NONE, Variant
+from benchmarks.quality.sketches import BOTTOM, EXACT, SIMHASH
+from benchmarks.quality.variants import CONTENT, CONTENT_OR_PROSE, EXTRACTORS, FAST, LESS, MORE, NONE, PROSE, WHOLE, Variant
 from simcrawl.features import Features
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, resolve
 
@@ -40,8 +41,8 @@ def by_language() -> list[Variant]:
         *references(),
         Variant("the default, k = 3, not verified", plain(replace(resolve(), max_distance=3))),
         Variant("the default, not verified", plain(resolve())),
-        Variant("the default, features of the content", resolve(), main="content by blocks"),
-        Variant("the same, k = 11", replace(resolve(), max_distance=11), main="content by blocks"),
+        Variant("the default, features of the content", resolve(), main=CONTENT),
+        Variant("the same, k = 11", replace(resolve(), max_distance=11), main=CONTENT),
     ]
 
 
@@ -71,14 +72,18 @@ def comparisons() -> list[Comparison]:
         Comparison("Distance k, candidates verified", [_with(f"k = {k}", max_distance=k) for k in DISTANCES]),
         Comparison(
             "Distance k, candidates verified, features of the content by blocks",
-            [Variant(f"k = {k}", replace(resolve(), max_distance=k), main="content by blocks") for k in DISTANCES],
+            [Variant(f"k = {k}", replace(resolve(), max_distance=k), main=CONTENT) for k in DISTANCES],
         ),
         Comparison("Distance k, without verification", [Variant(f"k = {k}", plain(replace(resolve(), max_distance=k))) for k in DISTANCES]),
         Comparison("Text that verifies a candidate", list(_judged())),
         Comparison(
             "Registers of the content's sketch", [_with(f"{size}", sketch_registers=size) for size in (32, 64, 128, 256, 512, 1024)]
         ),
+        Comparison("Bottom-k sketches, and exact Jaccard", list(_bottom())),
+        Comparison("A second simhash that verifies", list(_second_simhashes())),
+        Comparison("Width of the fingerprint", list(_widths())),
         Comparison("Page threshold", [_with(f"content {s:.2f}", min_similarity=s) for s in PAGE_THRESHOLDS]),
+        Comparison("Page threshold within a host and across hosts", list(_hosts())),
         Comparison(
             "Prose threshold",
             [_with(f"prose {s:.2f}", prose_similarity=s) for s in (0.9, 0.93, 0.95, 0.97, 0.99)]
@@ -107,14 +112,55 @@ def _judged() -> Iterable[Variant]:
     yield Variant("none", plain(resolve()), judged=NONE)
     yield Variant(CONTENT_OR_PROSE, resolve())
     texts = {
-        "content": "content by blocks",
-        "prose": "prose by blocks",
+        "content": CONTENT,
+        "prose": PROSE,
         "main text (trafilatura fast)": FAST,
-        "whole": "whole visible text",
+        "whole": WHOLE,
+        "both main and whole": LESS,
+        "main or whole": MORE,
     }
     for name, text in texts.items():
         for similarity in (0.9, 0.94):
             yield Variant(f"{name}, {similarity:.2f}", replace(resolve(), min_similarity=similarity), judged=text)
+
+
+def _bottom() -> Iterable[Variant]:
+    yield Variant(f"{resolve().sketch_registers} registers (the default)", resolve())
+    for size in (64, 128, 256, 512, 1024):
+        yield Variant(f"smallest {size} hashes", replace(resolve(), sketch_registers=size), sketcher=BOTTOM)
+    yield Variant("all shingles: exact Jaccard", resolve(), sketcher=EXACT)
+
+
+def _second_simhashes() -> Iterable[Variant]:
+    yield Variant("the default's sketches", resolve())
+    for name, shingle in (("words", 1), ("5-shingles", 5)):
+        for bits in (1, 2, 3, 4, 6):
+            # Half a bit apart from any similarity that there can be.
+            changes: dict[str, Any] = {
+                "min_similarity": 1 - (bits + 0.5) / 64,
+                "prose_similarity": _NEVER,
+                "shingle": shingle,
+                "sketch_registers": 64,
+            }
+            named = f"64 bits of the content's {name}, at most {bits} differ"
+            yield Variant(named, replace(resolve(), **changes), judged=CONTENT, sketcher=SIMHASH)
+
+
+def _widths() -> Iterable[Variant]:
+    for bits, distances in ((64, (3, 5, 7)), (128, (6, 10, 14))):
+        for k in distances:
+            yield _with(f"{bits} bits, k = {k}", bits=bits, max_distance=k)
+    for bits, k in ((64, 3), (128, 6)):
+        yield Variant(f"{bits} bits, k = {k}, not verified", plain(replace(resolve(), bits=bits, max_distance=k)))
+
+
+def _hosts() -> Iterable[Variant]:
+    chosen = resolve().min_similarity
+    thresholds = sorted({0.9, 0.92, chosen, 0.97})
+    for within in thresholds:
+        for across in thresholds:
+            name = f"{within:.2f} within, {across:.2f} across"
+            yield Variant(name, replace(resolve(), min_similarity=within), across=None if across == within else across)
 
 
 def _outlinks() -> Iterable[tuple[str, float]]:

@@ -1,0 +1,271 @@
+"""The front: what a crawl loses, against how many copies it keeps and how many pages it fetches, by text and by threshold.
+
+    python -m benchmarks.quality.front [--markdown] [--figure FILE.svg] [--orders 6] [--pages DIRECTORY] [--site DIRECTORY]
+
+The site and the pairs are those of `benchmarks.quality.search`. Everything but what is varied is the default recipe's. Tables:
+
+    page thresholds       which text decides, by exact Jaccard of its shingles and by the default's sketch: no sketch of that text can do
+                          better than the first but by chance
+    outlink thresholds    likewise, exact; pages are dropped as by the default
+    sketches              what sketches of several sizes cost against exact Jaccard of the default's texts
+    errors                how far the estimates are from the Jaccard of the contents, over all pairs of the site's pages and of the
+                          labelled ones that the fingerprint takes for candidates; predicted by sqrt(J (1 - J) / m)
+
+A page is fetched, its outlinks are dropped, and a content is lost as in `benchmarks.contents_lost`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import combinations
+from math import sqrt
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.quality.corpus import load
+from benchmarks.quality.measure import COLUMNS, Bench
+from benchmarks.quality.search import printer
+from benchmarks.quality.sketches import BOTTOM, EXACT, REGISTERS, SKETCHERS
+from benchmarks.quality.variants import CONTENT, CONTENT_OR_PROSE, FAST, LESS, MORE, PROSE, WHOLE, Variant
+from simcrawl.pages import PageFingerprint
+from simcrawl.recipes import resolve
+from simcrawl.simhash import hamming_distance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from benchmarks.quality.measure import Result
+    from benchmarks.quality.search import Print
+
+TEXTS = {
+    "main text (trafilatura fast)": FAST,
+    "whole visible text": WHOLE,
+    "both: the less alike": LESS,
+    "either: the more alike": MORE,
+    "content by blocks": CONTENT,
+    "prose by blocks": PROSE,
+    "content, or much prose (the default)": CONTENT_OR_PROSE,
+}
+PAGE_THRESHOLDS = (0.8, 0.84, 0.88, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 0.98, 1.0)
+OUTLINK_THRESHOLDS = (0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
+SHOWN = (0.8, 0.9, 0.94, 0.98)
+SIZES = (64, 128, 256, 512, 1024)
+LEVELS = (0.9, 0.94, 0.95)
+_WITHIN = 0.015
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A threshold and what crawls with it did: the means of the orders, and the most that one of them lost. Shares from 0 to 1."""
+
+    threshold: float
+    fetched: float
+    lost: float
+    worst: float
+    kept: float
+
+    @classmethod
+    def of(cls, threshold: float, result: Result) -> Point:
+        """Return the point of a variant."""
+        crawls = result.crawls
+        fetched, lost, kept = (mean(getattr(crawl, name) for crawl in crawls) for name in ("fetched", "lost", "kept_per_content"))
+        return cls(threshold, fetched, lost, max(crawl.lost for crawl in crawls), kept)
+
+    def __str__(self) -> str:
+        return f"{self.fetched:.0%} / {self.lost:.2%} / {self.kept:.2f}"
+
+
+Curves = dict[str, list[Point]]
+
+
+class Estimate(NamedTuple):
+    """A pair of pages: the Jaccard of the contents, and what a sketch makes of it."""
+
+    jaccard: float
+    estimated: float
+
+
+def main() -> None:
+    """Print the tables and draw the figure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--orders", type=int, default=6)
+    for option in ("--pages", "--site", "--figure"):
+        parser.add_argument(option, type=Path)
+    arguments = parser.parse_args()
+    with ExitStack() as stack:
+        pages, site = (given or Path(stack.enter_context(tempfile.TemporaryDirectory())) for given in (arguments.pages, arguments.site))
+        bench = Bench(load(pages, site), orders=arguments.orders)
+    print_all(bench, printer(markdown=arguments.markdown))
+    if arguments.figure:
+        draw(bench, arguments.figure)
+
+
+def print_all(bench: Bench, print_table: Print) -> None:
+    """Print the tables."""
+    for sketcher in (EXACT, REGISTERS):
+        print_table(f"Page thresholds: fetched / lost / kept per content, {_named(sketcher)}", *_grid(by_page(bench, sketcher)))
+    print_table(f"Outlink thresholds: fetched / lost / kept per content, {EXACT}", *_grid(by_outlinks(bench, EXACT)))
+    print_table("Sketches", ("sketch", "bytes a page", *COLUMNS), _costs(bench))
+    header = ("sketch", *(f"error at {level:.2f}, measured (predicted)" for level in LEVELS), "pairs")
+    print_table("Errors", header, _errors(bench))
+
+
+def _named(sketcher: str) -> str:
+    return f"{resolve().sketch_registers} registers" if sketcher == REGISTERS else sketcher
+
+
+def _grid(curves: Curves) -> tuple[Sequence[str], Iterable[list[str]]]:
+    thresholds = [point.threshold for point in next(iter(curves.values()))]
+    rows = ([f"{threshold:.2f}", *(str(points[number]) for points in curves.values())] for number, threshold in enumerate(thresholds))
+    return ("similarity >=", *curves), rows
+
+
+def by_page(bench: Bench, sketcher: str) -> Curves:
+    """Return the points of all page thresholds for each text."""
+    return {name: page_curve(bench, Variant("", resolve(), judged=text, sketcher=sketcher)) for name, text in TEXTS.items()}
+
+
+def page_curve(bench: Bench, variant: Variant) -> list[Point]:
+    """Return the points of all page thresholds."""
+    return [
+        Point.of(threshold, bench.measure(replace(variant, recipe=replace(variant.recipe, min_similarity=threshold))))
+        for threshold in PAGE_THRESHOLDS
+    ]
+
+
+def by_outlinks(bench: Bench, sketcher: str) -> Curves:
+    """Return the points of all outlink thresholds for each text that says how alike two pages are."""
+    return {
+        name: [
+            Point.of(threshold, bench.measure(Variant("", replace(resolve(), outlinks=threshold), judged=text, sketcher=sketcher)))
+            for threshold in OUTLINK_THRESHOLDS
+        ]
+        for name, text in TEXTS.items()
+    }
+
+
+def sketches() -> Iterator[tuple[str, str, Variant]]:
+    """Yield (name, bytes a page, variant); prose has half as many registers as content."""
+    yield EXACT, "-", Variant("", resolve(), sketcher=EXACT)
+    for size in SIZES:
+        recipe = replace(resolve(), sketch_registers=size)
+        yield f"{size} one-byte registers", str(size + size // 2), Variant("", recipe, sketcher=REGISTERS)
+    for size in SIZES:
+        recipe = replace(resolve(), sketch_registers=size)
+        # Four bytes of a hash are enough to tell a page's shingles apart.
+        yield f"bottom {size}", str(4 * (size + size // 2)), Variant("", recipe, sketcher=BOTTOM)
+
+
+def _costs(bench: Bench) -> Iterator[list[str]]:
+    for name, size, variant in sketches():
+        yield [name, size, *bench.measure(variant).cells()]
+
+
+def _errors(bench: Bench) -> Iterator[list[str]]:
+    pairs = candidates(bench)
+    for name, _, variant in sketches():
+        if variant.sketcher != EXACT:
+            estimates = list(_estimates(bench, pairs, variant))
+            around = [[one for one in estimates if abs(one.jaccard - level) <= _WITHIN] for level in LEVELS]
+            size = variant.recipe.sketch_registers
+            cells = (f"{error(found):.3f} ({sqrt(level * (1 - level) / size):.3f})" for level, found in zip(LEVELS, around, strict=True))
+            yield [name, *cells, " / ".join(str(len(found)) for found in around)]
+
+
+def error(estimates: Sequence[Estimate]) -> float:
+    """Return the root of the mean squared error; 0 of none."""
+    return sqrt(mean((one.estimated - one.jaccard) ** 2 for one in estimates)) if estimates else 0.0
+
+
+def candidates(bench: Bench) -> list[tuple[str, str]]:
+    """Return the pairs of different pages, of one language or not, that the default's fingerprint takes for candidates."""
+    default, corpus = Variant("", resolve()), bench.corpus
+    made = {key: bench.pages.make(key, default) for key in sorted(corpus.bodies)}
+    site = [(key, made[key]) for key in sorted(set(corpus.site.values()))]
+    couples = [*combinations(site, 2), *([(source.sha1, made[source.sha1]) for source in pair.sources] for pair in corpus.pairs)]
+    return [
+        (a, b)
+        for (a, first), (b, second) in couples
+        if isinstance(first, PageFingerprint)
+        and isinstance(second, PageFingerprint)
+        and hamming_distance(first.fingerprint, second.fingerprint) <= resolve().max_distance
+    ]
+
+
+def _estimates(bench: Bench, pairs: list[tuple[str, str]], variant: Variant) -> Iterator[Estimate]:
+    for a, b in pairs:
+        jaccard, estimated = (
+            _resemblance(bench, a, b, replace(variant, judged=CONTENT, sketcher=name)) for name in (EXACT, variant.sketcher)
+        )
+        yield Estimate(jaccard, estimated)
+
+
+def _resemblance(bench: Bench, a: str, b: str, variant: Variant) -> float:
+    size = variant.recipe.sketch_registers
+    sketches = (bench.pages.sketch(key, CONTENT, size, variant.recipe.shingle, variant.sketcher) for key in (a, b))
+    return SKETCHERS[variant.sketcher].resemble(*sketches)
+
+
+def draw(bench: Bench, path: Path) -> None:
+    """Write the figure as SVG; needs matplotlib."""
+    # By name: it is an extra, and the types of everything else must not depend on whether it is installed.
+    mpl: Any = import_module("matplotlib")
+    mpl.use("svg")
+    mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "simcrawl", "font.size": 9}
+    figure, axes = import_module("matplotlib.pyplot").subplots(2, 2, figsize=(11, 8.5))
+    (exact, sketched), (outlinks, sizes) = axes
+    _draw_pages(exact, by_page(bench, EXACT), "page thresholds .80 to 1, exact Jaccard")
+    _draw_pages(sketched, by_page(bench, REGISTERS), f"the same with sketches of {resolve().sketch_registers} registers")
+    _draw_outlinks(outlinks, by_outlinks(bench, EXACT))
+    kinds = ((name, variant) for name, _, variant in sketches() if variant.sketcher != BOTTOM)
+    _draw_pages(sizes, {name: page_curve(bench, variant) for name, variant in kinds}, "the default's texts, by size of the sketch")
+    sizes.legend(fontsize=7, loc="upper right")
+    handles, labels = exact.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=4, fontsize=8)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _draw_pages(axes: Any, curves: Curves, title: str) -> None:
+    for number, (name, points) in enumerate(curves.items()):
+        _draw_line(axes, name, [(point.kept, point.lost, point.threshold) for point in points], number)
+    axes.set(title=title, xlabel="pages kept per content (1: every copy found)")
+    _scale_losses(axes)
+
+
+def _draw_outlinks(axes: Any, curves: Curves) -> None:
+    for number, (name, points) in enumerate(curves.items()):
+        _draw_line(axes, name, [(100 * point.fetched, point.lost, point.threshold) for point in points], number)
+    axes.set(
+        title=f"outlink thresholds .90 to 1, pages from {resolve().min_similarity:.2f}, exact Jaccard", xlabel="fetched, % of the pages"
+    )
+    _scale_losses(axes)
+
+
+def _draw_line(axes: Any, name: str, points: list[tuple[float, float, float]], number: int) -> None:
+    is_default = "default" in name or name == EXACT
+    style = {"marker": "osD^vPX"[number % 7], "markersize": 4, "linewidth": 2.2 if is_default else 1.1, "zorder": 3 if is_default else 2}
+    (line,) = axes.plot([x for x, _, _ in points], [100 * lost for _, lost, _ in points], label=name, alpha=0.9, **style)
+    for x, lost, threshold in points:
+        if threshold in SHOWN:
+            text = f"{threshold:.2f}".removeprefix("0")
+            axes.annotate(text, (x, 100 * lost), (3, 3), textcoords="offset points", fontsize=6, color=line.get_color())
+
+
+def _scale_losses(axes: Any) -> None:
+    # Linear up to one content in 400, so that nothing lost has a place on the axis.
+    axes.set_yscale("symlog", linthresh=0.25)
+    axes.set(ylabel="contents lost, %", yticks=(0, 0.25, 0.5, 1, 2, 5, 10, 20), ylim=(-0.03, 25))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.grid(alpha=0.3)
+
+
+if __name__ == "__main__":
+    main()
