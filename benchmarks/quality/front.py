@@ -22,7 +22,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import combinations
-from math import sqrt
+from math import hypot, sqrt
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,10 +53,11 @@ TEXTS = {
 }
 PAGE_THRESHOLDS = (0.8, 0.84, 0.88, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 0.98, 1.0)
 OUTLINK_THRESHOLDS = (0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
-SHOWN = (0.8, 0.9, 0.94, 0.98)
+SHOWN = (0.8, 0.9, 0.92, 0.94, 0.96, 0.97, 0.98, 1.0)
 SIZES = (64, 128, 256, 512, 1024)
 LEVELS = (0.9, 0.94, 0.95)
 _WITHIN = 0.015
+_APART = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +185,14 @@ def error(estimates: Sequence[Estimate]) -> float:
 
 
 def candidates(bench: Bench) -> list[tuple[str, str]]:
-    """Return the pairs of different pages, of one language or not, that the default's fingerprint takes for candidates."""
+    """Return the pairs of different pages, those of the site and the labelled ones, that the default's fingerprint takes for candidates."""
     default, corpus = Variant("", resolve()), bench.corpus
     made = {key: bench.pages.make(key, default) for key in sorted(corpus.bodies)}
     site = [(key, made[key]) for key in sorted(set(corpus.site.values()))]
-    couples = [*combinations(site, 2), *([(source.sha1, made[source.sha1]) for source in pair.sources] for pair in corpus.pairs)]
+    couples = [
+        *combinations(site, 2),
+        *([(source.sha1, made[source.sha1]) for source in pair.sources] for pair in (*corpus.pairs, *corpus.languages)),
+    ]
     return [
         (a, b)
         for (a, first), (b, second) in couples
@@ -234,37 +238,40 @@ def draw(bench: Bench, path: Path) -> None:
 
 
 def _draw_pages(axes: Any, curves: Curves, title: str) -> None:
-    for number, (name, points) in enumerate(curves.items()):
-        _draw_line(axes, name, [(point.kept, point.lost, point.threshold) for point in points], number)
     axes.set(title=title, xlabel="pages kept per content (1: every copy found)")
-    _scale_losses(axes)
+    _draw_curves(axes, {name: [(point.threshold, point.kept, point.lost) for point in points] for name, points in curves.items()})
 
 
 def _draw_outlinks(axes: Any, curves: Curves) -> None:
-    for number, (name, points) in enumerate(curves.items()):
-        _draw_line(axes, name, [(100 * point.fetched, point.lost, point.threshold) for point in points], number)
     axes.set(
         title=f"outlink thresholds .90 to 1, pages from {resolve().min_similarity:.2f}, exact Jaccard", xlabel="fetched, % of the pages"
     )
-    _scale_losses(axes)
+    _draw_curves(axes, {name: [(point.threshold, 100 * point.fetched, point.lost) for point in points] for name, points in curves.items()})
 
 
-def _draw_line(axes: Any, name: str, points: list[tuple[float, float, float]], number: int) -> None:
-    is_default = "default" in name or name == EXACT
-    style = {"marker": "osD^vPX"[number % 7], "markersize": 4, "linewidth": 2.2 if is_default else 1.1, "zorder": 3 if is_default else 2}
-    (line,) = axes.plot([x for x, _, _ in points], [100 * lost for _, lost, _ in points], label=name, alpha=0.9, **style)
-    for x, lost, threshold in points:
-        if threshold in SHOWN:
-            text = f"{threshold:.2f}".removeprefix("0")
-            axes.annotate(text, (x, 100 * lost), (3, 3), textcoords="offset points", fontsize=6, color=line.get_color())
-
-
-def _scale_losses(axes: Any) -> None:
+def _draw_curves(axes: Any, curves: dict[str, list[tuple[float, float, float]]]) -> None:
+    for number, (name, points) in enumerate(curves.items()):
+        bold = "default" in name or name == EXACT
+        style = {"marker": "osD^vPX"[number % 7], "markersize": 4, "linewidth": 2.2 if bold else 1.1, "zorder": 3 if bold else 2}
+        axes.plot([x for _, x, _ in points], [100 * lost for _, _, lost in points], label=name, alpha=0.9, **style)
     # Linear up to one content in 400, so that nothing lost has a place on the axis.
     axes.set_yscale("symlog", linthresh=0.25)
     axes.set(ylabel="contents lost, %", yticks=(0, 0.25, 0.5, 1, 2, 5, 10, 20), ylim=(-0.03, 25))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.grid(alpha=0.3)
+    _label_thresholds(axes, curves)
+
+
+def _label_thresholds(axes: Any, curves: dict[str, list[tuple[float, float, float]]]) -> None:
+    """Write thresholds beside their points, none upon another."""
+    taken: list[tuple[float, float]] = []
+    for line, points in zip(axes.get_lines(), curves.values(), strict=True):
+        for threshold, x, lost in points:
+            left, top = axes.transData.transform((x, 100 * lost))
+            if threshold in SHOWN and all(hypot(left - a, top - b) > _APART for a, b in taken):
+                taken.append((left, top))
+                text = f"{threshold:.2f}".removeprefix("0")
+                axes.annotate(text, (x, 100 * lost), (3, 3), textcoords="offset points", fontsize=6.5, color=line.get_color())
 
 
 if __name__ == "__main__":
