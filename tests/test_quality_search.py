@@ -116,9 +116,9 @@ def test_two_hosts_have_a_page_threshold_of_their_own() -> None:
 
 
 def test_a_point_is_the_mean_of_the_crawls_and_their_worst() -> None:
-    crawls = [Crawl(0.8, 0.01, 1.1, 0), Crawl(0.9, 0.03, 1.2, 2)]
+    crawls = [Crawl(0.5, 0.0, 1.0, 0), Crawl(1.0, 0.25, 1.5, 2)]
     point = Point.of(0.9, Result(Score(1, 1, 1, 0, 1), crawls))
-    assert point == Point(0.9, pytest.approx(0.85), pytest.approx(0.02), 0.03, pytest.approx(1.15))
+    assert point == Point(0.9, 0.75, 0.125, 0.25, 1.25)
     assert str(Point(0.9, 0.85, 0.021, 0.03, 1.15)) == "85% / 2.10% / 1.15"
 
 
