@@ -28,7 +28,7 @@ from rich.table import Table
 from benchmarks.quality import crossvalidation, idf, plot, tables
 from benchmarks.quality.corpus import load
 from benchmarks.quality.measure import COLUMNS, Bench
-from tests.quality.score import COLUMNS as PAIR_COLUMNS, by_language
+from tests.quality.score import ALL, COLUMNS as PAIR_COLUMNS, by_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,9 +66,9 @@ def _print_all(bench: Bench, print_table: Print) -> None:
 
 def _by_language(bench: Bench) -> Iterable[list[str]]:
     for variant in tables.by_language():
-        for pairs in (bench.corpus.pairs, bench.corpus.languages):
+        for pairs, every in ((bench.corpus.pairs, ALL), (bench.corpus.languages, "all further ones")):
             for language, score in by_language(bench.judge(variant, pairs)).items():
-                yield [variant.name, language, *score.cells()]
+                yield [variant.name, every if language == ALL else language, *score.cells()]
 
 
 def _rows(bench: Bench, comparison: tables.Comparison) -> Iterable[list[str]]:
