@@ -122,8 +122,10 @@ def test_the_settings_of_the_greatest_recall_are_chosen_among_the_precise_ones()
     lax, right, strict, wide = Setting(7, 0.8), Setting(7, 0.9), Setting(7, 0.95), Setting(9, 0.9)
     precise = Score(1.0, 0.8, 1.0, 0.0, 9)
     scores = {lax: Score(0.9, 1.0, 1.0, 0.0, 9), wide: precise, right: precise, strict: replace(precise, recall=0.7)}
-    assert choose(scores) == right
-    assert choose({setting: replace(score, grey=0.5) for setting, score in scores.items()}) == strict
+    harmless = dict.fromkeys(scores, 0.0)
+    assert choose(scores, harmless) == right
+    assert choose(scores, harmless | {right: 0.01}) == wide
+    assert choose({setting: replace(score, grey=0.5) for setting, score in scores.items()}, harmless) == strict
 
 
 def test_a_source_is_judged_by_what_the_others_choose() -> None:
@@ -137,4 +139,18 @@ def test_a_source_is_judged_by_what_the_others_choose() -> None:
         lax: [said("one", "near", is_copy=True), said("two", "near", is_copy=True), said("two", "diff", is_copy=True)],
         strict: [said("one", "near", is_copy=False), said("two", "near", is_copy=True), said("two", "diff", is_copy=False)],
     }
-    assert hold_out(judged) == {"one": (strict, judged[strict][:1]), "two": (lax, judged[lax][1:])}
+    assert hold_out(judged, {lax: 0.0, strict: 0.0}) == {"one": (strict, judged[strict][:1]), "two": (lax, judged[lax][1:])}
+
+
+def test_what_a_crawl_of_the_site_loses_does_not_choose_for_the_sites_own_manual() -> None:
+    source = Source("package", "1", "page.html", "0" * 40)
+    lax, strict = Setting(7, 0.8), Setting(7, 0.9)
+    judged = {
+        setting: [
+            Judged(Pair("x", "en", manual, "same-site", "near", 0.95, source, source), is_copy)
+            for manual in ("another", "a third", "installation-guide")
+        ]
+        for setting, is_copy in ((lax, True), (strict, False))
+    }
+    chosen = {manual: setting for manual, (setting, _) in hold_out(judged, {lax: 0.5, strict: 0.0}).items()}
+    assert chosen == {"another": strict, "a third": strict, "installation-guide": lax}

@@ -137,8 +137,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         pages = [page for package in _packages(arguments.packages or Path(work)) for page in taken(package)]
     rows = [pair.row(number) for number, pair in enumerate(chosen(pairs_of(pages)), 1)]
-    with gzip.GzipFile(arguments.output, "wb", mtime=0) as file:
-        file.write(json.dumps(rows, indent=0).encode())
+    arguments.output.write_bytes(gzip.compress(json.dumps(rows, indent=0).encode(), mtime=0))
     for (lang, label), count in sorted(Counter((str(row["lang"]), str(row["label"])) for row in rows).items()):
         print(f"{lang:6} {label:5} {count}")
 
