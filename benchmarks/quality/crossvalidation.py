@@ -1,8 +1,8 @@
 """Are the thresholds fitted to the sources that they were chosen on? Choose them without a source, and look at that source.
 
-Chosen are the distance and the page threshold, by precision, grey share and recall on the pairs of all the other sources, and by what crawls
-of the site lose, unless the site's own manual is the one left out. The last row has the pairs of all sources, each judged by what the others
-chose; "lost" is the site's, and held out in the row of its manual only.
+Chosen are the distance and the page threshold, by precision, grey share and recall on the pairs of all the other sources, and by what
+crawls of the site lose, unless the site's own manual is the one left out. The last row has the pairs of all sources, each judged by what
+the others chose; "lost" is the site's, and held out in the row of its manual only.
 """
 
 from __future__ import annotations
