@@ -21,6 +21,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -162,7 +163,7 @@ def _pool(neighbours: list[_Subject], others: list[_Subject], rng: random.Random
 
 
 def churned(html: str, pool: Pool, donor: Anatomy | None, lang: str, rng: random.Random) -> str | None:
-    """Return a page with its article untouched and other furniture; None where no article stands out.
+    """Return a page with its article untouched and other furniture; None where no article stands out, or it could not be left intact.
 
     `donor`: the page whose navigation, sidebars and footer it gets; None to keep its own, with other links and numbers in it.
     """
@@ -175,8 +176,7 @@ def churned(html: str, pool: Pool, donor: Anatomy | None, lang: str, rng: random
         _exchange_modules(page, pool, rng)
     _refresh(page, pool, rng)
     _insert_modules(page, pool, lang, rng, count=rng.randint(1, 2) if donor is None else rng.randint(2, 4))
-    assert [word for block in page.article for word in surgery.tokens(_now(block))] == before
-    return serialise(page.tree)
+    return serialise(page.tree) if [word for block in page.article for word in surgery.tokens(_now(block))] == before else None
 
 
 def _now(block: surgery.Block) -> str:
@@ -235,24 +235,22 @@ def _refresh(page: Anatomy, pool: Pool, rng: random.Random) -> None:
     for block in surgery.blocks(page.tree.find("body")):
         if block.element in article or any(below in article for below in block.element.iterdescendants()):
             continue
-        size = len(surgery.tokens(block.text))
-        if block.is_links and 5 <= size <= 25:
+        if surgery.is_headline(block):
             headlines.write(block.element)
-        elif not surgery.is_meta(block) and 8 <= size <= 60 and not block.is_links:
+        elif surgery.is_teaser(block):
             teasers.write(block.element)
-        elif any(character.isdigit() for character in block.text):
+        elif surgery.is_meta(block) or surgery.is_counter(block):
             _change_numbers(block.element, rng)
 
 
 class _Deck:
-    """Texts dealt in random order, each once before any comes again."""
+    """Texts dealt in random order, each once; None when all are out."""
 
     def __init__(self, texts: list[str], rng: random.Random) -> None:
-        self._texts, self._left, self._rng = sorted(set(texts)), list[str](), rng
+        texts = sorted(set(texts))
+        self._left = rng.sample(texts, len(texts))
 
     def deal(self) -> str | None:
-        if not self._left:
-            self._left = self._rng.sample(self._texts, len(self._texts))
         return self._left.pop() if self._left else None
 
     def write(self, element: HtmlElement) -> None:
@@ -262,9 +260,9 @@ class _Deck:
 
 def _change_numbers(element: HtmlElement, rng: random.Random) -> None:
     for below in element.iter():
-        below.text = surgery.mark_time(below.text, rng) if below.text else None
+        below.text = surgery.at_another_time(below.text, rng) if below.text else None
         if below is not element and below.tail:
-            below.tail = surgery.mark_time(below.tail, rng)
+            below.tail = surgery.at_another_time(below.tail, rng)
 
 
 def _insert_modules(page: Anatomy, pool: Pool, lang: str, rng: random.Random, *, count: int) -> None:
@@ -372,7 +370,7 @@ class Judged:
 def judge(case: Case) -> Judged:
     """Return what the default recipe, its distance alone, and the paper's rule say of a case."""
     a, b = (_fingerprint(html, "auto") for html in (case.html_a, case.html_b))
-    main = _distance(case.html_a, case.html_b)
+    main = _is_near(case.html_a, case.html_b)
     if not (isinstance(a, simcrawl.PageFingerprint) and isinstance(b, simcrawl.PageFingerprint)):
         reason = next(str(page.reason) for page in (a, b) if isinstance(page, simcrawl.Abstention))
         return Judged(case, False, main, _is_copy(case, "manku2007"), None, None, None, reason)
@@ -381,6 +379,7 @@ def judge(case: Case) -> Judged:
     return Judged(case, found.is_near_duplicate, main, _is_copy(case, "manku2007"), found.distance, found.similarity, prose)
 
 
+@lru_cache(maxsize=8)
 def _fingerprint(html: str, recipe: str) -> Any:
     return simcrawl.fingerprint_page(html.encode(), url="http://a.example/", encoding="utf-8", recipe=recipe)
 
@@ -391,12 +390,17 @@ def _is_copy(case: Case, recipe: str) -> bool:
     return pages and simcrawl.compare(a, b).is_near_duplicate
 
 
-def _distance(a: str, b: str) -> bool:
+def _is_near(a: str, b: str) -> bool:
+    left, right = _main_fingerprint(a), _main_fingerprint(b)
+    return left is not None and right is not None and simcrawl.hamming_distance(left, right) <= resolve().max_distance
+
+
+@lru_cache(maxsize=8)
+def _main_fingerprint(html: str) -> int | None:
     try:
-        prints = [simcrawl.fingerprint(text_of(html.encode(), "utf-8")) for html in (a, b)]
+        return simcrawl.fingerprint(text_of(html.encode(), "utf-8"))
     except ValueError:
-        return False
-    return simcrawl.hamming_distance(*prints) <= resolve().max_distance
+        return None
 
 
 # Where pages come from.
@@ -438,9 +442,17 @@ def package_pages(root: Path) -> list[Article]:
         packages.UnavailableError: none is to be had.
     """
     return [
-        Article(f"{source.package} {source.path}", source.lang, source.package, html_to_unicode(None, body)[1])
+        Article(f"{source.package} {source.path}", source.lang, source.package, _decode(body))
         for source, body in packages.build(root)
     ]
+
+
+def _decode(body: bytes) -> str:
+    try:
+        # Some were saved in UTF-8 by who fetched them, and still declare another encoding.
+        return body.decode()
+    except UnicodeDecodeError:
+        return html_to_unicode(None, body)[1]
 
 
 def _open(path: Path) -> IO[str]:

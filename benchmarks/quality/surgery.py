@@ -49,8 +49,18 @@ _DATE = re.compile(
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3]|[^\W\u2e80-\u9fff\uac00-\ud7a3]+")
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#0?[0-8];|&#x0?[0-8];")
+# Of hours and months, of days, of minutes: a number becomes another one of the least of these that holds it.
+_RANGES = ((1, 12), (13, 28), (29, 59))
+_COUNTER = re.compile(
+    r"[\s(+]*[\d.,]+\s*[km]?[\s)]*(?:comments?|repl(?:y|ies)|shares?|views?|likes?|votes?|tweets?|reads?|跟贴|评论|阅读|人参与|浏览|次|分享|条)?[\s\w)]{0,12}"
+    r"|[^\d\s]{2,12}[\s:：(（]*[\d.,]+[\s)）]*",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"comment|repl|share|view|like|vote|tweet|read|follow|跟贴|评论|阅读|参与|浏览|次|分享|条", re.IGNORECASE)
+_BY_THE_SITE = re.compile(r"©|copyright|all rights|cookie|subscri|sign up|password|e-?mail|版权|备案|ICP|登录|二维码|客户端|声明|http", re.IGNORECASE)
 _SHINGLE = 5
 _RUNNING, _SHORT_LINE = 12, 30
+_MOST_GROWTH = 1.4
 _CONTAINER_SHARES = (0.97, 0.9, 0.8)
 
 
@@ -174,6 +184,7 @@ def dissect(html: str) -> Anatomy | None:
     container = _container(running, tree)
     if container is None:
         return None
+    container = _with_headline(container, _headline(tree, page, container), page)
     article = [block for block in page if _below(block.element, container) and not _is_furniture(block, container, known)]
     chosen = {id(block) for block in article}
     headline = _headline(tree, page, container)
@@ -221,6 +232,17 @@ def _container(running: list[Block], tree: HtmlElement) -> HtmlElement | None:
     return None
 
 
+def _with_headline(container: HtmlElement, headline: HtmlElement | None, page: list[Block]) -> HtmlElement:
+    """Return the innermost element with the headline too, unless that is much more than the article."""
+    if headline is None:
+        return container
+    above = set(headline.iterancestors())
+    both = next(element for element in container.iterancestors() if element in above)
+    grown, words = (sum(len(tokens(block.text)) for block in page if _below(block.element, root)) for root in (both, container))
+    has_more = any(next(both.iter(tag), None) is not None for tag in ("nav", "footer"))
+    return both if both.tag not in ("html", "body") and not has_more and grown <= _MOST_GROWTH * words else container
+
+
 def _depth(element: HtmlElement) -> int:
     return sum(1 for _ in element.iterancestors())
 
@@ -265,6 +287,11 @@ def is_meta(block: Block) -> bool:
     return bool(dated and (len(dated[0]) * 3 >= len(block.text) or _META_NAMES.search(name))) or block.element.tag == "time"
 
 
+def is_counter(block: Block) -> bool:
+    """Whether a block is a number of comments, views and the like."""
+    return bool(_COUNTER.fullmatch(block.text) and (_COUNTED.search(block.text) or _META_NAMES.search(block.element.get("class") or "")))
+
+
 def _headline(tree: HtmlElement, page: list[Block], container: HtmlElement) -> HtmlElement | None:
     title = set(tokens(tree.findtext(".//title") or ""))
     headings = [block for block in page if block.element.tag in _HEADINGS[:3] and len(tokens(block.text)) > 1]
@@ -288,10 +315,23 @@ class Pool:
         """Collect the furniture of pages."""
         found = cls([], [], [])
         for page in pages:
-            found.headlines += [block.text for block in page.furniture if block.is_links and _is_line(block, 5, 25)]
-            found.teasers += [block.text for block in page.furniture if not block.is_links and _is_line(block, 8, 60) and not is_meta(block)]
+            found.headlines += [block.text for block in page.furniture if is_headline(block)]
+            found.teasers += [block.text for block in page.furniture if is_teaser(block)]
             found.modules += [element for element in page.inner_furniture() if 4 <= len(tokens(text_of(element))) <= 60]
         return found
+
+
+def is_headline(block: Block) -> bool:
+    """Whether a block is a link to an article, by its length: menus have shorter ones."""
+    return block.is_links and _is_line(block, 5, 25)
+
+
+def is_teaser(block: Block) -> bool:
+    """Whether a block is a sentence beside a link to an article; what a site says of itself on all its pages is none."""
+    if block.is_links or not _is_line(block, 12, 60) or is_meta(block) or _BY_THE_SITE.search(block.text):
+        return False
+    around = block.element.getparent()
+    return around is not None and around.tag not in ("body", "html") and any(is_headline(other) for other in blocks(around))
 
 
 def text_of(element: HtmlElement) -> str:
@@ -300,7 +340,9 @@ def text_of(element: HtmlElement) -> str:
 
 
 def _is_line(block: Block, least: int, most: int) -> bool:
-    return least <= len(tokens(block.text)) <= most
+    words = tokens(block.text)
+    # Two characters of Han make a word.
+    return least <= len(words) - sum(word > "\u2e80" for word in words) // 2 <= most
 
 
 def remove(element: HtmlElement) -> None:
@@ -326,13 +368,14 @@ def write(element: HtmlElement, text: str) -> None:
     target.text = text
 
 
-def mark_time(text: str, rng: random.Random) -> str:
-    """Return the text at another time: other dates, other numbers."""
+def at_another_time(text: str, rng: random.Random) -> str:
+    """Return a line of dates or counters with other numbers: years stay years, months months, minutes minutes."""
     return re.sub(r"\d+", lambda found: _other_number(found[0], rng), text)
 
 
 def _other_number(digits: str, rng: random.Random) -> str:
-    if len(digits) == 4 and digits[:2] in ("19", "20"):
-        return str(int(digits) - rng.randint(0, 2))
-    most = 28 if len(digits) <= 2 and 0 < int(digits) <= 31 else 10 ** len(digits) - 1
-    return str(rng.randint(1, most)).zfill(len(digits) if digits.startswith("0") else 1)
+    value = int(digits)
+    if len(digits) == 4 and 1900 <= value < 2100:
+        return str(value - rng.randint(0, 1))
+    least, most = next(((least, most) for least, most in _RANGES if value <= most), (10 ** (len(digits) - 1), 10 ** len(digits) - 1))
+    return str(rng.randint(least, most)).zfill(len(digits) if digits.startswith("0") else 1)
