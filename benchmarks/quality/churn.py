@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality.churn [--packages DIRECTORY] [--pages FILE] [--pairs FILE] [--seed 0] [--missed] [--cases FILE.jsonl.gz]
 
-Pages: those of `benchmarks.quality.packages`, downloaded unless the directory has them, where no file is given; JSON lines (.jsonl, .jsonl.gz)
+Pages: those of `benchmarks.quality.packages`, downloaded unless the directory has them, where no file is given; JSON lines, also gzipped,
 with the fields html and lang (url, source, id); the article pages of a file of labelled pairs. `--cases` keeps what was made of them.
 
 Every article page is made into three others:
