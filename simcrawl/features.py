@@ -13,8 +13,9 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache, lru_cache, partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import xxhash
@@ -36,17 +37,23 @@ _KANA = "\u3040-\u30ff\u31f0-\u31ff"
 # particles glued to the words.
 _OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af"
 _UNSPACED = _HAN + _KANA + _OTHER_UNSPACED
+# jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
+_LONGEST_RUN = 256
 _UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
-_WORD = re.compile(rf"[{_HAN}]+|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+# Two planes hold all characters but rare Han; what each is to `_UNIT`.
+_TABLED = 0x20000
+_SEPARATOR, _PART, _ALONE, _HAN_ALONE = range(4)
+_SPACE = ord(" ")
 _HAS_KANA = re.compile(f"[{_KANA}]")
 _HAS_HAN = re.compile(f"[{_HAN}]")
 
-# jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
-_LONGEST_RUN = 256
 _LONG_RUN = re.compile(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
 # TextRank is quadratic in the words of a page.
 _TEXTRANK_CHARACTERS = 20_000
 _JOIN = "\x1f"
+# Some megabytes.
+_MOST_KEPT, _LONGEST_KEPT = 2**15, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,9 @@ class Features:
     def count(self, features: Iterable[str]) -> dict[str, float]:
         """Return distinct features with the weight that their number gives them."""
         weight = _WEIGHTINGS[self.weighting]
-        return {feature: weight(tf) for feature, tf in Counter(features).items()}
+        counted = Counter(features)
+        weights = {tf: weight(tf) for tf in set(counted.values())}
+        return {feature: weights[tf] for feature, tf in counted.items()}
 
     def without_stop_words(self, units: list[str]) -> list[str]:
         """Return the units that are not stop words."""
@@ -100,35 +109,73 @@ class Features:
 
 def normalize(text: str) -> str:
     """Return the text as features see it: compatibility forms unified (NFKC), lower case."""
-    return unicodedata.normalize("NFKC", text).lower()
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
 def units(text: str) -> list[str]:
     """Return words, and single characters of unspaced scripts: the cheap cut that sketches and minimum lengths use."""
-    return _UNIT.findall(normalize(text))
+    return _cut(text).units.copy()
+
+
+class _Cut(NamedTuple):
+    text: str
+    units: list[str]
+    has_han: bool
+
+
+# The main text is cut for its length and again for its features.
+@lru_cache(maxsize=1)
+def _cut(raw: str) -> _Cut:
+    """Return a text normalized, and what `_UNIT` finds in it: by a table of characters and one split, five times as fast."""
+    text = normalize(raw)
+    characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    if characters.max(initial=0) >= _TABLED:
+        return _Cut(text, _UNIT.findall(text), has_han=True)
+    kinds = _character_kinds().take(characters)
+    spaced = np.where(kinds == _SEPARATOR, np.uint32(_SPACE), characters)
+    most = kinds.max(initial=0)
+    if most > _PART:
+        alone = kinds > _PART
+        widths = np.where(alone, 3, 1)
+        spaced = np.repeat(spaced, widths)
+        middles = (np.cumsum(widths) - 2)[alone]
+        spaced[middles - 1] = spaced[middles + 1] = _SPACE
+    return _Cut(text, spaced.tobytes().decode("utf-32-le", "surrogatepass").split(), has_han=bool(most == _HAN_ALONE))
+
+
+@cache
+def _character_kinds() -> NDArray[np.uint8]:
+    """Return for each of the first `_TABLED` characters whether it separates units, is part of one, or is one."""
+    kinds = np.full(_TABLED, _SEPARATOR, np.uint8)
+    for kind, pattern in ((_PART, r"\w"), (_ALONE, f"[{_UNSPACED}]"), (_HAN_ALONE, f"[{_HAN}]")):
+        kinds[[ord(character) for character in re.findall(pattern, "".join(map(chr, range(_TABLED))))]] = kind
+    return kinds
 
 
 def words(text: str) -> list[str]:
     """Return words, with jieba's for Chinese and single characters for the other unspaced scripts."""
-    return [word for line in normalize(text).splitlines() for word in _words_of_line(line)]
+    cut = _cut(text)
+    # Without Han words are units, whatever the lines.
+    return [word for line in cut.text.splitlines() for word in _words_of_line(line)] if cut.has_han else cut.units.copy()
 
 
 def _words_of_line(line: str) -> Iterable[str]:
     # A line with kana is Japanese: jieba, a Chinese dictionary, would cut its kanji at random.
     if not _HAS_HAN.search(line) or _HAS_KANA.search(line):
         return _UNIT.findall(line)
-    return (word for run in _WORD.findall(line) for word in (segment(run) if _HAS_HAN.match(run) else (run,)))
+    return segment(line)
 
 
-def segment(run: str) -> list[str]:
-    """Return jieba's words of a run of Han characters, unknown ones as single characters.
+def segment(line: str) -> list[str]:
+    """Return jieba's words of a line's runs of Han characters, unknown ones as single characters, and its other units.
 
     jieba's guesses at unknown words (its hidden Markov model) stay off: they differ between its ports. Where the Rust port `rjieba` is
     installed it does the work, ten times as fast, with the same words.
     """
-    cut = _segmenter()
-    pieces = (run[start : start + _LONGEST_RUN] for start in range(0, len(run), _LONGEST_RUN))
-    return [word for piece in pieces for word in cut(piece)]
+    found = [(run, _HAS_HAN.match(run)) for run in _WORD.findall(line)]
+    # One call for all runs of a line: a call costs as much as cutting a dozen characters.
+    cut = iter(_segmenter()(" ".join(run for run, is_han in found if is_han)))
+    return [word for run, is_han in found for word in (takewhile(" ".__ne__, cut) if is_han else (run,))]
 
 
 @cache
@@ -252,16 +299,36 @@ _WEIGHTINGS: dict[str, Callable[[int], float]] = {"unit": lambda _: 1.0, "tf": f
 def hash_rows(features: Iterable[str], *, seed: int, bits: int) -> NDArray[np.uint8]:
     """Return the features' seeded xxh3 hashes as rows of bits / 8 bytes, shape (features, bits / 8)."""
     width = check_width(bits) // 8
-    digest = xxhash.xxh3_64_digest if width <= 8 else xxhash.xxh3_128_digest
-    rows = b"".join(digest(_encode(feature), seed)[:width] for feature in features)
+    if width <= 8:
+        return hash_units(features, seed=seed).astype(">u8").view(np.uint8).reshape(-1, 8)[:, :width]
+    rows = b"".join(xxhash.xxh3_128_digest(_encode(feature), seed)[:width] for feature in features)
     return np.frombuffer(rows, np.uint8).reshape(-1, width)
 
 
 def hash_units(units: Iterable[str], *, seed: int) -> NDArray[np.uint64]:
     """Return the units' seeded xxh3 hashes as integers, one per unit, in order."""
-    seen: dict[str, int] = {}
-    digest = xxhash.xxh3_64_intdigest
-    return np.array([seen.get(unit) or seen.setdefault(unit, digest(_encode(unit), seed)) for unit in units], np.uint64)
+    return np.fromiter(map(_hashes(seed).__getitem__, units), np.uint64)
+
+
+class _Hashes(dict[str, int]):
+    """The hashes of recent units: those of a page's texts are nearly the same, those of a site's pages much alike."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = seed
+
+    def __missing__(self, unit: str) -> int:
+        hashed = xxhash.xxh3_64_intdigest(_encode(unit), self._seed)
+        if len(unit) <= _LONGEST_KEPT:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[unit] = hashed
+        return hashed
+
+
+@lru_cache(maxsize=2)
+def _hashes(seed: int) -> _Hashes:
+    return _Hashes(seed)
 
 
 def _encode(text: str) -> bytes:

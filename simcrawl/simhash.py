@@ -81,9 +81,10 @@ def project(digests: NDArray[np.uint8], weights: ArrayLike) -> NDArray[np.float6
     Raises:
         ValueError: as `simhash`.
     """
-    scaled = _scaled(weights, len(digests))
-    columns = (np.bincount(column, scaled, minlength=256) @ _SIGNS for column in digests.T)
-    return np.concatenate(list(columns)) / _SCALE
+    scaled, width = _scaled(weights, len(digests)), digests.shape[1]
+    places = digests + np.arange(0, 256 * width, 256)
+    histograms = np.bincount(places.ravel(), np.repeat(scaled, width), minlength=256 * width)
+    return (histograms.reshape(width, 256) @ _SIGNS).ravel() / _SCALE
 
 
 def _scaled(weights: ArrayLike, features: int) -> NDArray[np.float64]:

@@ -26,16 +26,28 @@ def shingles(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
         return np.empty(0, np.uint64)
     rolling = np.zeros(count, np.uint64)
     for offset in range(size):
-        rolling = _mix(rolling * np.uint64(0x9E3779B97F4A7C15) + hashes[offset : offset + count])
-    return np.unique(rolling)
+        rolling *= np.uint64(0x9E3779B97F4A7C15)
+        rolling += hashes[offset : offset + count]
+        _mix(rolling)
+    rolling.sort()
+    return rolling[_firsts(rolling)]
 
 
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(x: NDArray[np.uint64]) -> None:
     # The finaliser of SplitMix64: every input bit reaches every output bit, which registers chosen by the top bits and
     # values taken from the low bits both rely on.
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+
+
+def _firsts(ascending: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return where a value is not that before it."""
+    firsts = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=firsts[1:])
+    return firsts
 
 
 def sketch(shingle_hashes: NDArray[np.uint64], registers: int) -> bytes:
@@ -46,8 +58,8 @@ def sketch(shingle_hashes: NDArray[np.uint64], registers: int) -> bytes:
     out = np.full(registers, _EMPTY, np.uint8)
     # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
     ranges = ((shingle_hashes >> np.uint64(32)) * np.uint64(registers)) >> np.uint64(32)
-    filled, first = np.unique(ranges, return_index=True)
-    out[filled.astype(np.intp)] = (shingle_hashes[first] & np.uint64(0xFFFFFFFF)) % np.uint64(_VALUES) + np.uint64(1)
+    first = _firsts(ranges)
+    out[ranges[first].astype(np.intp)] = (shingle_hashes[first] & np.uint64(0xFFFFFFFF)) % np.uint64(_VALUES) + np.uint64(1)
     return out.tobytes()
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import jieba
 import numpy as np
 import pytest
+import xxhash
 from hypothesis import given, strategies as st
 
 import simcrawl
+from simcrawl import features
 from simcrawl.errors import SettingError
 from simcrawl.features import Features, fingerprint_features, hash_rows, hash_units, normalize, runs, units, words
 from simcrawl.simhash import hamming_distance
@@ -260,6 +262,37 @@ def test_hashes_of_units_keep_their_order_and_number():
     made = hash_units(["b", "a", "b"], seed=5)
     assert made[0] == made[2] != made[1]
     assert len(hash_units([], seed=5)) == 0
+
+
+@given(
+    st.text(st.characters() | st.characters(categories=["Cs"]) | st.sampled_from(f"aé_7 \n.’北京大々かナ한글ไท{KHMER}\U0001f600\U00020000"))
+)
+def test_units_are_what_the_expression_finds(text: str):
+    assert units(text) == features._UNIT.findall(normalize(text))
+
+
+@given(st.text(st.sampled_from("aé_7 \n.’大学々\U00020000한ไ")))
+def test_a_text_is_cut_line_by_line_whether_it_has_han_or_not(text: str):
+    assert words(text) == [word for line in normalize(text).splitlines() for word in words(line)]
+
+
+def test_units_and_words_belong_to_the_caller():
+    for cut in (units, words):
+        cut("one two").append("three")
+        assert cut("one two") == ["one", "two"]
+
+
+@given(st.lists(st.text(max_size=3), max_size=40), st.integers(0, 2**64 - 1))
+def test_hashes_are_those_of_xxh3_whatever_is_remembered(cut: list[str], seed: int):
+    expected = [xxhash.xxh3_64_intdigest(unit.encode("utf-8", "surrogatepass"), seed) for unit in cut]
+    assert hash_units(cut, seed=seed).tolist() == expected
+    assert [int.from_bytes(row.tobytes(), "big") for row in hash_rows(cut, seed=seed, bits=64)] == expected
+
+
+def test_a_bounded_number_of_short_units_is_remembered(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(features, "_MOST_KEPT", 10)
+    hash_units([*map(str, range(95)), "x" * 1000], seed=6)
+    assert set(features._hashes(6)) == set(map(str, range(90, 95)))
 
 
 def test_like_texts_have_like_fingerprints():

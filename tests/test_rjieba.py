@@ -45,7 +45,7 @@ def test_it_is_used():
 
 def test_it_knows_the_same_words():
     assert len(_WORDS) > 340_000
-    unknown = [word for word in _WORDS[::50] if segment(word) != _plain(word)]
+    unknown = [word for word in _WORDS[::50] if _RUNS.fullmatch(word) and segment(word) != _plain(word)]
     assert unknown == []
 
 
@@ -113,3 +113,9 @@ def test_fingerprints_with_and_without_it_are_the_same():
     with_it, without_it = (run(_FINGERPRINTS.format(blocked=blocked)) for blocked in (False, True))
     assert with_it == without_it
     assert len(with_it.split()) == 40
+
+
+@given(st.lists(words | st.sampled_from(["a", "7", "한", "x" * 300, "中" * 300]), max_size=12))
+def test_the_runs_of_a_line_are_cut_each_for_itself(runs: list[str]):
+    cut = [word for run in runs for word in (_plain(run) if _RUNS.fullmatch(run) else [run])]
+    assert segment(", ".join(runs)) == cut
