@@ -1,15 +1,16 @@
 """A page's visible text in blocks, and which of them are its content: one walk over the tree, no state of a site.
 
-Two texts decide about a copy. Content: all text inside the smallest element that holds nearly all of the page's running text
-and a heading; tables, code and lists of links stay in, what stands around that element (navigation, sidebars, footers) does not.
-Prose: content without blocks of links and without what calls itself furniture. A page without running text keeps all its text.
+Content is all text inside the smallest element that holds nearly all of the page's running text and a heading: tables, code and
+lists of links stay in, what stands around that element (navigation, sidebars, footers) does not. A page without running text
+keeps all its text. Content falls into prose, blocks of links, and what calls itself furniture or is a dateline; the last counts
+as surroundings, with all that stands outside.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
 
@@ -30,7 +31,8 @@ _BREAKS = frozenset({
     "label"
 })
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_AROUND = frozenset({"nav", "footer", "aside"})
+_DATA = frozenset({"td", "th", "pre"})
+_AROUND = frozenset({"nav", "footer", "aside", "form", "label"})
 _AROUND_ROLES = frozenset({
     "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
 })
@@ -41,6 +43,13 @@ _AROUND_NAMES = re.compile(
     r"|recommend\w*|trending|popular|sphinxsidebar)(?:$|[\s_-])",
     re.IGNORECASE,
 )
+# Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.)
+_DATELINE = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
+    r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d",
+    re.IGNORECASE,
+)
+_DATELINE_WIDTH = 60
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
 _WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]")
 
@@ -71,6 +80,15 @@ class Block:
         return len(self.text) if self.text.isascii() else len(self.text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(self.text))
 
 
+class Parts(NamedTuple):
+    """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them."""
+
+    content: list[Block]
+    prose: list[Block]
+    links: list[Block]
+    around: list[Block]
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all."""
@@ -79,14 +97,27 @@ class Layout:
     parents: list[int] = field(default_factory=lambda: [0])
     named_around: set[int] = field(default_factory=set)
     headings: set[int] = field(default_factory=set)
+    data: set[int] = field(default_factory=set)
 
-    def split(self) -> tuple[list[Block], list[Block]]:
-        """Return the blocks inside the page's container, and those of them that are neither links nor furniture."""
+    def parts(self) -> Parts:
+        """Return the blocks inside the page's container, what each of them is, and what stands around them."""
         furniture = self._furniture()
-        container = self._container(furniture)
-        inside = self._below({container})
-        content = [block for block in self.blocks if inside[block.element]]
-        return content, [block for block in content if not furniture[block.element] and not block.is_links]
+        inside = self._below({self._container(furniture)})
+        parts = Parts([], [], [], [])
+        for block in self.blocks:
+            own = inside[block.element]
+            if own:
+                parts.content.append(block)
+            if not own or furniture[block.element] or self._is_dateline(block):
+                parts.around.append(block)
+            else:
+                (parts.links if block.is_links else parts.prose).append(block)
+        return parts
+
+    def _is_dateline(self, block: Block) -> bool:
+        # Not in tables, code and headings: there a year or a number is content.
+        named = block.element in self.data or block.element in self.headings or block.is_links
+        return not named and block.width < _DATELINE_WIDTH and bool(_DATELINE.search(block.text))
 
     def _furniture(self) -> list[bool]:
         """Return for each element whether it is, or stands in, one that calls itself furniture and is not half of the page."""
@@ -170,6 +201,8 @@ class _Walk:
             self.layout.named_around.add(number)
         if tag in _HEADINGS:
             self.layout.headings.add(number)
+        if tag in _DATA:
+            self.layout.data.add(number)
         self._open.append((number, in_link or (tag == "a" and element.get("href") is not None)))
         self.read(element.text)
 

@@ -108,6 +108,7 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_RECIPE": (_recipe, "auto"),
     "SIMCRAWL_EXTRACTOR": (_extractor, None),
     "SIMCRAWL_MIN_FEATURES": (_count, None),
+    "SIMCRAWL_MIN_AROUND": (_count, None),
     "SIMCRAWL_MAX_PAGE_BYTES": (_number(int, 1, _MANY), MAX_PAGE_BYTES),
     "SIMCRAWL_MAX_PAGE_SECONDS": (_number(float, 0.001, _MANY), MAX_PAGE_SECONDS),
     "SIMCRAWL_EXPIRE_DAYS": (_seconds, 0),
@@ -134,6 +135,7 @@ class Config:
     recipe: Any
     extractor: str | None
     min_features: int | None
+    min_around: int | None
     max_page_bytes: int
     max_page_seconds: float
     expire_days: float
@@ -155,8 +157,8 @@ class Config:
     @property
     def detector_options(self) -> dict[str, Any]:
         """The keyword arguments of `simcrawl.Detector`."""
-        names = ("recipe", "max_distance", "min_similarity", "min_features", "outlinks", "extractor", "action", "scope", "copies_kept")
-        limits = ("expire_days", "max_page_bytes", "max_page_seconds")
+        names = ("recipe", "max_distance", "min_similarity", "min_features", "min_around", "outlinks", "extractor")
+        limits = ("action", "scope", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds")
         return {name: getattr(self, name) for name in names + limits}
 
 

@@ -38,6 +38,7 @@ class Detector:
         max_distance: int | None = None,
         min_similarity: float | None = None,
         min_features: int | None = None,
+        min_around: int | None = None,
         outlinks: float | str | None = None,
         extractor: str | None = None,
         action: Action = "drop",
@@ -49,7 +50,12 @@ class Detector:
     ) -> None:
         chosen = resolve(recipe or _recipe_of(store))
         overrides = _checked(
-            max_distance=max_distance, min_similarity=min_similarity, min_features=min_features, outlinks=outlinks, extractor=extractor
+            max_distance=max_distance,
+            min_similarity=min_similarity,
+            min_features=min_features,
+            min_around=min_around,
+            outlinks=outlinks,
+            extractor=extractor,
         )
         overrides |= {"outlinks": OUTLINKS[outlinks]} if outlinks in OUTLINKS else {}
         self.store = store

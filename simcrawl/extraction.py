@@ -1,4 +1,4 @@
-"""HTML -> main text, content and prose, whole visible text, outlinks, tag paths. The only module that imports trafilatura.
+"""HTML -> main text, blocks by what they are, whole visible text, outlinks, tag paths. The only module that imports trafilatura.
 
 Nothing here decides anything: guards and abstentions are in `pages`.
 """
@@ -6,6 +6,7 @@ Nothing here decides anything: guards and abstentions are in `pages`.
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -14,7 +15,7 @@ import trafilatura
 from trafilatura import load_html
 from w3lib.encoding import html_to_unicode
 
-from simcrawl.blocks import join, layout
+from simcrawl.blocks import Block, Parts, join, layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,17 +31,19 @@ if _logger.level == logging.NOTSET:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What was taken from one page. `tags` is the space-separated tag path of every element, in document order.
+    """What was taken from one page. `main`: trafilatura's text or a user's extractor's, "" where nobody asked for it.
 
-    `content` and `prose` are those of `simcrawl.blocks`, or the main text again where a user's extractor made it.
+    `parts` are those of `simcrawl.blocks`; of a user's extractor, all of its text is prose. `links`: the distinct targets of links as they
+    stand in the page, without query and fragment, sorted. `outlinks`: how many distinct http(s) pages they lead to. `tags`: the
+    space-separated tag path of every element, in document order.
     """
 
     main: str
-    content: str
-    prose: str
+    parts: Parts
     whole: str
-    tags: str
-    outlinks: int
+    links: tuple[str, ...] = ()
+    outlinks: int = 0
+    tags: str = ""
 
 
 def main_text(tree: HtmlElement) -> str:
@@ -49,24 +52,44 @@ def main_text(tree: HtmlElement) -> str:
 
 
 def extract(
-    body: bytes, encoding: str | None, url: str, *, extractor: Callable[[bytes, str, str], str] | None = None, tags: bool = False
+    body: bytes,
+    encoding: str | None,
+    url: str,
+    *,
+    extractor: Callable[[bytes, str, str], str] | None = None,
+    main: bool = True,
+    tags: bool = False,
 ) -> Extract:
     """Return the texts of a page, in one parse.
 
     `encoding`: what the HTTP client found; None to look at the page's own declaration. `extractor`: called instead of
-    `main_text` for the main text, with (body, encoding, url).
+    `main_text` for the main text, with (body, encoding, url). `main`, `tags`: whether the main text and the tag paths are wanted; they
+    cost several times the rest.
 
     Raises:
         Exception: whatever the parser or the extractor raises on a broken page.
     """
     used, html = decode(body, encoding)
     tree = _parse(html)
-    main = extractor(body, used, url) if extractor else _main(tree)
+    text = extractor(body, used, url) if extractor else _main(tree) if main else ""
     if tree is None:
-        return Extract(main, main, main, "", "", 0)
+        return Extract(text, all_prose(text), "")
     page = layout(tree)
-    content, prose = (main, main) if extractor else map(join, page.split())
-    return Extract(main, content, prose, join(page.blocks), _tag_paths(tree) if tags else "", _count_outlinks(tree, url))
+    hrefs = [href.strip() for href in tree.xpath("//a/@href | //area/@href")]
+    return Extract(
+        text,
+        all_prose(text) if extractor else page.parts(),
+        join(page.blocks),
+        _links(hrefs, url),
+        _count_outlinks(hrefs, url),
+        _tag_paths(tree) if tags else "",
+    )
+
+
+def all_prose(text: str) -> Parts:
+    """Return the parts of a text that has no page around it: every line is prose."""
+    blocks = [Block(line, 0, 0) for line in text.splitlines()]
+    return Parts(blocks, blocks, [], [])
 
 
 def text_of(body: bytes, encoding: str | None = None) -> str:
@@ -98,15 +121,21 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
         return html_to_unicode(None, body)
 
 
-def _count_outlinks(tree: HtmlElement, url: str) -> int:
+def _links(hrefs: list[str], url: str) -> tuple[str, ...]:
+    # Not resolved: copies of a page in two directories have the same links as they stand. Queries carry session numbers.
+    own = urlsplit(url)._replace(path="", query="", fragment="").geturl()
+    return tuple(sorted({re.split("[?#]", href.removeprefix(own), maxsplit=1)[0] for href in hrefs}))
+
+
+def _count_outlinks(hrefs: list[str], url: str) -> int:
     """Return the number of distinct http(s) targets of links, the page itself not counted."""
-    targets = {target for href in tree.xpath("//a/@href | //area/@href") if (target := _target(url, href))}
+    targets = {target for href in hrefs if (target := _target(url, href))}
     return len(targets - {urldefrag(url).url})
 
 
 def _target(url: str, href: str) -> str | None:
     try:
-        target = urldefrag(urljoin(url, href.strip())).url
+        target = urldefrag(urljoin(url, href)).url
         # A page without a URL has relative links only: they count as they stand.
         return target if urlsplit(target).scheme in ("http", "https", "") else None
     except ValueError:

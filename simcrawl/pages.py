@@ -12,18 +12,23 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
-from simcrawl.features import fingerprint_features, hash_units, units
+import numpy as np
+
+from simcrawl.blocks import join
+from simcrawl.features import fingerprint_features, hash_units, shingle_units, units, units_by_line
 from simcrawl.recipes import EXTRACTOR, Recipe, load, resolve
 from simcrawl.simhash import to_hex
-from simcrawl.sketch import shingles, sketch
+from simcrawl.sketch import NO_PART, Part, shingles, sketch, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from simcrawl.blocks import Block
     from simcrawl.extraction import Extract
 
 MAX_PAGE_BYTES = 4_000_000
@@ -51,7 +56,10 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What is known of every page. Digests are 16 bytes, keyed with the seed; `text` is kept on request only."""
+    """What is known of every page. Digests are 16 bytes, keyed with the seed.
+
+    `text_length`: characters of the text that the fingerprint is of. `text`: the main text, on request only.
+    """
 
     url: str
     recipe: str
@@ -66,16 +74,20 @@ class Page:
 class PageFingerprint(Page):
     """A page that can be compared: its fingerprint, and what verifies a candidate.
 
-    `text_digest` is of the whole visible text, `units` the number of words or unspaced characters of the content, `text_length` the
-    characters of the main text. `prose_sketch` is empty where there is too little prose to judge by.
+    `text_digest` is of the whole visible text, `links_digest` of the targets of the links as they stand in the page, `units` the number of
+    words or unspaced characters of the content. `content_sketch` is of the content's shingles; `prose`, `links` and `around` are of
+    blocks, see `simcrawl.blocks`.
     """
 
     fingerprint: int
     bits: int
     units: int
     text_digest: bytes
+    links_digest: bytes
     content_sketch: bytes
-    prose_sketch: bytes
+    prose: Part = NO_PART
+    links: Part = NO_PART
+    around: Part = NO_PART
 
     @property
     def hex(self) -> str:
@@ -138,7 +150,7 @@ def fingerprint_page(
     extractor = None if work.recipe.extractor == EXTRACTOR else load(work.recipe.extractor)
     try:
         with _timed(seconds, "extract"):
-            extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work.recipe)
+            extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
         with _timed(seconds, "fingerprint"):
             return work.finish(extract, known)
     # Parsers and extractors raise anything at all on broken pages, RecursionError and MemoryError among them.
@@ -160,11 +172,11 @@ def fingerprint_text(text: str, *, url: str = "", recipe: str | Recipe = "auto",
     Raises:
         SettingError: there is no such recipe.
     """
-    from simcrawl.extraction import Extract  # noqa: PLC0415 - as in _extract
+    from simcrawl.extraction import Extract, all_prose  # noqa: PLC0415 - as in _extract
 
     work = _Work(resolve(recipe), seed, math.inf, keep_text=False)
     known: dict[str, Any] = {"url": url, "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(encode(text), seed)}
-    return work.finish(Extract(text, text, text, text, "", 0), known)
+    return work.finish(Extract(text, all_prose(text), text), known)
 
 
 def _refusal(body: bytes, max_bytes: int) -> Reason | None:
@@ -183,11 +195,12 @@ def _has_too_many_attributes(tag: re.Match[bytes]) -> bool:
     return max(bare.count(b"="), len(bare.split())) > _MAX_ATTRIBUTES
 
 
-def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[bytes, str, str], str] | None, recipe: Recipe) -> Extract:
+def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[bytes, str, str], str] | None, work: _Work) -> Extract:
     # Loaded on first use: `import simcrawl` must not cost trafilatura's half second.
     from simcrawl.extraction import extract  # noqa: PLC0415
 
-    return extract(body, encoding, url, extractor=extractor, tags=recipe.features.kind == "tags")
+    wanted = work.recipe.source == "main" or work.keep_text
+    return extract(body, encoding, url, extractor=extractor, main=wanted, tags=work.recipe.features.kind == "tags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +213,12 @@ class _Work:
     keep_text: bool
 
     def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
-        content = extract.tags.split() or units(extract.content)
-        prose = [] if extract.tags else units(extract.prose)
-        known |= {"text_length": len(extract.main), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
-        weighed = self.recipe.features.weigh(self._source(extract))
+        blocks = [*extract.parts.prose, *extract.parts.links, *extract.parts.around]
+        cut = dict(zip(blocks, units_by_line(join(blocks)), strict=False))
+        content = extract.tags.split() or list(chain.from_iterable(cut[block] for block in extract.parts.content))
+        source = extract.tags or self._source(extract)
+        known |= {"text_length": len(source), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
+        weighed = self.recipe.features.weigh(source)
         if reason := self._abstains(len(content), extract, weighed):
             return Abstention(reason=reason, **known)
         return PageFingerprint(
@@ -211,16 +226,15 @@ class _Work:
             bits=self.recipe.bits,
             units=len(content),
             text_digest=digest(encode(extract.whole), self.seed),
-            content_sketch=self._sketch(content, self.recipe.sketch_registers),
-            prose_sketch=self._sketch(prose, self.recipe.sketch_registers // 2) if len(prose) >= self.recipe.min_prose else b"",
+            links_digest=digest(encode("\n".join(extract.links)), self.seed),
             **known,
+            **self._sketches(content, {} if extract.tags else extract.parts._asdict(), cut),
         )
 
     def _source(self, extract: Extract) -> str:
-        """Return the text that the features are taken from: where an extractor finds next to nothing, all of the content."""
-        if extract.tags:
-            return extract.tags
-        return extract.main if len(units(extract.main)) >= self.recipe.min_features else extract.content
+        """Return the text that the features are taken from: where there is next to nothing of it, all of the content."""
+        text = extract.main if self.recipe.source == "main" else join(extract.parts.prose)
+        return text if len(units(text)) >= self.recipe.min_features else join(extract.parts.content)
 
     def _abstains(self, content: int, extract: Extract, weighed: dict[str, float]) -> Reason | None:
         if not content and not units(extract.whole):
@@ -230,5 +244,16 @@ class _Work:
             return Reason.SHORT
         return Reason.TOO_SLOW if monotonic() > self.deadline else None
 
-    def _sketch(self, cut: list[str], registers: int) -> bytes:
-        return sketch(shingles(hash_units(cut, seed=self.seed), self.recipe.shingle), registers) if registers else b""
+    def _sketches(self, content: list[str], parts: dict[str, list[Block]], cut: dict[Block, list[str]]) -> dict[str, Any]:
+        if not self.recipe.sketch_registers:
+            return {"content_sketch": b""}
+        hashes = shingles(hash_units(shingle_units(content), seed=self.seed), self.recipe.shingle)
+        shares = {"prose": 2, "links": 8, "around": 8}
+        return {"content_sketch": sketch(hashes, self.recipe.sketch_registers)} | {
+            name: self._part([cut[block] for block in parts.get(name, ())], self.recipe.sketch_registers // share)
+            for name, share in shares.items()
+        }
+
+    def _part(self, blocks: list[list[str]], registers: int) -> Part:
+        hashes = weighted(hash_units(map(" ".join, blocks), seed=self.seed), np.fromiter(map(len, blocks), np.uint64, len(blocks)))
+        return Part(len(hashes), sketch(hashes, registers))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import xxhash
 
@@ -21,6 +21,7 @@ IDENTICAL_TEXT = 1.0
 FOLLOW_OUTLINKS = 2.0
 """Outlink thresholds on a scale of similarity: every similarity reaches 0, only identical visible text 1, none 2."""
 
+Source = Literal["prose", "main"]
 EXTRACTOR = "simcrawl.extraction.main_text"
 
 
@@ -32,10 +33,10 @@ def _threshold(default: Any) -> Any:
 class Recipe:
     """How pages become fingerprints (the first part), and when two pages are the same (the second, `thresholds`).
 
-    `sketch_registers`: bytes of the sketch of a page's content; that of its prose has half as many; 0 for none. `min_prose`: pages of
-    fewer units of prose are judged by their content alone. `shingle`: successive units a shingle.
-    Two pages are the same where their contents resemble each other by `min_similarity`, or their prose by `prose_similarity`.
-    `min_features`: pages of fewer units of content abstain from near-duplicate matching.
+    `source`: the text whose features make the fingerprint; "prose" by blocks, or "main", the text of `extractor`, trafilatura by default.
+    Where that has fewer than `min_features` units it is all of the content. `sketch_registers`: bytes of the sketch of a page's
+    content; 0 for no sketches. `shingle`: successive units a shingle. For the thresholds see `simcrawl.rule.Rule`; `min_features`: pages
+    of fewer units of content abstain from near-duplicate matching.
     """
 
     name: str
@@ -43,12 +44,13 @@ class Recipe:
     features: Features = field(default_factory=Features)
     bits: int = 64
     extractor: str = EXTRACTOR
+    source: Source = "prose"
     sketch_registers: int = 512
-    min_prose: int = 400
     shingle: int = 5
     max_distance: int = _threshold(7)
-    min_similarity: float = _threshold(0.94)
-    prose_similarity: float = _threshold(0.97)
+    min_similarity: float = _threshold(0.93)
+    min_prose: int = _threshold(100)
+    min_around: int = _threshold(120)
     outlinks: float = _threshold(IDENTICAL_TEXT)
     min_features: int = _threshold(50)
 
@@ -83,10 +85,12 @@ RECIPES = {
     recipe.name: recipe
     for recipe in (
         Recipe("content", 1),
+        Recipe("main", 1, source="main"),
         Recipe(
             "manku2007",
             1,
             Features(weighting="tf"),
+            source="main",
             sketch_registers=0,
             max_distance=3,
             min_similarity=0,
@@ -98,7 +102,8 @@ RECIPES = {
 }
 """The built-in recipes.
 
-content: content, or much prose, must agree; the default. manku2007: the paper's plain rule, Hamming distance
+content: content must agree, or the prose of pages with much around it; the default. main: the same, with the fingerprint of trafilatura's
+main text. manku2007: the paper's plain rule, Hamming distance
 only, outlinks dropped. layout: the tag paths of the page, for questions about templates.
 """
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from simcrawl.pages import Abstention, Page, PageFingerprint, Reason
 from simcrawl.simhash import hamming_distance
-from simcrawl.sketch import resemblance
+from simcrawl.sketch import differing, resemblance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +29,9 @@ _DAY = 86_400
 # A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. Verifying more than
 # this many for one page would slow the crawl down; stopping keeps the page, which is the safe side.
 _MOST_CANDIDATES = 256
+# Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
+# more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
+_PROSE_MAY_DIFFER, _MOST_LINKS, _STRAY_LINKS = 1.4, 2, 0.05
 
 
 class Kind(StrEnum):
@@ -66,12 +69,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two pages by the rule: differing bits, estimated similarity (None without sketches), and the conclusion."""
+    """Two pages by the rule: differing bits, estimated similarity of what decided (None without sketches), and the conclusion.
+
+    `same_article`: the prose decided, not all of the content.
+    """
 
     distance: int
     similarity: float | None
     is_near_duplicate: bool
     identical_text: bool = False
+    identical_links: bool = False
+    same_article: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +146,17 @@ class _Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """The thresholds and policies of a crawl; `of` takes a recipe's. `outlinks` is a similarity, see `simcrawl.recipes`."""
+    """The thresholds and policies of a crawl; `of` takes a recipe's.
+
+    Candidates within `max_distance` bits are copies where their contents resemble each other by `min_similarity`. Of pages with
+    `min_prose` units of prose, one of them with `min_around` units around it, the prose decides as well. `outlinks` is a similarity, see
+    `simcrawl.recipes`.
+    """
 
     max_distance: int
     min_similarity: float
-    prose_similarity: float = 1.0
+    min_prose: int = 100
+    min_around: int = 120
     outlinks: float
     action: Action = "drop"
     scope: Scope = "all"
@@ -152,30 +166,41 @@ class Rule:
     @classmethod
     def of(cls, recipe: Recipe) -> Rule:
         """Return the rule of a recipe's own thresholds."""
-        names = ("max_distance", "min_similarity", "prose_similarity", "outlinks")
+        names = ("max_distance", "min_similarity", "min_prose", "min_around", "outlinks")
         return cls(**{name: getattr(recipe, name) for name in names})
 
     def compare(self, a: PageFingerprint, b: PageFingerprint) -> Comparison:
         """Compare two pages.
 
         Similarity is that of the contents, with tables and lists of links: they are often all that differs between two pages of one
-        template. Where both pages have much prose and nearly the same, what stands around it does not count.
+        template. Where much stands around an article the article decides: see `_same_article`.
         """
         distance = hamming_distance(a.fingerprint, b.fingerprint)
         if a.text_digest == b.text_digest:
-            return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True)
+            return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True, identical_links=a.links_digest == b.links_digest)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
-        near = distance <= self.max_distance and (self._verified(similarity) or self._same_prose(a, b))
-        return Comparison(distance, similarity, near)
+        if distance > self.max_distance or self.min_similarity <= 0:
+            return Comparison(distance, similarity, is_near_duplicate=distance <= self.max_distance)
+        if similarity is None or similarity >= self.min_similarity:
+            return Comparison(distance, similarity, is_near_duplicate=similarity is not None)
+        prose = self._same_article(a, b)
+        return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0)
 
-    def _verified(self, similarity: float | None) -> bool:
-        return self.min_similarity <= 0 or (similarity is not None and similarity >= self.min_similarity)
+    def _same_article(self, a: PageFingerprint, b: PageFingerprint) -> float:
+        """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
 
-    def _same_prose(self, a: PageFingerprint, b: PageFingerprint) -> bool:
-        if not (a.prose_sketch and b.prose_sketch):
-            return False
-        # Who asks for more similarity than the recipe asks for it here too.
-        return resemblance(a.prose_sketch, b.prose_sketch) >= max(self.prose_similarity, self.min_similarity)
+        What differs outside the prose is furniture only if there is much of it, if links do not outweigh the prose (a list of links is
+        its page's content), and if the links among the prose differ by little more than what stands around it: the surroundings of a
+        manual's pages hardly change, so a link that does is content.
+        """
+        pages = (a, b)
+        much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
+        if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
+            return 0
+        prose = resemblance(a.prose.sketch, b.prose.sketch)
+        furniture = differing(a.around, b.around) + _STRAY_LINKS * min(page.prose.units for page in pages)
+        same = 1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity) and differing(a.links, b.links) <= furniture
+        return prose if same else 0
 
     def decide(
         self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False, callback: str = ""
@@ -216,14 +241,15 @@ class Rule:
     def _same_text(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         if isinstance(page, PageFingerprint):
             for stored in view.with_text(page.text_digest):
-                yield _Copy(stored, "identical text", _IDENTICAL)
+                if isinstance(stored.page, PageFingerprint):
+                    yield _Copy(stored, "identical text", self.compare(page, stored.page))
 
     def _near(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         if not isinstance(page, PageFingerprint):
             return
         for _, stored in islice(view.within(page.fingerprint, self.max_distance), _MOST_CANDIDATES):
             if isinstance(stored.page, PageFingerprint) and (comparison := self.compare(page, stored.page)).is_near_duplicate:
-                yield _Copy(stored, "near-duplicate", comparison)
+                yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         if stored.page.url == page.url or (self.expire_days and now - stored.last_seen > self.expire_days * _DAY):
@@ -245,9 +271,10 @@ class Rule:
         )
 
     def _drops_outlinks(self, comparison: Comparison) -> bool:
-        if comparison.identical_text or self.outlinks <= 0:
-            return self.outlinks <= 1
-        return comparison.similarity is not None and self.outlinks < 1 and comparison.similarity >= self.outlinks
+        if self.outlinks >= 1 and comparison.identical_text:
+            # A gallery's pages, or those of a hub, can have one text and other links.
+            return self.outlinks <= 1 and comparison.identical_links
+        return self.outlinks <= 0 or (self.outlinks < 1 and (comparison.similarity or 0) >= self.outlinks)
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:
@@ -255,7 +282,7 @@ def _is_shell(page: PageFingerprint | Abstention) -> bool:
     return isinstance(page, Abstention) and not page.outlinks
 
 
-_IDENTICAL = Comparison(0, 1.0, is_near_duplicate=True, identical_text=True)
+_IDENTICAL = Comparison(0, 1.0, is_near_duplicate=True, identical_text=True, identical_links=True)
 
 
 def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:

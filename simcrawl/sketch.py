@@ -7,6 +7,7 @@ arithmetic over hashes; the estimator is proven, its use for crawl decisions is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 _EMPTY = 0
 _VALUES = 255
 _CHANCE = 1 / _VALUES
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a page: how many units its distinct blocks have, and a sketch of those blocks in which each weighs its units."""
+
+    units: int = 0
+    sketch: bytes = b""
+
+
+NO_PART = Part()
 
 
 def shingles(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
@@ -31,6 +43,21 @@ def shingles(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
         _mix(rolling)
     rolling.sort()
     return rolling[_firsts(rolling)]
+
+
+def weighted(hashes: NDArray[np.uint64], weights: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return sorted distinct hashes of a weighted set: as many for each element as it weighs, equal for equal elements.
+
+    The resemblance of two such sets is the weighted one of the elements; an element that weighs 30 counts 30 times.
+    """
+    hashes, first = np.unique(hashes, return_index=True)
+    counts = weights[first].astype(np.intp)
+    number = np.arange(1, counts.sum() + 1, dtype=np.uint64) - np.repeat(np.cumsum(counts) - counts, counts).astype(np.uint64)
+    out: NDArray[np.uint64] = np.repeat(hashes, counts)
+    out += number * np.uint64(0x9E3779B97F4A7C15)
+    _mix(out)
+    out.sort()
+    return out[_firsts(out)]
 
 
 def _mix(x: NDArray[np.uint64]) -> None:
@@ -80,3 +107,9 @@ def resemblance(a: bytes, b: bytes) -> float:
         return 0.0
     equal = np.count_nonzero((left == right) & (left != _EMPTY)) / filled
     return max(0.0, float(equal - _CHANCE) / (1 - _CHANCE))
+
+
+def differing(a: Part, b: Part) -> float:
+    """Return the estimated units in blocks that only one of two pages has: (1 - J) / (1 + J) of both sums."""
+    j = resemblance(a.sketch, b.sketch)
+    return (1 - j) / (1 + j) * (a.units + b.units)

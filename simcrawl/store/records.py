@@ -2,7 +2,7 @@
 
     crc32 of all that follows      4 bytes, big-endian
     fixed part                     see _FIXED
-    content sketch, prose sketch   lengths in the fixed part
+    sketches                       of content, prose, links and surroundings; lengths in the fixed part
     callback                       UTF-8, length in the fixed part
     URL                            UTF-8, the rest
 
@@ -13,15 +13,18 @@ from __future__ import annotations
 
 import struct
 import zlib
+from itertools import accumulate, pairwise
 from typing import Any
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.pages import Abstention, PageFingerprint, Reason
 from simcrawl.rule import StoredPage
+from simcrawl.sketch import Part
 
-# reason (0: a fingerprint), first seen, last seen, fingerprint, body digest, text digest, units, text length, outlinks,
-# bytes of the content sketch, bytes of the prose sketch, bytes of the callback
-_FIXED = struct.Struct(">B dd 16s 16s 16s III HHB")
+# reason (0: a fingerprint), first seen, last seen, fingerprint, digests of body, text and links, text length, outlinks, units of content,
+# prose, links and surroundings, bytes of their sketches, bytes of the callback
+_FIXED = struct.Struct(">B dd 16s 16s 16s 16s II IIII HHHH B")
+_PARTS = ("prose", "links", "around")
 _CRC = struct.Struct(">I")
 _REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
 _NO_DIGEST = bytes(16)
@@ -32,14 +35,15 @@ def encode(stored: StoredPage) -> bytes:
     """Return the record of a page."""
     page = stored.page
     if isinstance(page, PageFingerprint):
-        own = (page.fingerprint.to_bytes(16, "big"), page.body_digest, page.text_digest, page.units)
-        sketches = (page.content_sketch, page.prose_sketch)
-        reason = 0
+        parts = [getattr(page, name) for name in _PARTS]
+        own = (0, page.fingerprint.to_bytes(16, "big"), page.body_digest, page.text_digest, page.links_digest)
+        sizes, sketches = [page.units, *(part.units for part in parts)], [page.content_sketch, *(part.sketch for part in parts)]
     else:
-        own, sketches, reason = (_NO_DIGEST, page.body_digest, _NO_DIGEST, 0), (b"", b""), _REASONS.index(page.reason)
+        own = (_REASONS.index(page.reason), _NO_DIGEST, page.body_digest, _NO_DIGEST, _NO_DIGEST)
+        sizes, sketches = [0] * 4, [b""] * 4
     counts = (min(page.text_length, _MOST), min(page.outlinks, _MOST))
     callback = _callback(stored.callback)
-    fixed = _FIXED.pack(reason, stored.first_seen, stored.last_seen, *own, *counts, *map(len, sketches), len(callback))
+    fixed = _FIXED.pack(own[0], stored.first_seen, stored.last_seen, *own[1:], *counts, *sizes, *map(len, sketches), len(callback))
     rest = fixed + b"".join(sketches) + callback + page.url.encode("utf-8", "surrogatepass")
     return _CRC.pack(zlib.crc32(rest)) + rest
 
@@ -67,24 +71,25 @@ def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> 
 
 
 def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
-    reason, first, last, fingerprint, body, text, units, length, outlinks, main, whole, called = _FIXED.unpack_from(data, _CRC.size)
+    reason, first, last, fingerprint, body, text, links, length, outlinks, *counts, called = _FIXED.unpack_from(data, _CRC.size)
+    sizes, lengths = counts[:4], counts[4:]
     start = _CRC.size + _FIXED.size
-    common |= {
-        "body_digest": body,
-        "text_length": length,
-        "outlinks": outlinks,
-        "url": data[start + main + whole + called :].decode("utf-8", "surrogatepass"),
-    }
-    callback = data[start + main + whole : start + main + whole + called].decode("utf-8", "replace")
+    *sketches, callback, url = (data[a:b] for a, b in pairwise([*accumulate([start, *lengths, called]), len(data)]))
+    common |= {"body_digest": body, "text_length": length, "outlinks": outlinks, "url": url.decode("utf-8", "surrogatepass")}
+    where = callback.decode("utf-8", "replace")
     if why := _REASONS[reason]:
-        return StoredPage(Abstention(reason=why, **common), first, last, callback=callback)
+        return StoredPage(Abstention(reason=why, **common), first, last, callback=where)
+    prose, linked, around = (Part(*part) for part in zip(sizes[1:], sketches[1:], strict=True))
     page = PageFingerprint(
         fingerprint=int.from_bytes(fingerprint, "big"),
         bits=bits,
-        units=units,
+        units=sizes[0],
         text_digest=text,
-        content_sketch=data[start : start + main],
-        prose_sketch=data[start + main : start + main + whole],
+        links_digest=links,
+        content_sketch=sketches[0],
+        prose=prose,
+        links=linked,
+        around=around,
         **common,
     )
-    return StoredPage(page, first, last, callback=callback)
+    return StoredPage(page, first, last, callback=where)
