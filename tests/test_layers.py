@@ -22,6 +22,7 @@ LAYERS = [
     "sketch",
     "blocks",
     "permutations",
+    "batch",
     "features",
     "recipes",
     "extraction",

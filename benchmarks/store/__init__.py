@@ -1,0 +1,1 @@
+"""What stores, batches and files of tables cost, in time and bytes."""
