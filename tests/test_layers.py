@@ -23,6 +23,7 @@ LAYERS = [
     "blocks",
     "permutations",
     "batch",
+    "sorted_tables",
     "features",
     "recipes",
     "extraction",
