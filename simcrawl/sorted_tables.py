@@ -550,12 +550,14 @@ class _Decoder:
         if np.any(over := place + top > 8 * BLOCK):
             raise _BrokenBlockError(int(row[over.argmax()]))
         leading = np.uint64(1) << top.astype(np.uint64)
-        return np.bitwise_or(_take(blocks, row, place) & (leading - np.uint64(1)), leading)
+        below: Words = _take(blocks, row, place) & (leading - np.uint64(1))
+        below |= leading
+        return below
 
 
 def _take(blocks: Words, row: NDArray[np.intp], place: Integers) -> Words:
     """Return 64 bits from a place in a block on; what lies beyond the block's end is of no meaning."""
     flat, index = blocks.ravel(), row * _WORDS + (place >> 6)
     shift = (place & 63).astype(np.uint64)
-    found: Words = flat[index] >> shift | flat.take(index + 1, mode="clip") << (np.uint64(64) - shift)
-    return found
+    beyond: Words = flat.take(index + 1, mode="clip")
+    return flat[index] >> shift | beyond << (np.uint64(64) - shift)
