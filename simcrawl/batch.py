@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from simcrawl.errors import SettingError
 from simcrawl.permutations import Design, Table, design, flip_count, flips
 from simcrawl.simhash import check_width, words_per_fingerprint
 
@@ -110,10 +111,13 @@ def check_word(bits: int) -> int:
     """Return `bits` where a fingerprint of that width is one 64-bit word.
 
     Raises:
-        ValueError: it is no width, or above 64.
+        ValueError: it is no width.
+        SettingError: it is above 64.
     """
     if words_per_fingerprint(bits) > 1:
-        raise ValueError(f"fingerprints of {bits} bits take two words: batches and sorted tables work up to 64 bits, single queries beyond")
+        raise SettingError(
+            f"fingerprints of {bits} bits take two words: batches and sorted tables work up to 64 bits, single queries beyond"
+        )
     return bits
 
 

@@ -192,18 +192,32 @@ def load_pages(
         StoreError: the store cannot be read or written.
     """
     loaded = Loaded()
-    with _extraction(detector, _cores() if workers is None else workers) as (submit, most):
-        waiting: deque[Future[list[Made]]] = deque()
-        for batch in _batches(_unknown(detector, pages, loaded)):
-            waiting.append(submit(batch))
-            while len(waiting) > most:
-                _admit(detector, waiting.popleft(), loaded, progress)
-        while waiting:
-            _admit(detector, waiting.popleft(), loaded, progress)
+    for page in make_pages(_unknown(detector, pages, loaded), detector.page_options, workers=workers):
+        loaded.count(page, detector.admit(page))
+        if progress:
+            progress(loaded)
     detector.store.sync()
     if progress:
         progress(loaded)
     return loaded
+
+
+def make_pages(pages: Iterable[RawPage | Made], options: dict[str, Any], *, workers: int | None = None) -> Iterator[Made]:
+    """Yield the fingerprint or abstention of every page, in their order, extracted in processes; what is made already passes.
+
+    `options`: the keyword arguments of `simcrawl.fingerprint_page`. `workers`: as in `load_pages`.
+
+    Raises:
+        SimcrawlError: a process died.
+    """
+    with _extraction(options, _cores() if workers is None else workers) as (submit, most):
+        waiting: deque[Future[list[Made]]] = deque()
+        for batch in _batches(pages):
+            waiting.append(submit(batch))
+            while len(waiting) > most:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
 
 
 def _cores() -> int:
@@ -241,9 +255,9 @@ def _make(batch: list[RawPage | Made], options: dict[str, Any]) -> list[Made]:
 
 
 @contextmanager
-def _extraction(detector: Detector, workers: int) -> Iterator[tuple[Submit, int]]:
+def _extraction(options: dict[str, Any], workers: int) -> Iterator[tuple[Submit, int]]:
     """Give what takes a batch, and how many batches may be under way."""
-    make = partial(_make, options=detector.page_options)
+    make = partial(_make, options=options)
     if workers == 0:
         yield partial(_at_once, make), 0
         return
@@ -264,10 +278,3 @@ def _at_once(make: Callable[[list[RawPage | Made]], list[Made]], batch: list[Raw
     done: Future[list[Made]] = Future()
     done.set_result(make(batch))
     return done
-
-
-def _admit(detector: Detector, made: Future[list[Made]], loaded: Loaded, progress: Callable[[Loaded], object] | None) -> None:
-    for page in made.result():
-        loaded.count(page, detector.admit(page))
-    if progress:
-        progress(loaded)

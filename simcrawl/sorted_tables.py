@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simcrawl.batch import check_word, distinct, gather
-from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError
+from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError
 from simcrawl.permutations import design as design_by_name, flips
 from simcrawl.simhash import hamming_distance
 
@@ -98,14 +98,15 @@ def write_tables(
     Atomic: the path holds the whole new file, synced, or what it held before. Memory: 24 bytes a fingerprint and 100 MB.
 
     Raises:
-        ValueError: a fingerprint or the number of a table does not fit, or the design does not exist.
+        ValueError: a fingerprint does not fit, or the design does not exist.
+        SettingError: the design has no such table, or `bits` is above 64.
         StoreFullError: the disk is full.
         StoreError: the file cannot be written.
     """
     chosen = design_by_name(design, check_word(bits))
     numbers = list(range(len(chosen.tables)) if tables is None else tables)
     if not numbers or not set(numbers) <= set(range(len(chosen.tables))):
-        raise ValueError(f"tables {numbers} do not exist: design {design!r} has 0 to {len(chosen.tables) - 1}")
+        raise SettingError(f"tables {numbers} do not exist: design {design!r} has 0 to {len(chosen.tables) - 1}")
     held = distinct(chunks)
     if len(held) and bits < 64 and int(held[-1]) >> bits:
         raise ValueError(f"fingerprint {int(held[-1]):#x} does not fit into {bits} bits")
