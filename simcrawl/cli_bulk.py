@@ -71,9 +71,12 @@ def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_
     with _held(stored) as held:
         asked = _read_queries(queries, held, workers)
         with at_work("Comparing", held.total) as move:
-            hits = batches.batch_query(asked.fingerprints, held.chunks(), max_distance, bits=held.bits, progress=move)
-            for hit in hits:
-                found = found or len(hit.queries) > 0
+            hits: Iterable[batches.Hits] = batches.batch_query(
+                asked.fingerprints, held.chunks(), max_distance, bits=held.bits, progress=move
+            )
+            # A store's pages are looked up when its fingerprints are read: that keeps its file from reusing space meanwhile.
+            for hit in list(hits) if held.store else hits:
+                found = True
                 show(_hit_rows(hit, asked, held), as_json=as_json)
     return 0 if found else 1
 
