@@ -67,18 +67,13 @@ def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_
     QUERIES and STORED are stores, or files that `simcrawl export --format tables` wrote. QUERIES can also be a file of fingerprints, one
     a line or as `simcrawl export --format jsonl` writes them, or pages as for `simcrawl load`.
     """
-    found = False
     with _held(stored) as held:
         asked = _read_queries(queries, held, workers)
         with at_work("Comparing", held.total) as move:
-            hits: Iterable[batches.Hits] = batches.batch_query(
-                asked.fingerprints, held.chunks(), max_distance, bits=held.bits, progress=move
-            )
-            # A store's pages are looked up when its fingerprints are read: that keeps its file from reusing space meanwhile.
-            for hit in list(hits) if held.store else hits:
-                found = True
-                show(_hit_rows(hit, asked, held), as_json=as_json)
-    return 0 if found else 1
+            # All of them before any is told: a store that is being read for long cannot reuse the space in its file.
+            hits = list(batches.batch_query(asked.fingerprints, held.chunks(), max_distance, bits=held.bits, progress=move))
+        show((row for hit in hits for row in _hit_rows(hit, asked, held)), as_json=as_json)
+    return 0 if hits else 1
 
 
 def _hit_rows(hit: batches.Hits, asked: _Asked, held: _Held) -> Iterator[dict[str, Any]]:

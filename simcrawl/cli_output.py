@@ -44,7 +44,9 @@ def checked_path(path: str) -> str:
 @contextmanager
 def at_work(title: str, total: float | None = None) -> Iterator[Callable[..., None]]:
     """Give what moves a progress bar on a terminal's standard error to a place, with a remark; elsewhere nothing is shown."""
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    console = Console(stderr=True)
+    # Not redirected: rich would send what a command prints to the bar's standard error.
+    with Progress(console=console, transient=True, redirect_stdout=False, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(title, total=total)
 
         def move(done: float, remark: str = "") -> None:
