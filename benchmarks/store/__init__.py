@@ -1,1 +1,1 @@
-"""What stores, batches and files of tables cost, in time and bytes."""
+"""What the store costs, beside its peers and beside what LMDB alone costs."""
