@@ -300,6 +300,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _read_fingerprints(path: Path, bits: int) -> _Asked:
     """Read hexadecimal lines, or JSON lines with a fingerprint and perhaps a url."""
+    batches.check_word(bits)
     names, found = list[str](), list[int]()
     for number, line in _lines(path):
         try:

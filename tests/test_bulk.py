@@ -6,7 +6,9 @@ import json
 import os
 import zlib
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -16,9 +18,6 @@ from simcrawl import bulk
 from simcrawl.bulk import Loaded, RawPage, load_pages, read_pages
 from simcrawl.errors import SettingError, SimcrawlError
 from tests.samples import chinese, edited, english, page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ORIGIN = "http://example.org"
 
@@ -208,14 +207,37 @@ def _zlib(body: bytes) -> bytes:
     return zlib.compress(body)
 
 
+def _by(writer: str) -> Any:
+    def pack(body: bytes) -> bytes:
+        from fastwarc import stream_io
+
+        with TemporaryDirectory() as directory:
+            path = Path(directory) / "packed"
+            with getattr(stream_io, writer)(str(path)) as stream:
+                stream.write(body)
+            return path.read_bytes()
+
+    return pack
+
+
 @pytest.mark.parametrize(
     ("coding", "packed"),
-    [("gzip", gzip.compress), ("x-gzip", gzip.compress), ("deflate", _zlib), ("identity", bytes), ("gzip", bytes), ("nonsense", bytes)],
+    [
+        ("gzip", gzip.compress),
+        ("x-gzip", gzip.compress),
+        ("deflate", _zlib),
+        ("br", _by("BrotliWriter")),
+        ("zstd", _by("ZstdWriter")),
+        ("identity", bytes),
+        ("gzip", bytes),
+        ("nonsense", bytes),
+    ],
 )
 def test_bodies_are_unpacked_where_they_are_packed(coding: str, packed: Any, tmp_path: Path):
     body = page(english()).encode()
     headers = {"Content-Type": "text/html", "Content-Encoding": coding}
     (tmp_path / "x.warc").write_bytes(_record("http://a/", "200 OK", headers, packed(body)) + _warc()[0])
+    assert packed is bytes or 0 < len(packed(body)) < len(body)
     assert [raw.body for raw in read_pages(tmp_path / "x.warc")] == [body, chinese().encode("gb18030")]
 
 

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import pytest
 
 import simcrawl
 from simcrawl.cli import run
-from simcrawl.simhash import to_hex
+from simcrawl.simhash import to_hex, words
 from simcrawl.sorted_tables import SortedTables
 from simcrawl.store import BaseStore
 from tests.samples import chinese, english, page
@@ -20,6 +19,7 @@ from tests.samples import chinese, english, page
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
 SCRIPT = str(Path(sys.executable).with_name("simcrawl"))
@@ -33,7 +33,7 @@ def _chunks(self: BaseStore, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]
     """Yield a store's fingerprints, while it has no faster way."""
     with self._reader() as reader:
         held = list(cast("Any", reader).distinct_fingerprints())
-    yield from (np.array(held[start : start + size], np.uint64).reshape(-1, 1) for start in range(0, len(held), size))
+    yield from (words(held[start : start + size], bits=self.header.bits) for start in range(0, len(held), size))
 
 
 @pytest.fixture(autouse=True)
@@ -264,6 +264,16 @@ def test_wrong_use(arguments: list[str], code: int, named: str, store: str, caps
     shown = capsys.readouterr()
     assert named in shown.err
     assert shown.out == ""
+
+
+@pytest.mark.parametrize(
+    "command", [["batch", "{0}", "{0}"], ["clusters", "{0}"], ["export", "{0}", "{0}.tables"], ["import", "{0}", "{1}"]]
+)
+def test_wide_fingerprints_are_refused_with_a_reason(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    wide = _bare(tmp_path / "wide", [1 << 100], bits=128)
+    (tmp_path / "x.txt").write_text("ff")
+    assert run([argument.format(wide, tmp_path / "x.txt") for argument in command]) == 2
+    assert "up to 64 bits" in capsys.readouterr().err
 
 
 def test_pages_are_compared_with_stores_only(store: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
