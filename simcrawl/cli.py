@@ -10,7 +10,6 @@ import gzip
 import json
 import sys
 from datetime import UTC, datetime
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,32 +18,28 @@ from urllib.request import Request, urlopen
 import click
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
-from rich.text import Text
 
 from simcrawl import __version__, calibration
+from simcrawl.cli_bulk import COMMANDS
+from simcrawl.cli_output import json_option as _json, open_existing as _open, show as _show, store_argument as _store
 from simcrawl.detector import Detector, compare as compare_pages
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
-from simcrawl.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import PurePath
 
     from simcrawl.calibration import Calibration, LabelledPair, Measured
     from simcrawl.recipes import Recipe
-    from simcrawl.store import Store
 
 NEGATIVE = 1
 STORE_ERROR = 3
-STORE_COMMANDS = ("stats", "query", "duplicates", "verify")
+STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "clusters", "load", "export", "import")
 """Commands whose first argument is a store."""
 
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_store = click.argument("store", metavar="STORE")
 _recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")
 _FETCH_SECONDS = 30
 _PAIR_FILES = ("pairs.jsonl", "pairs.csv")
@@ -285,12 +280,6 @@ def _write(file: Path, content: bytes) -> None:
         raise click.UsageError(f"cannot write {file}: {exc}") from exc
 
 
-def _open(path: str) -> Store:
-    if path.startswith("memory:"):
-        raise click.UsageError("a memory: store ends with its crawl: set SIMCRAWL_STORE to a directory to look into it later")
-    return open_store(path, create=False)
-
-
 def _fingerprint(source: str, recipe: str) -> PageFingerprint | Abstention:
     body, encoding = _read(source)
     return fingerprint_page(body, url=source, encoding=encoding, recipe=recipe)
@@ -322,30 +311,5 @@ def _page_row(page: PageFingerprint | Abstention) -> dict[str, Any]:
     }
 
 
-def _show(rows: Iterable[dict[str, Any]], *, as_json: bool = False) -> None:
-    """Print rows as JSON lines, as a table on a terminal, as tab-separated lines elsewhere."""
-    if as_json:
-        for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
-    elif sys.stdout.isatty():
-        _print_table(list(rows))
-    else:
-        for row in rows:
-            click.echo("\t".join(map(_cell, row.values())))
-
-
-def _print_table(rows: list[dict[str, Any]]) -> None:
-    table = Table(show_header=bool(rows))
-    for name in rows[0] if rows else ():
-        table.add_column(name, overflow="fold")
-    add: Callable[..., None] = partial(table.add_row)
-    for row in rows:
-        add(*map(Text, map(_cell, row.values())))  # plain: brackets in a URL are no markup
-    if rows:
-        Console().print(table)
-    else:
-        click.echo("Nothing found.")
-
-
-def _cell(value: Any) -> str:
-    return {None: "-", True: "yes", False: "no"}.get(value, str(value)) if value is None or isinstance(value, bool) else str(value)
+for _command in COMMANDS:
+    cli.add_command(_command)

@@ -76,18 +76,27 @@ class Detector:
         Raises:
             StoreError: the store cannot be read.
         """
-        body = encode(html)
-        known = self.store.with_body(digest(body, self.store.header.seed))
-        if known and known.page.recipe == self.recipe.identity:
-            return replace(known.page, url=page_key(url))
-        return self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
+        return self.recall(html, url=url) or self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
+
+    def recall(self, html: bytes | str, *, url: str = "") -> PageFingerprint | Abstention | None:
+        """Return a page whose body a stored page has too; None where its content has yet to be extracted.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        known = self.store.with_body(digest(encode(html), self.store.header.seed))
+        return replace(known.page, url=page_key(url)) if known and known.page.recipe == self.recipe.identity else None
 
     def extract(
         self, html: bytes | str, *, url: str = "", encoding: str | None = None, keep_text: bool = False
     ) -> PageFingerprint | Abstention:
         """Return a page made with the store's recipe and seed, without a look into the store."""
-        options: dict[str, Any] = self._limits | {"recipe": self.recipe, "seed": self.store.header.seed, "seconds": self.seconds}
-        return fingerprint_page(html, url=url, encoding=encoding, keep_text=keep_text, **options)
+        return fingerprint_page(html, url=url, encoding=encoding, keep_text=keep_text, seconds=self.seconds, **self.page_options)
+
+    @property
+    def page_options(self) -> dict[str, Any]:
+        """The keyword arguments of `fingerprint_page` that make this detector's pages, for other processes."""
+        return self._limits | {"recipe": self.recipe, "seed": self.store.header.seed}
 
     def admit(self, page: PageFingerprint | Abstention) -> Verdict:
         """Decide about a page and, unless it is a copy, insert it: one atomic step.

@@ -22,6 +22,8 @@ LAYERS = [
     "sketch",
     "blocks",
     "permutations",
+    "batch",
+    "sorted_tables",
     "features",
     "recipes",
     "extraction",
@@ -31,6 +33,9 @@ LAYERS = [
     "store",
     "detector",
     "calibration",
+    "bulk",
+    "cli_output",
+    "cli_bulk",
     "cli",
     "crawl",
 ]
@@ -43,11 +48,12 @@ OWNERS = {
     "matplotlib": ["calibration"],
     "xxhash": ["features", "recipes"],
     "tldextract": ["rule"],
-    "click": ["cli"],
+    "click": ["cli", "cli_bulk", "cli_output"],
+    "fastwarc": ["bulk"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
-    "rich": ["cli", "crawl.spiders.demo"],
+    "rich": ["cli", "cli_output", "crawl.spiders.demo"],
     "w3lib": ["extraction"],
 }
 HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")

@@ -1,0 +1,336 @@
+"""Commands for many at once: batch queries, clusters, bulk load, export and import."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import click
+import numpy as np
+
+from simcrawl import batch as batches
+from simcrawl.bulk import Loaded, load_pages, make_pages, read_pages
+from simcrawl.cli_output import at_work, checked_path, json_option, open_existing, show, store_argument
+from simcrawl.detector import Detector
+from simcrawl.errors import SettingError, StoreMismatchError
+from simcrawl.pages import PageFingerprint
+from simcrawl.simhash import from_hex, to_hex
+from simcrawl.sorted_tables import MAGIC, SortedTables, write_tables
+from simcrawl.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simcrawl.rule import StoredPage
+    from simcrawl.store import Store
+
+    Words = NDArray[np.uint64]
+
+_distance = click.option(
+    "--max-distance", type=click.IntRange(0, 64), default=3, show_default=True, help="Differing bits up to which fingerprints match."
+)
+_workers = click.option("--workers", type=click.IntRange(0, 1024), help="Processes that extract pages; default: one a core.")
+
+
+class _Held(NamedTuple):
+    """Fingerprints of a store or a file, and what they mean. `total`: about how many."""
+
+    chunks: Callable[[], Iterator[Words]]
+    bits: int
+    seed: int
+    recipe: str | None
+    total: int
+    store: Store | None = None
+
+
+class _Asked(NamedTuple):
+    """Queries and the names under which they are answered; None for their fingerprints."""
+
+    fingerprints: Words
+    names: list[str] | None
+
+
+@click.command()
+@click.argument("queries", metavar="QUERIES")
+@click.argument("stored", metavar="STORED")
+@_distance
+@_workers
+@json_option
+def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_json: bool) -> int:
+    """Find all stored fingerprints near any of many.
+
+    QUERIES and STORED are stores, or files that `simcrawl export --format tables` wrote. QUERIES can also be a file of fingerprints, one
+    a line or as `simcrawl export --format jsonl` writes them, or pages as for `simcrawl load`.
+    """
+    with _held(stored) as held:
+        asked = _read_queries(queries, held, workers)
+        with at_work("Comparing", held.total) as move:
+            # All of them before any is told: a store that is being read for long cannot reuse the space in its file.
+            hits = list(batches.batch_query(asked.fingerprints, held.chunks(), max_distance, bits=held.bits, progress=move))
+        show((row for hit in hits for row in _hit_rows(hit, asked, held)), as_json=as_json)
+    return 0 if hits else 1
+
+
+def _hit_rows(hit: batches.Hits, asked: _Asked, held: _Held) -> Iterator[dict[str, Any]]:
+    for query, fingerprint, distance in zip(*(column.tolist() for column in hit), strict=True):
+        name = asked.names[query] if asked.names else to_hex(int(asked.fingerprints[query]), bits=held.bits)
+        for url in _urls(held, fingerprint) or [None]:
+            yield {"query": name, "distance": distance, "fingerprint": to_hex(fingerprint, bits=held.bits), "url": url}
+
+
+def _urls(held: _Held, fingerprint: int) -> list[str | None]:
+    """Return the URLs of the stored pages that have a fingerprint."""
+    return [match.url for match in held.store.query(fingerprint, 0) if match.page] if held.store else []
+
+
+@click.command()
+@click.argument("stored", metavar="STORE")
+@_distance
+@json_option
+def clusters(stored: str, max_distance: int, as_json: bool) -> None:
+    """List clusters of near fingerprints, largest first. STORE can also be a file of sorted tables.
+
+    Two fingerprints are in one cluster when steps of at most the distance lead from one to the other; pages are not compared.
+    """
+    with _held(stored) as held:
+        with at_work("Comparing", 1) as move:
+            found = batches.clusters(held.chunks(), max_distance, bits=held.bits, progress=move)
+        groups = (_cluster(number, members.tolist(), held) for number, members in enumerate(found, 1))
+        if as_json:
+            show(groups, as_json=True)
+        else:
+            show({"cluster": group["cluster"]} | page for group in groups for page in group["pages"])
+
+
+def _cluster(number: int, members: list[int], held: _Held) -> dict[str, Any]:
+    pages = [
+        {"fingerprint": to_hex(fingerprint, bits=held.bits), "url": url}
+        for fingerprint in members
+        for url in _urls(held, fingerprint) or [None]
+    ]
+    return {"cluster": number, "pages": pages}
+
+
+@click.command()
+@store_argument
+@click.argument("corpus", metavar="CORPUS...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--base-url", metavar="URL", help="URL of a folder; default: file: URLs.")
+@click.option("--recipe", help="Recipe of a store that is new; default: auto.")
+@_workers
+@json_option
+def load(*, store: str, corpus: tuple[Path, ...], base_url: str | None, recipe: str | None, workers: int | None, as_json: bool) -> None:
+    """Load pages that were crawled before, so that a crawl drops copies of them. Makes STORE where there is none.
+
+    CORPUS is a WARC file, a file of JSON lines with url and html (or body), or a folder of HTML files. A load that was interrupted goes on
+    where it stopped when it is run again.
+    """
+    sources = [read_pages(path, base_url=base_url) for path in corpus]
+    total = Loaded()
+    with open_store(checked_path(store), seed="random") as opened, at_work("Loading") as move:
+        detector = Detector(opened, recipe=recipe)
+        pages = (page for source in sources for page in source)
+        total = load_pages(
+            detector, pages, workers=workers, progress=lambda loaded: move(0, f"{loaded.read} pages, {loaded.copies} copies")
+        )
+    rows = total.as_object()
+    show([rows], as_json=True) if as_json else show({"": name, "pages": count} for name, count in rows.items())
+
+
+@click.command()
+@store_argument
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--format", "kind", type=click.Choice(["tables", "jsonl"]), default="tables", show_default=True)
+@click.option("--table", type=click.IntRange(0), multiple=True, help="Only this table; all but single queries need one only.")
+@json_option
+def export(store: str, file: Path, kind: str, table: tuple[int, ...], as_json: bool) -> None:
+    """Write the fingerprints of a store to FILE: as compressed sorted tables, or with URLs as JSON lines (- for standard output)."""
+    if table and kind != "tables":
+        raise click.UsageError(f"--table is for tables, the format is {kind}")
+    with open_existing(store) as opened:
+        written = _export_tables(opened, file, table) if kind == "tables" else _export_lines(opened, file)
+    if str(file) != "-":
+        show([written], as_json=True) if as_json else show({"": name, "value": value} for name, value in written.items())
+
+
+def _export_tables(store: Store, file: Path, tables: tuple[int, ...]) -> dict[str, Any]:
+    if str(file) == "-":
+        raise click.UsageError("sorted tables cannot go to standard output: name a file")
+    header = store.header
+    with at_work("Writing", 1) as move:
+        written = write_tables(
+            file,
+            _chunks(store),
+            design=store.design.name,
+            bits=header.bits,
+            tables=tables or None,
+            recipe=header.recipe,
+            seed=header.seed,
+            progress=move,
+        )
+    return {"file": str(file), **written._asdict()}
+
+
+def _export_lines(store: Store, file: Path) -> dict[str, Any]:
+    count = 0
+    try:
+        with ExitStack() as stack:
+            out = sys.stdout if str(file) == "-" else stack.enter_context(file.open("w", encoding="utf-8"))
+            for count, stored in enumerate(store.pages(), 1):  # noqa: B007 - counted
+                out.write(json.dumps(_as_object(stored), ensure_ascii=True) + "\n")
+    except OSError as exc:
+        raise click.UsageError(f"cannot write {file}: {exc}") from exc
+    return {"file": str(file), "pages": count}
+
+
+def _as_object(stored: StoredPage) -> dict[str, Any]:
+    page = stored.page
+    found = page if isinstance(page, PageFingerprint) else None
+    return {
+        "url": page.url,
+        "fingerprint": found.hex if found else None,
+        "abstains": None if isinstance(page, PageFingerprint) else page.reason.value,
+        "characters": page.text_length,
+        "first_seen": stored.first_seen,
+        "last_seen": stored.last_seen,
+        "body_digest": page.body_digest.hex(),
+    }
+
+
+@click.command("import")
+@store_argument
+@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@json_option
+def import_(store: str, file: Path, as_json: bool) -> None:
+    """Read fingerprints from FILE into STORE, which is made where there is none. FILE is one that `simcrawl export` wrote.
+
+    Only fingerprints come in, without pages: they answer queries by fingerprint and batches. To drop copies of pages, load the pages.
+    """
+    tables = SortedTables(file) if _is_tables(file) else None
+    with open_store(checked_path(store), **_made_like(tables)) as opened:
+        header = opened.header
+        if tables:
+            _check_same(tables.recipe, tables.seed, header.recipe, header.seed, f"{file} and {store}")
+            chunks: Iterable[Words] = tables.fingerprint_chunks()
+        else:
+            chunks = [_read_fingerprints(file, header.bits).fingerprints]
+        read = 0
+        with at_work("Reading", len(tables) if tables else None) as move:
+            for chunk in chunks:
+                opened.load_fingerprints(chunk)
+                read += len(chunk)
+                move(read)
+    show([{"read": read}], as_json=True) if as_json else show([{"": "read", "fingerprints": read}])
+
+
+def _made_like(tables: SortedTables | None) -> dict[str, Any]:
+    if not tables:
+        return {}
+    # A recipe of the user's own has no name that could be looked up; the first crawl then binds the store.
+    name = (tables.recipe or "").partition("/")[0]
+    known = {"recipe": name} if name and "+" not in (tables.recipe or "") else {}
+    return {"bits": tables.bits, "seed": tables.seed} | known
+
+
+# ---- where fingerprints come from
+
+
+@contextmanager
+def _held(path: str) -> Iterator[_Held]:
+    """Give the fingerprints of a store or of a file of sorted tables."""
+    if _is_tables(Path(path)):
+        tables = SortedTables(path)
+        yield _Held(tables.fingerprint_chunks, tables.bits, tables.seed, tables.recipe, len(tables))
+        return
+    with open_existing(path) as store:
+        header = store.header
+        yield _Held(lambda: _chunks(store), header.bits, header.seed, header.recipe, store.size()["pages"], store)
+
+
+def _chunks(store: Store) -> Iterator[Words]:
+    return cast("Iterator[Words]", cast("Any", store).fingerprint_chunks())
+
+
+def _is_tables(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def _read_queries(source: str, held: _Held, workers: int | None) -> _Asked:
+    path = Path(source)
+    if _is_tables(path) or (path / "data.mdb").exists() or ":" in source.partition("/")[0]:
+        with _held(source) as asked:
+            _check_same(asked.recipe, asked.seed, held.recipe, held.seed, f"{source} and what is stored")
+            return _Asked(batches.distinct(asked.chunks()), None)
+    if not path.exists():
+        raise click.UsageError(f"{source} does not exist: give a store, a file of fingerprints, or pages")
+    if path.is_dir() or not _has_fingerprints(path):
+        return _read_pages(path, held, workers)
+    return _read_fingerprints(path, held.bits)
+
+
+def _check_same(recipe: str | None, seed: int, other_recipe: str | None, other_seed: int, what: str) -> None:
+    if seed != other_seed or (recipe and other_recipe and recipe != other_recipe):
+        raise StoreMismatchError(
+            f"{what} cannot be compared: one was made with {recipe}, seed {seed}, the other with {other_recipe}, seed {other_seed}"
+        )
+
+
+def _has_fingerprints(path: Path) -> bool:
+    if {suffix.lower() for suffix in path.suffixes} & {".warc", ".gz"}:
+        return False
+    first = next(_lines(path), (1, ""))[1]
+    return '"fingerprint"' in first or not first.startswith("{")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            yield from ((number, line.strip()) for number, line in enumerate(file, 1) if line.strip())
+    except (OSError, UnicodeDecodeError) as exc:
+        raise click.UsageError(f"cannot read {path}: {exc}") from exc
+
+
+def _read_fingerprints(path: Path, bits: int) -> _Asked:
+    """Read hexadecimal lines, or JSON lines with a fingerprint and perhaps a url."""
+    batches.check_word(bits)
+    names, found = list[str](), list[int]()
+    for number, line in _lines(path):
+        try:
+            row = json.loads(line) if line.startswith("{") else {"fingerprint": line}
+            if row["fingerprint"] is not None:
+                found.append(_narrow(from_hex(row["fingerprint"]), bits))
+                names.append(row.get("url") or row["fingerprint"])
+        except (ValueError, KeyError, TypeError) as exc:
+            raise SettingError(f"{path}, line {number}: {line[:80]!r} has no fingerprint of {bits} bits ({exc})") from exc
+    return _Asked(np.array(found, np.uint64), names)
+
+
+def _narrow(fingerprint: int, bits: int) -> int:
+    if fingerprint >> bits:
+        raise ValueError(f"it has more than {bits} bits")
+    return fingerprint
+
+
+def _read_pages(path: Path, held: _Held, workers: int | None) -> _Asked:
+    if held.store is None:
+        raise click.UsageError(f"{path} holds pages: give the store to compare them with, or a file of fingerprints")
+    names, found = list[str](), list[int]()
+    with at_work("Extracting") as move:
+        for page in make_pages(read_pages(path), Detector(held.store).page_options, workers=workers):
+            if isinstance(page, PageFingerprint):
+                names.append(page.url)
+                found.append(page.fingerprint)
+            move(0, f"{len(found)} pages")
+    return _Asked(np.array(found, np.uint64), names)
+
+
+COMMANDS = (batch, clusters, load, export, import_)
+"""What this module adds to the command line."""
