@@ -173,6 +173,23 @@ def test_an_array_loads_as_the_list_of_its_fingerprints_does(kind: str, bits: in
         assert store.counts()["fingerprints"] == 2
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data(), designs(), st.integers(1, 9))
+def test_chunks_hold_every_committed_fingerprint_once(kind: str, data: st.DataObject, tables, size: int):
+    crowd = data.draw(crowded(tables.bits, 3))
+    with fresh_store(kind, bits=tables.bits, design=tables.name) as store:
+        store.load_fingerprints(crowd[::2])
+        for i, fingerprint in enumerate(crowd):
+            store.admit(page(f"http://a.test/{i}", fingerprint, bits=tables.bits), EVERYTHING)
+            if i % 3 == 0:
+                store.sync()
+        store.sync()
+        chunks = list(store.fingerprint_chunks(size))
+        store.admit(page(A, 5, bits=tables.bits), EVERYTHING)
+        assert sorted(int.from_bytes(row.tobytes(), "little") for chunk in chunks for row in chunk) == sorted(set(crowd))
+        assert {(chunk.dtype, chunk.shape[1]) for chunk in chunks} == {(np.dtype(np.uint64), (tables.bits + 63) // 64)}
+
+
 def test_loading_nothing_changes_nothing(store: Store):
     store.load_fingerprints([])
     assert store.counts()["fingerprints"] == 0

@@ -244,6 +244,17 @@ class BaseStore(ABC):
         """Yield the committed pages."""
 
     @abstractmethod
+    def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct committed fingerprint once, as words of shape (up to about `size`, words): see `simcrawl.simhash.words`.
+
+        All are of one moment, in no order; memory is that of two chunks. Take them in one go: a long read of a store on disk keeps
+        the file from reusing space.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+
+    @abstractmethod
     def verify(self) -> list[str]:
         """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything."""
 

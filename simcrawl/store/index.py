@@ -32,6 +32,10 @@ class PermutedTables:
         """Return the number of distinct fingerprints."""
         return len(self._all)
 
+    def __iter__(self) -> Iterator[int]:
+        """Yield the distinct fingerprints."""
+        return iter(self._all)
+
     def __contains__(self, fingerprint: int) -> bool:
         """Return whether a fingerprint is in the set."""
         return fingerprint in self._all
@@ -100,6 +104,10 @@ class PageIndex:
     def fingerprints(self) -> int:
         """The number of distinct fingerprints."""
         return len(self._tables)
+
+    def all_fingerprints(self) -> Iterator[int]:
+        """Yield the distinct fingerprints."""
+        return iter(self._tables)
 
     @property
     def bare(self) -> set[int]:

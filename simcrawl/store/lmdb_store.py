@@ -152,6 +152,11 @@ class LmdbStore(BaseStore):
         with self._reader() as snapshot:
             yield from snapshot.pages()
 
+    def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct committed fingerprint once, in chunks of words: see `BaseStore.fingerprint_chunks`."""
+        with self._reader() as snapshot:
+            yield from snapshot.fingerprint_chunks(size)
+
     def verify(self) -> list[str]:
         """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything."""
         with self._reader() as snapshot:
@@ -259,6 +264,18 @@ class _Snapshot:
         with self.txn.cursor(self.databases.duplicates) as cursor:
             for value in cursor.iternext(keys=False, values=True):
                 yield _parse_duplicate(bytes(value))
+
+    def fingerprint_chunks(self, size: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct fingerprint once."""
+        packed = bytearray()
+        with self.txn.cursor(self.databases.tables[0]) as cursor:
+            for held in cursor.iternext(keys=False, values=True):
+                packed += held
+                if len(packed) >= size * self.word:
+                    yield np.frombuffer(bytes(packed), "<u8").reshape(-1, self.word // 8)
+                    packed.clear()
+        if packed:
+            yield np.frombuffer(bytes(packed), "<u8").reshape(-1, self.word // 8)
 
     def size(self) -> dict[str, int]:
         """Return the numbers of `BaseStore.size`."""

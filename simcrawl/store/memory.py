@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from simcrawl.simhash import words
 from simcrawl.store.base import BaseStore, Duplicate, Header, Reader
 from simcrawl.store.index import PageIndex
 
@@ -67,6 +68,13 @@ class MemoryStore(BaseStore):
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages."""
         yield from list(self._committed)
+
+    def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct committed fingerprint once, in chunks of words: see `BaseStore.fingerprint_chunks`."""
+        with self._deciding:
+            held = words(self._committed.all_fingerprints(), bits=self.header.bits)
+        for start in range(0, len(held), size):
+            yield held[start : start + size]
 
     def verify(self) -> list[str]:
         """Return no problems: there are no bytes that could rot."""
