@@ -16,12 +16,16 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from simcrawl.simhash import check_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
 Levels = tuple[tuple[int, int], ...]
 """Per level of the recursion: into how many blocks the bits are cut, and how many of them come to the front."""
@@ -57,6 +61,25 @@ class Table:
     def prefix(self, fingerprint: int) -> int:
         """Return the chosen bits: the key under which this table keeps the fingerprint."""
         return self._gather(fingerprint, self.prefix_bits)
+
+    @property
+    def key_bytes(self) -> int:
+        """How many bytes hold a prefix."""
+        return (self.prefix_bits + 7) // 8
+
+    def prefixes(self, words: NDArray[np.uint64]) -> NDArray[Any]:
+        """Return the prefixes of fingerprints given as words, shape (n,): uint64, or int objects for prefixes above 64 bits."""
+        if self.prefix_bits > 64:
+            return np.array([self.prefix(int.from_bytes(row.tobytes(), "little")) for row in words], object)
+        values = np.zeros(len(words), np.uint64)
+        for shift, width in _runs(self.order, self.prefix_bits):
+            word, low = divmod(shift, 64)
+            part = words[:, word] >> np.uint64(low)
+            if low + width > 64:
+                part = part | words[:, word + 1] << np.uint64(64 - low)
+            values = values << np.uint64(width) if width < 64 else np.zeros_like(values)
+            values |= part & np.uint64((1 << width) - 1)
+        return values
 
     def _gather(self, fingerprint: int, count: int) -> int:
         value = 0
@@ -96,14 +119,51 @@ class Design:
             inside, remaining = inside + fewest, remaining - fewest
         return inside
 
+    def radii(self, distance: int) -> tuple[int, ...]:
+        """Return for each table how many prefix bits to flip, -1 for a table that need not be looked at, so that nothing is missed.
+
+        Tables of one block each share the differing bits out among them: with more than r_i of them in the prefix of every table i
+        there would be sum(r_i + 1) at least. So radii that sum to `distance` + 1 - tables do, and small ones cost less (Norouzi et
+        al., section 3.2). Other designs look at every table with `radius`.
+        """
+        count = len(self.tables)
+        if len(self.levels) > 1 or self.levels[0][1] > 1:
+            return (self.radius(distance),) * count
+        share, extra = divmod(distance + 1, count)
+        return (share,) * extra + (share - 1,) * (count - extra)
+
     def probes(self, distance: int) -> int:
         """Return how many look-ups an online query of this radius costs."""
-        radius = self.radius(distance)
-        return sum(flip_count(table.prefix_bits, radius) for table in self.tables)
+        return sum(flip_count(table.prefix_bits, radius) for table, radius in zip(self.tables, self.radii(distance), strict=True))
+
+    def prefix_keys(self) -> Callable[[int], list[bytes]]:
+        """Return the function from a fingerprint to its prefix in every table, left-aligned in as few bytes as hold it."""
+        size, shapes = self.bits // 8, [_runs(table.order, table.prefix_bits) for table in self.tables]
+        if all(len(runs) == 1 and runs[0][0] % 8 == runs[0][1] % 8 == 0 for runs in shapes):
+            cuts = [slice(size - (shift + width) // 8, size - shift // 8) for ((shift, width),) in shapes]
+
+            def cut(fingerprint: int) -> list[bytes]:
+                packed = fingerprint.to_bytes(size, "big")
+                return [packed[part] for part in cuts]
+
+            return cut
+        lengths = [table.key_bytes for table in self.tables]
+
+        def gather(fingerprint: int) -> list[bytes]:
+            keys = []
+            for runs, length in zip(shapes, lengths, strict=True):
+                value, room = 0, 8 * length
+                for shift, width in runs:
+                    room -= width
+                    value |= (fingerprint >> shift & ((1 << width) - 1)) << room
+                keys.append(value.to_bytes(length, "big"))
+            return keys
+
+        return gather
 
 
 def flip_count(width: int, radius: int) -> int:
-    """Return how many values of `width` bits lie within `radius` of a given one."""
+    """Return how many values of `width` bits lie within `radius` of a given one; none for a radius below 0."""
     return sum(comb(width, i) for i in range(min(radius, width) + 1))
 
 

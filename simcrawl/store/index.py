@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeVar
 
 from simcrawl.pages import PageFingerprint
-from simcrawl.permutations import flips
+from simcrawl.store.packed import Delta, Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,9 +24,9 @@ class PermutedTables:
     """A set of fingerprints under every permutation of a design, searchable by Hamming distance."""
 
     def __init__(self, design: Design) -> None:
-        self._design = design
+        self._packer = Packer(design)
         self._all: set[int] = set()
-        self._tables: list[dict[int, set[int]]] = [{} for _ in design.tables]
+        self._delta = Delta(self._packer)
 
     def __len__(self) -> int:
         """Return the number of distinct fingerprints."""
@@ -42,39 +42,24 @@ class PermutedTables:
 
     def add(self, fingerprint: int) -> None:
         """Add a fingerprint; no effect where it is there."""
-        self._all.add(fingerprint)
-        for table, held in zip(self._design.tables, self._tables, strict=True):
-            held.setdefault(table.prefix(fingerprint), set()).add(fingerprint)
+        if fingerprint not in self._all:
+            self._all.add(fingerprint)
+            self._delta.add(fingerprint)
 
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint; no effect where it is not there."""
-        if fingerprint not in self._all:
-            return
-        self._all.remove(fingerprint)
-        for table, held in zip(self._design.tables, self._tables, strict=True):
-            key = table.prefix(fingerprint)
-            held[key].remove(fingerprint)
-            if not held[key]:
-                del held[key]
+        if fingerprint in self._all:
+            self._all.remove(fingerprint)
+            self._delta.discard(fingerprint)
 
     def within(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all that lie within the radius."""
-        found = {}
-        for other in self._candidates(fingerprint, distance):
-            apart = (fingerprint ^ other).bit_count()
-            if apart <= distance:
-                found[other] = apart
-        return found
-
-    def _candidates(self, fingerprint: int, distance: int) -> Iterator[int]:
-        radius = self._design.radius(distance)
-        if self._design.probes(distance) >= len(self._all):
-            yield from self._all
-            return
-        for table, held in zip(self._design.tables, self._tables, strict=True):
-            key = table.prefix(fingerprint)
-            for flip in flips(table.prefix_bits, radius):
-                yield from held.get(key ^ flip, ())
+        if not self._all:
+            return {}
+        if self._packer.design.probes(distance) >= len(self._all):
+            return {other: apart for other in self._all if (apart := (fingerprint ^ other).bit_count()) <= distance}
+        packed = b"".join(self._delta.candidates(self._packer.probes(fingerprint, distance)))
+        return self._packer.within(packed, fingerprint, distance) if packed else {}
 
 
 class PageIndex:
