@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb, prod
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from simcrawl.simhash import check_width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -136,17 +137,24 @@ class Design:
         """Return how many look-ups an online query of this radius costs."""
         return sum(flip_count(table.prefix_bits, radius) for table, radius in zip(self.tables, self.radii(distance), strict=True))
 
-    def prefix_keys(self) -> Callable[[int], list[bytes]]:
+    def prefix_keys(self) -> Callable[[int], Sequence[bytes]]:
         """Return the function from a fingerprint to its prefix in every table, left-aligned in as few bytes as hold it."""
         size, shapes = self.bits // 8, [_runs(table.order, table.prefix_bits) for table in self.tables]
         if all(len(runs) == 1 and runs[0][0] % 8 == runs[0][1] % 8 == 0 for runs in shapes):
             cuts = [slice(size - (shift + width) // 8, size - shift // 8) for ((shift, width),) in shapes]
+            whole = Struct("".join(f"{part.stop - part.start}s" for part in cuts))
+            unpack = (
+                whole.unpack if [part.start for part in cuts] == [0, *(part.stop for part in cuts[:-1])] and whole.size == size else None
+            )
 
             def cut(fingerprint: int) -> list[bytes]:
                 packed = fingerprint.to_bytes(size, "big")
                 return [packed[part] for part in cuts]
 
-            return cut
+            def cut_all(fingerprint: int) -> tuple[bytes, ...]:
+                return unpack(fingerprint.to_bytes(size, "big"))
+
+            return cut_all if unpack else cut
         lengths = [table.key_bytes for table in self.tables]
 
         def gather(fingerprint: int) -> list[bytes]:

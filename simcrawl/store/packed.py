@@ -6,7 +6,8 @@ Pure: numpy and dictionaries, no I/O. Stores keep here what is not in their tabl
 from __future__ import annotations
 
 from itertools import pairwise
-from struct import unpack
+from operator import getitem
+from struct import Struct, unpack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,19 +26,25 @@ SLICES = 64
 """A table's key space is cut into so many slices, by the first six bits of the key: what a store moves in one go."""
 _SLICE_BITS = 6
 _SHIFT = 8 - _SLICE_BITS
+DENSE_BITS = 16
+"""Tables of at most so many prefix bits have a place in memory for every prefix."""
+_WORD = np.dtype("<u8")
 # Below so many candidates a loop over ints is faster than numpy, which costs some 2 us to call.
 _FEW = 24
 
 
 class Packer:
-    """The bytes of fingerprints of one design: packed words, keys of prefixes. Not thread-safe: it has buffers."""
+    """The bytes of fingerprints of one design: packed words, keys of prefixes. One user at a time: it has buffers."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
         self.word = words_per_fingerprint(design.bits) * 8
-        self.keys = design.prefix_keys()
+        self._keys_of = design.prefix_keys()
+        self._last: tuple[int, Sequence[bytes]] = (-1, [])
         self._masks: dict[tuple[int, int], list[int]] = {}
-        self._radii: dict[int, tuple[int, ...]] = {}
+        self._plans: dict[int, tuple[tuple[int, ...], int]] = {}
+        self._exact: dict[int, bool] = {}
+        self._query = np.array(0, np.uint64)
         self._differing = np.empty(1024, np.uint64)
         self._apart = np.empty(1024, np.uint8)
 
@@ -45,14 +52,37 @@ class Packer:
         """Return the words of a fingerprint."""
         return fingerprint.to_bytes(self.word, "little")
 
+    def keys(self, fingerprint: int) -> Sequence[bytes]:
+        """Return the key of a fingerprint in every table."""
+        # A fingerprint is looked up in several places, then added.
+        last, keys = self._last
+        if last != fingerprint:
+            keys = self._keys_of(fingerprint)
+            self._last = fingerprint, keys
+        return keys
+
+    def is_exact(self, distance: int) -> bool:
+        """Return whether a probe of this radius is one look-up in every table, of the fingerprint's own keys."""
+        found = self._exact.get(distance)
+        if found is None:
+            radii, count = self._plan(distance)
+            found = self._exact[distance] = count == len(radii) and not any(radii)
+        return found
+
     def probes(self, fingerprint: int, distance: int) -> list[Sequence[bytes]]:
         """Return for each table the keys under which everything within the radius stands in one of them."""
-        keys = self.keys(fingerprint)
-        radii = self._radii.get(distance) or self._radii.setdefault(distance, self.design.radii(distance))
+        radii, _ = self._plan(distance)
         return [
             (key,) if radius == 0 else self._flipped(index, key, radius)
-            for index, (key, radius) in enumerate(zip(keys, radii, strict=True))
+            for index, (key, radius) in enumerate(zip(self.keys(fingerprint), radii, strict=True))
         ]
+
+    def probe_count(self, distance: int) -> int:
+        """Return how many keys `probes` gives."""
+        return self._plan(distance)[1]
+
+    def _plan(self, distance: int) -> tuple[tuple[int, ...], int]:
+        return self._plans.get(distance) or self._plans.setdefault(distance, (self.design.radii(distance), self.design.probes(distance)))
 
     def _flipped(self, table: int, key: bytes, radius: int) -> list[bytes]:
         masks = self._masks.get((table, radius))
@@ -72,10 +102,10 @@ class Packer:
             return {other: apart for other in others if (apart := (other ^ fingerprint).bit_count()) <= distance}
         if count > len(self._apart):
             self._differing, self._apart = np.empty(2 * count, np.uint64), np.empty(2 * count, np.uint8)
-        differing, apart = self._differing[:count], self._apart[:count]
-        candidates = np.frombuffer(packed, "<u8")
-        np.bitwise_xor(candidates, np.uint64(fingerprint), out=differing)
-        np.bitwise_count(differing, out=apart)
+        candidates, apart = np.frombuffer(packed, _WORD), self._apart[:count]
+        # An array without dimensions: a scalar costs a conversion at every call.
+        self._query[()] = fingerprint
+        np.bitwise_count(np.bitwise_xor(candidates, self._query, self._differing[:count]), apart)
         # One pass for the usual answer, that there is nothing; `min` would take twice as long.
         if apart[apart.argmin()] > distance:
             return {}
@@ -107,6 +137,11 @@ class Packer:
     def rows(self, packed: bytes | bytearray | memoryview) -> NDArray[np.uint64]:
         """Return packed fingerprints as words of shape (n, words)."""
         return np.frombuffer(packed, "<u8").reshape(-1, self.word // 8)
+
+    def pieces(self, rows: NDArray[np.uint64]) -> list[bytes]:
+        """Return every fingerprint packed."""
+        packed, word = rows.astype("<u8", copy=False).tobytes(), self.word
+        return [packed[start : start + word] for start in range(0, len(packed), word)]
 
     def groups(self, table: Table, rows: NDArray[np.uint64]) -> Iterator[tuple[bytes, bytes]]:
         """Yield (key, packed fingerprints) for every prefix among fingerprints, in the order of the keys."""
@@ -144,40 +179,114 @@ class Delta:
 
     def __init__(self, packer: Packer) -> None:
         self.packer = packer
-        self.tables: list[list[dict[bytes, bytes]]] = [[{} for _ in range(SLICES)] for _ in packer.design.tables]
+        self.tables = [_Dense(table) if table.prefix_bits <= DENSE_BITS else _Sparse() for table in packer.design.tables]
+        # The usual look-up reads these directly.
+        lists = [table.held for table in self.tables if isinstance(table, _Dense)]
+        aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables)
+        self._lists = lists if aligned and len(lists) == len(self.tables) else None
+        self._numbers = Struct(f">{len(lists)}H")
 
-    def add(self, fingerprint: int) -> None:
-        """Add a fingerprint that is not there."""
-        packed = self.packer.pack(fingerprint)
-        for slices, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
-            held = slices[key[0] >> _SHIFT]
-            held[key] = held.get(key, b"") + packed
-
-    def add_groups(self, table: int, groups: Iterable[tuple[bytes, bytes]]) -> None:
+    def add(self, index: int, rows: NDArray[np.uint64]) -> None:
         """Add fingerprints that are not there to one table."""
-        slices = self.tables[table]
-        for key, packed in groups:
-            held = slices[key[0] >> _SHIFT]
-            held[key] = held.get(key, b"") + packed
+        held, table = self.tables[index], self.packer.design.tables[index]
+        if isinstance(held, _Dense) and len(rows) < len(held.held):
+            held.add_each(table.prefixes(rows).tolist(), self.packer.pieces(rows))
+        else:
+            for key, packed in self.packer.groups(table, rows):
+                held.add(key, packed)
 
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint from every table that has it."""
         packed = self.packer.pack(fingerprint)
-        for slices, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
-            held = slices[key[0] >> _SHIFT]
-            if rest := self.packer.without(held.get(key, b""), packed):
-                held[key] = rest
-            else:
-                held.pop(key, None)
+        for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
+            table.replace(key, self.packer.without(table.get(key), packed))
 
-    def held(self, fingerprint: int) -> bool:
+    def contains(self, fingerprint: int) -> bool:
         """Return whether the first table has a fingerprint."""
-        key = self.packer.keys(fingerprint)[0]
-        return self.packer.holds(self.tables[0][slice_of(key)].get(key, b""), fingerprint)
+        return self.packer.holds(self.tables[0].get(self.packer.keys(fingerprint)[0]), fingerprint)
 
-    def candidates(self, probes: list[Sequence[bytes]]) -> Iterator[bytes]:
-        """Yield the packed fingerprints under the keys of `Packer.probes`."""
-        for slices, keys in zip(self.tables, probes, strict=True):
-            for key in keys:
-                if found := slices[key[0] >> _SHIFT].get(key):
-                    yield found
+    def own(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Return the packed fingerprints under one key in every table."""
+        if self._lists:
+            return list(map(getitem, self._lists, self._numbers.unpack(b"".join(keys))))
+        return [table.get(key) for table, key in zip(self.tables, keys, strict=True)]
+
+    def candidates(self, probes: list[Sequence[bytes]]) -> list[bytes]:
+        """Return the packed fingerprints under the keys of `Packer.probes`."""
+        return [found for table, keys in zip(self.tables, probes, strict=True) for key in keys if (found := table.get(key))]
+
+
+class _Dense:
+    """One table with a place for every prefix: few enough of them, and several fingerprints to each."""
+
+    def __init__(self, table: Table) -> None:
+        self._shift = -table.prefix_bits % 8
+        self._slice = max(1, (1 << table.prefix_bits) // SLICES)
+        self._surplus = max(0, _SLICE_BITS - table.prefix_bits)
+        self._size = table.key_bytes
+        self.held = [b""] * (1 << table.prefix_bits)
+
+    def get(self, key: bytes) -> bytes:
+        return self.held[int.from_bytes(key, "big") >> self._shift]
+
+    def add(self, key: bytes, packed: bytes) -> None:
+        self.held[int.from_bytes(key, "big") >> self._shift] += packed
+
+    def add_each(self, prefixes: list[int], pieces: list[bytes]) -> None:
+        held = self.held
+        for prefix, packed in zip(prefixes, pieces, strict=True):
+            held[prefix] += packed
+
+    def replace(self, key: bytes, packed: bytes) -> None:
+        self.held[int.from_bytes(key, "big") >> self._shift] = packed
+
+    def items(self, part: int) -> list[tuple[bytes, bytes]]:
+        """Return (key, packed fingerprints) of a slice, in the order of the keys."""
+        return [
+            ((number << self._shift).to_bytes(self._size, "big"), self.held[number]) for number in self._range(part) if self.held[number]
+        ]
+
+    def clear(self, part: int) -> None:
+        for number in self._range(part):
+            self.held[number] = b""
+
+    def _range(self, part: int) -> range:
+        # Fewer prefixes than slices: a prefix is the slice that its key falls into, the slices between are empty.
+        if part & ((1 << self._surplus) - 1):
+            return range(0)
+        first = (part >> self._surplus) * self._slice
+        return range(first, first + self._slice)
+
+    def values(self) -> Iterator[bytes]:
+        return filter(None, self.held)
+
+
+class _Sparse:
+    """One table with more prefixes than fingerprints: a dictionary a slice."""
+
+    def __init__(self) -> None:
+        self._slices: list[dict[bytes, bytes]] = [{} for _ in range(SLICES)]
+
+    def get(self, key: bytes) -> bytes:
+        return self._slices[key[0] >> _SHIFT].get(key, b"")
+
+    def add(self, key: bytes, packed: bytes) -> None:
+        held = self._slices[key[0] >> _SHIFT]
+        held[key] = held.get(key, b"") + packed
+
+    def replace(self, key: bytes, packed: bytes) -> None:
+        held = self._slices[key[0] >> _SHIFT]
+        if packed:
+            held[key] = packed
+        else:
+            held.pop(key, None)
+
+    def items(self, part: int) -> list[tuple[bytes, bytes]]:
+        """Return (key, packed fingerprints) of a slice, in the order of the keys."""
+        return sorted(self._slices[part].items())
+
+    def clear(self, part: int) -> None:
+        self._slices[part].clear()
+
+    def values(self) -> Iterator[bytes]:
+        return (packed for held in self._slices for packed in held.values())
