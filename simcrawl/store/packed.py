@@ -16,7 +16,7 @@ from simcrawl.permutations import flips
 from simcrawl.simhash import words_per_fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import astuple, dataclass, replace
-from itertools import islice, repeat, takewhile
+from itertools import repeat, takewhile
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from lmdb import Transaction
     from numpy.typing import NDArray
 
-    from simcrawl.permutations import Design
 
 ADDED, REMOVED = 0, 1
 _CRC = Struct(">I")
@@ -46,6 +45,8 @@ MEMORY = 1 << 27
 """Bytes of memory that a store may use for fingerprints, by default."""
 # Below so many, fingerprints that are loaded go through the log; above, a table is read and written anyway.
 _FEW = 4096
+# To walk through a table that is in memory costs as much as so many look-ups.
+_MANY_PROBES = 4096
 _NOTHING = repeat(b"")
 
 
@@ -59,8 +60,10 @@ class TableDatabases(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """The last record of the log; how many fingerprints were ever logged; how often some were loaded past the log; how many there are,
-    and the sum of their mixed words.
+    """What a store counts.
+
+    `sequence`: the last record of the log. `logged`: fingerprints that ever went through it. `loads`: how often some were loaded past it.
+    `distinct`, `checksum`: how many there are, and the sum over them.
     """
 
     sequence: int = 0
@@ -110,7 +113,7 @@ class PackedTables:
         self._delta = Delta(self.packer)
         # Whether the delta holds everything, the tables' own part too.
         self._resident = False
-        self._sequence = self._loads = 0
+        self._sequence = self._loads = self._distinct = 0
         self._marks = np.zeros((len(self.design.tables), SLICES), np.int64)
         # The last commit that the delta knows of.
         self._moment = -1
@@ -126,7 +129,8 @@ class PackedTables:
             found = self._delta.own(keys)
             if not self._resident:
                 found += map(txn.get, keys, _NOTHING, self._databases.tables)
-        elif self._is_small(txn, distance):
+        elif self.packer.probe_count(distance) >= max(_MANY_PROBES, self._distinct):
+            # One table read from end to end holds everything.
             found = list(self._everything(txn))
         else:
             found = self._candidates(txn, fingerprint, distance)
@@ -138,13 +142,6 @@ class PackedTables:
             return self._delta.candidates(probes)
         found = [get(key, b"", table) for table, keys in zip(self._databases.tables, probes, strict=True) for key in keys]
         return found + self._delta.candidates(probes)
-
-    def _is_small(self, txn: Transaction[Any], distance: int) -> bool:
-        """Return whether there are more look-ups to do than keys to look up."""
-        entries = txn.stat(self._databases.tables[0])["entries"] + sum(
-            1 for _ in islice(self._delta.tables[0].values(), self.packer.probe_count(distance))
-        )
-        return bool(self.packer.probe_count(distance) >= entries * len(self.design.tables))
 
     def _everything(self, txn: Transaction[Any]) -> Iterator[bytes]:
         if not self._resident:
@@ -197,7 +194,7 @@ class PackedTables:
                 self._delta.tables[table].clear(part)
         for batch in _batches(self._tail(txn, int(marks.min()) if first else self._sequence)):
             self._apply(batch, waiting)
-        self._marks, self._sequence, self._loads = marks, counters.sequence, counters.loads
+        self._marks, self._sequence, self._loads, self._distinct = marks, counters.sequence, counters.loads, counters.distinct
 
     def _read_tables(self, txn: Transaction[Any]) -> None:
         self._resident = True
