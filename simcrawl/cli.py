@@ -28,7 +28,7 @@ from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
-from simcrawl.store import open_store
+from simcrawl.store import compact as compact_store, open_store, rebuild as rebuild_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NEGATIVE = 1
 STORE_ERROR = 3
-STORE_COMMANDS = ("stats", "query", "duplicates", "verify")
+STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "rebuild", "compact")
 """Commands whose first argument is a store."""
 
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -196,6 +196,27 @@ def verify(store: str, as_json: bool) -> int:
 
 
 @cli.command()
+@_store
+@click.option("--design", required=True, help="Tables: 4, 10, 16 or 20 of the paper's, or blocks and chosen blocks such as 5:2.")
+def rebuild(store: str, design: str) -> None:
+    """Give a store the tables of another design, without crawling again. Nobody may have it open."""
+    try:
+        rebuild_store(_on_disk(store), design)
+    except ValueError as exc:
+        raise click.UsageError(str(exc)) from exc
+    with _open(store) as opened:
+        counts = opened.counts()
+        click.echo(f"{counts['fingerprints']} fingerprints in {len(opened.design.tables)} tables, {counts['bytes']} bytes.")
+
+
+@cli.command()
+@_store
+def compact(store: str) -> None:
+    """Give back the space that a store does not need any more. Nobody may have it open."""
+    click.echo(f"{compact_store(_on_disk(store))} bytes given back.")
+
+
+@cli.command()
 @click.argument("labels", metavar="LABELS", type=click.Path(exists=True, path_type=Path))
 @_recipe
 @click.option("--plot", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Draw the distances, as .svg or .png.")
@@ -286,9 +307,13 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _open(path: str) -> Store:
+    return open_store(_on_disk(path), create=False)
+
+
+def _on_disk(path: str) -> str:
     if path.startswith("memory:"):
         raise click.UsageError("a memory: store ends with its crawl: set SIMCRAWL_STORE to a directory to look into it later")
-    return open_store(path, create=False)
+    return path
 
 
 def _fingerprint(source: str, recipe: str) -> PageFingerprint | Abstention:

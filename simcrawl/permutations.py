@@ -140,21 +140,11 @@ class Design:
     def prefix_keys(self) -> Callable[[int], Sequence[bytes]]:
         """Return the function from a fingerprint to its prefix in every table, left-aligned in as few bytes as hold it."""
         size, shapes = self.bits // 8, [_runs(table.order, table.prefix_bits) for table in self.tables]
-        if all(len(runs) == 1 and runs[0][0] % 8 == runs[0][1] % 8 == 0 for runs in shapes):
-            cuts = [slice(size - (shift + width) // 8, size - shift // 8) for ((shift, width),) in shapes]
-            whole = Struct("".join(f"{part.stop - part.start}s" for part in cuts))
-            unpack = (
-                whole.unpack if [part.start for part in cuts] == [0, *(part.stop for part in cuts[:-1])] and whole.size == size else None
-            )
-
-            def cut(fingerprint: int) -> list[bytes]:
-                packed = fingerprint.to_bytes(size, "big")
-                return [packed[part] for part in cuts]
-
-            def cut_all(fingerprint: int) -> tuple[bytes, ...]:
-                return unpack(fingerprint.to_bytes(size, "big"))
-
-            return cut_all if unpack else cut
+        blocks = [position for table in self.tables for position in table.order[: table.prefix_bits]]
+        if blocks == list(range(self.bits)) and not any(table.prefix_bits % 8 for table in self.tables):
+            # One whole number of bytes a table, all in order, as in the default design.
+            whole = Struct("".join(f"{table.key_bytes}s" for table in self.tables))
+            return lambda fingerprint: whole.unpack(fingerprint.to_bytes(size, "big"))
         lengths = [table.key_bytes for table in self.tables]
 
         def gather(fingerprint: int) -> list[bytes]:
@@ -228,6 +218,35 @@ def _cut(positions: tuple[int, ...], blocks: int) -> list[tuple[int, ...]]:
     size, extra = divmod(len(positions), blocks)
     edges = [i * size + min(i, extra) for i in range(blocks + 1)]
     return [positions[start:end] for start, end in pairwise(edges)]
+
+
+# Microseconds, measured from Python (docs/benchmarks.md): a probe; a look-up among so many entries of all tables; a candidate.
+_PROBE, _CANDIDATE = 2.1, 0.0025
+_ENTRIES, _LOOK_UPS = (4e5, 4e6, 4e7, 1.2e8, 4e8), (0.62, 0.87, 1.6, 2.0, 2.4)
+_INSERT, _INSERT_SHARE = 0.15, 0.16
+_MOST_BLOCKS = 12
+
+
+def page_cost(tables: Design, distance: int, pages: int) -> float:
+    """Return the modelled microseconds for an online query of this radius and an insert, with so many pages stored."""
+    look_up = float(np.interp(pages * len(tables.tables), _ENTRIES, _LOOK_UPS))
+    radii = tables.radii(distance)
+    shares = [flip_count(table.prefix_bits, radius) / (1 << table.prefix_bits) for table, radius in zip(tables.tables, radii, strict=True)]
+    query: float = _PROBE + tables.probes(distance) * look_up + pages * sum(shares) * _CANDIDATE
+    return query + len(tables.tables) * (_INSERT + _INSERT_SHARE * look_up)
+
+
+@cache
+def choose_design(bits: int, distance: int, expected_pages: int) -> str:
+    """Return the name of the design with the least `page_cost`: one of the paper's, or one block a table.
+
+    Raises:
+        ValueError: fingerprints of so many bits do not exist, or the number of pages is negative.
+    """
+    if expected_pages < 0:
+        raise ValueError(f"expected_pages must be 0 or more, got {expected_pages}")
+    names = [*PAPER, *(f"{blocks}:1" for blocks in range(2, min(check_width(bits), _MOST_BLOCKS) + 1) if blocks != PAPER["4"][0][0])]
+    return min(names, key=lambda name: page_cost(design(name, bits), distance, expected_pages))
 
 
 @cache

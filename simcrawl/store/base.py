@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from simcrawl.permutations import Design
+
 # Pages that a full disk keeps from being written stay in memory, up to here; then further pages pass unrecorded.
 _MOST_UNWRITTEN = 20_000
 # A revisit changes nothing but the time of the last visit: within this many seconds it is not worth a write.
@@ -59,6 +61,11 @@ class Header:
         design_by_name(self.design, self.bits)
         if not 0 <= self.seed < 1 << 64:
             raise SettingError(f"seed must be from 0 to 2**64 - 1, got {self.seed}")
+
+    @property
+    def design_of_tables(self) -> Design:
+        """The design that the name means."""
+        return design_by_name(self.design, self.bits)
 
     @classmethod
     def new(cls, *, bits: int | None, design: str | None, seed: int | str | None) -> Header:
@@ -199,7 +206,7 @@ class BaseStore(ABC):
 
     def __init__(self, header: Header, *, sync_seconds: float = 1.0) -> None:
         self.header = header
-        self.design = design_by_name(header.design, header.bits)
+        self.design = header.design_of_tables
         self.sync_seconds = sync_seconds
         self.late_duplicates = 0
         self._packer = Packer(self.design)

@@ -9,6 +9,7 @@ import json
 import zlib
 from contextlib import contextmanager
 from dataclasses import asdict, fields
+from fcntl import LOCK_EX, LOCK_NB, lockf
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ import lmdb
 import numpy as np
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
-from simcrawl.permutations import design as design_by_name
 from simcrawl.store.base import BaseStore, Duplicate, Header
 from simcrawl.store.snapshot import Databases, Snapshot, Writer, problems
 from simcrawl.store.tables import PackedTables, TableDatabases
@@ -36,13 +36,15 @@ FORMAT = 2
 
 # Sparse: what is reserved here is address space, not disk. LMDB cannot grow a map while other processes have it open.
 MAP_SIZE = 1 << 40
+"""Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
-_MOST_DATABASES = 128
+MOST_DATABASES = 128
+"""How many named databases an environment may have."""
 
 
 @contextmanager
-def _mapped_errors(path: Path) -> Iterator[None]:
+def mapped_errors(path: Path) -> Iterator[None]:
     """Turn lmdb's errors into the store's own, each with its cure."""
     try:
         yield
@@ -75,14 +77,14 @@ class LmdbStore(BaseStore):
         super().__init__(header, sync_seconds=sync_seconds)
         self.path = path
         self._env = env
-        self._databases = _databases(env)
-        self._tables = PackedTables(self._packer, _table_databases(env, header), memory=memory)
+        self._databases = databases(env)
+        self._tables = PackedTables(self._packer, table_databases(env, header), memory=memory)
         # The last commit, where it was a group commit of this process: then decisions knew all that the next one finds.
         self._own_commit = -1
 
     @contextmanager
     def _reader(self) -> Iterator[Snapshot]:
-        with _mapped_errors(self.path), self._env.begin(buffers=True) as txn:
+        with mapped_errors(self.path), self._env.begin(buffers=True) as txn:
             yield Snapshot(txn, self._databases, self._tables, self.header)
 
     def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
@@ -96,14 +98,14 @@ class LmdbStore(BaseStore):
     @contextmanager
     def _writer(self) -> Iterator[Writer]:
         """Return a transaction for writing. Whoever enters holds `_deciding`, for decisions use the delta that is caught up here."""
-        with _mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             self._tables.catch_up(txn, txn.id() - 1)
             writer = Writer(txn, self._databases, self._tables, self.header)
             yield writer
             writer.finish()
 
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
-        with _mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             before = txn.id() - 1
             # From here to the commit nobody else commits, so that decisions find nothing to catch up with: the delta stands still.
             with self._deciding:
@@ -127,7 +129,7 @@ class LmdbStore(BaseStore):
             writer.load(_distinct(fingerprints))
 
     def _bind(self, recipe: str) -> None:
-        with _mapped_errors(self.path), self._env.begin(write=True) as txn:
+        with mapped_errors(self.path), self._env.begin(write=True) as txn:
             # Another process may have bound the store since this one opened it.
             current = _parse_header(self.path, txn.get(_HEADER, db=self._databases.meta))
             if current.recipe not in (None, recipe):
@@ -201,6 +203,7 @@ def open_lmdb(
     *,
     bits: int | None = None,
     design: str | None = None,
+    preferred_design: str | None = None,
     seed: int | str | None = None,
     sync_seconds: float = 1.0,
     map_size: int = MAP_SIZE,
@@ -215,7 +218,8 @@ def open_lmdb(
         if store:
             _check_header(where, store.header, wanted)
         else:
-            store = _open_new(where, wanted, sync_seconds=sync_seconds, map_size=map_size, create=create, memory=memory)
+            fresh = Header.new(**wanted | {"design": design or preferred_design})
+            store = _open_new(where, wanted, fresh, sync_seconds=sync_seconds, map_size=map_size, create=create, memory=memory)
         _open[where] = store, uses + 1
     return store
 
@@ -240,9 +244,17 @@ def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
             )
 
 
-def _open_new(path: Path, wanted: dict[str, Any], *, sync_seconds: float, map_size: int, create: bool, memory: int | None) -> LmdbStore:
-    fresh = Header.new(**wanted)
-    with _mapped_errors(path):
+def _open_new(
+    path: Path,
+    wanted: dict[str, Any],
+    fresh: Header,
+    *,
+    sync_seconds: float,
+    map_size: int,
+    create: bool,
+    memory: int | None,
+) -> LmdbStore:
+    with mapped_errors(path):
         exists = _look_for_store(path, create=create)
         if not exists:
             path.mkdir(parents=True, exist_ok=True)
@@ -274,7 +286,7 @@ def _look_for_store(path: Path, *, create: bool) -> bool:
 def _environment(path: Path, map_size: int) -> lmdb.Environment:
     while True:
         try:
-            return lmdb.open(str(path), map_size=map_size, max_dbs=_MOST_DATABASES, max_spare_txns=2)
+            return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2)
         except (lmdb.MemoryError, MemoryError) as exc:
             # Less address space than asked for (a container's limit, a 32-bit system): smaller stores still fit.
             if map_size <= _SMALLEST_MAP:
@@ -282,15 +294,62 @@ def _environment(path: Path, map_size: int) -> lmdb.Environment:
             map_size //= 4
 
 
-def _databases(env: lmdb.Environment) -> Databases:
+def databases(env: lmdb.Environment) -> Databases:
+    """Return the databases of pages, owners and the register, made where there are none."""
     links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True) for name in ("fingerprints", "bodies", "texts")}
     return Databases(**links, **{name: env.open_db(name.encode()) for name in ("meta", "pages", "duplicates")})
 
 
-def _table_databases(env: lmdb.Environment, header: Header) -> TableDatabases:
-    count = len(design_by_name(header.design, header.bits).tables)
-    tables = tuple(env.open_db(f"table{index}".encode()) for index in range(count))
-    return TableDatabases(env.open_db(b"log"), env.open_db(b"state"), tables)
+def table_databases(env: lmdb.Environment, header: Header, *, create: bool = True) -> TableDatabases:
+    """Return the databases of tables and the log."""
+    tables = tuple(env.open_db(f"table{index}".encode(), create=create) for index in range(len(header.design_of_tables.tables)))
+    return TableDatabases(env.open_db(b"log", create=create), env.open_db(b"state", create=create), tables)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep everybody else from opening a store.
+
+    Raises:
+        StoreFormatError: there is no store.
+        StoreError: somebody has it open.
+    """
+    _look_for_store(path, create=False)
+    with _opening:
+        # First of all: to close the lock file again would give up this process's own lock on it.
+        if path in _open:
+            raise StoreError(f"{path} is open in this process: close it first")
+        with _locked(path):
+            yield
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with (path / "lock.mdb").open("ab") as lock:
+        try:
+            # The lock that LMDB itself holds, shared, while an environment is open, and waits for when it opens one.
+            lockf(lock, LOCK_EX | LOCK_NB, 1)
+        except OSError as exc:
+            raise StoreError(f"{path} is in use by another process ({exc}): stop the crawl that uses it first") from exc
+        yield
+
+
+def read_header(path: Path, env: lmdb.Environment) -> Header:
+    """Return the header of a store.
+
+    Raises:
+        StoreFormatError: it is none, or of another format.
+        StoreCorruptError: it is damaged.
+    """
+    meta = env.open_db(b"meta", create=False)
+    with env.begin(db=meta) as txn:
+        return _parse_header(path, txn.get(_HEADER))
+
+
+def write_header(env: lmdb.Environment, header: Header) -> None:
+    """Write the header of a new store."""
+    with env.begin(write=True, db=env.open_db(b"meta")) as txn:
+        txn.put(_HEADER, _format_header(header))
 
 
 def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header, *, exists: bool) -> Header:
