@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -511,3 +512,42 @@ def test_a_damaged_file_never_gives_a_wrong_answer(path: Path, damage: str):
     found = found_in_damaged_copies(path, damage)
     assert "wrong" not in found
     assert {"refused", "problems"} & set(found)
+    if damage == "truncate":
+        # "right" where nothing but free pages is missing.
+        assert set(found) <= {"refused", "right"}
+
+
+def test_a_file_that_lacks_free_pages_only_is_whole(path: Path):
+    with open_store(path, sync_seconds=math.inf) as store:
+        store.load_fingerprints(range(5_000))
+    data = path / "data.mdb"
+    with lmdb.open(str(path), max_dbs=20) as env:
+        big = env.open_db(b"big")
+        with env.begin(write=True) as txn:
+            txn.put(b"big", bytes(1 << 20), db=big)
+        with env.begin(write=True) as txn:
+            txn.drop(big)
+    whole = data.stat().st_size
+    os.truncate(data, whole - (1 << 19))
+    with open_store(path) as store:
+        assert store.counts()["fingerprints"] == 5_000
+        assert data.stat().st_size == whole
+
+
+def test_a_file_that_is_cut_short_is_refused_and_left_as_it_was(made: Path):
+    data = made / "data.mdb"
+    whole = data.read_bytes()
+    refused: list[tuple[int, int, bool]] = []
+    for size in range(8192, len(whole), 4096):
+        os.truncate(data, size)
+        try:
+            with open_store(made) as store:
+                # Nothing but free pages was missing.
+                assert store.verify() == []
+        except StoreCorruptError as exc:
+            refused.append((size, data.stat().st_size, "is cut short" in str(exc)))
+        data.write_bytes(whole)
+    assert len(refused) > 5
+    assert all(left == size and named for size, left, named in refused)
+    with open_store(made) as store:
+        assert store.verify() == []

@@ -51,7 +51,7 @@ def fingerprint_of(writer: str, batch: int, i: int) -> int:
 
 def write(path: str, writer: str, first: int) -> None:
     """Write batches until killed, saying which are written."""
-    with open_store(path, sync_seconds=inf, **({"memory": 0} if writer == "a" else {})) as store:
+    with open_store(path, sync_seconds=inf, memory=0 if writer == "a" else None) as store:
         batch = first
         while True:
             for i in range(BATCH):
@@ -77,14 +77,14 @@ def run(path: Path, rounds: int, seed: int) -> Result:
         with open_store(path, sync_seconds=inf) as store:
             problems += store.verify()
             held = {stored.page.url for stored in store.pages()}
-            for writer in written:
-                there = [batch for batch in range(begun[writer], written[writer] + 40) if f"http://{writer}.test/{batch}/1" in held]
-                lost += sum(batch not in there for batch in range(begun[writer], written[writer] + 1))
+            for writer, last in written.items():
+                there = [batch for batch in range(begun[writer], last + 40) if f"http://{writer}.test/{batch}/1" in held]
+                lost += sum(batch not in there for batch in range(begun[writer], last + 1))
                 for batch in there:
                     torn += any(f"http://{writer}.test/{batch}/{i}" not in held for i in range(1, BATCH))
                     torn += not all(store.query_fingerprint(fingerprint_of(writer, batch, BATCH + i), 0) for i in range(BATCH))
                     missed += not all(store.query(fingerprint_of(writer, batch, i) ^ 0b10011, 3) for i in range(1, BATCH))
-                begun[writer] = max([begun[writer] - 1, written[writer], *there]) + 1
+                begun[writer] = max([begun[writer] - 1, last, *there]) + 1
     return Result(2 * rounds, sum(begun.values()), lost, torn, missed, problems)
 
 
@@ -123,7 +123,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as directory:
         result = run(Path(directory, "store"), options.rounds, options.seed)
-    print(f"{result.kills} kills, {result.commits} commits: {result.lost} commits lost, {result.torn} torn, {result.missed} answers missing")
+    print(
+        f"{result.kills} kills, {result.commits} commits: {result.lost} commits lost, {result.torn} torn, {result.missed} answers missing"
+    )
     print("\n".join(result.problems) or "verify found nothing.")
     sys.exit(not result.clean)
 

@@ -111,6 +111,6 @@ def _seed_of(url: str) -> dict[str, int]:
 
 
 def _open_memory(options: dict[str, Any]) -> Store:
-    design = options["design"] or options.get("preferred_design")
+    design = options.get("preferred_design") if options["design"] is None else options["design"]
     header = Header.new(bits=options["bits"], design=design, seed=options["seed"])
     return MemoryStore(header, sync_seconds=options["sync_seconds"])

@@ -21,6 +21,7 @@ from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, Sto
 from simcrawl.store.base import BaseStore, Duplicate, Header
 from simcrawl.store.snapshot import Databases, Snapshot, Writer, problems
 from simcrawl.store.tables import PackedTables, TableDatabases
+from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
     import os
@@ -218,7 +219,7 @@ def open_lmdb(
         if store:
             _check_header(where, store.header, wanted)
         else:
-            fresh = Header.new(**wanted | {"design": design or preferred_design})
+            fresh = Header.new(**wanted | {"design": preferred_design if design is None else design})
             store = _open_new(where, wanted, fresh, sync_seconds=sync_seconds, map_size=map_size, create=create, memory=memory)
         _open[where] = store, uses + 1
     return store
@@ -244,15 +245,31 @@ def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
             )
 
 
-def _open_new(
-    path: Path,
-    wanted: dict[str, Any],
-    fresh: Header,
-    *,
-    sync_seconds: float,
-    map_size: int,
-    create: bool,
-    memory: int | None,
+def _open_new(path: Path, wanted: dict[str, Any], fresh: Header, **options: Any) -> LmdbStore:
+    missing = missing_bytes(path / "data.mdb")
+    if not missing:
+        return _open_whole(path, wanted, fresh, **options)
+    with mapped_errors(path), filled_up(path / "data.mdb", missing):
+        try:
+            store = _open_whole(path, wanted, fresh, **options)
+        except StoreError as exc:
+            raise _cut_short(path, missing, str(exc)) from exc
+        try:
+            found = store.verify()
+        except StoreError as exc:
+            found = [str(exc)]
+        if found:
+            store._env.close()  # noqa: SLF001 - it is nobody's yet
+            raise _cut_short(path, missing, found[0])
+        return store
+
+
+def _cut_short(path: Path, missing: int, problem: str) -> StoreCorruptError:
+    return StoreCorruptError(f"{path}/data.mdb is cut short, {missing} bytes are missing ({problem}): restore the store from a backup")
+
+
+def _open_whole(
+    path: Path, wanted: dict[str, Any], fresh: Header, *, sync_seconds: float, map_size: int, create: bool, memory: int | None
 ) -> LmdbStore:
     with mapped_errors(path):
         exists = _look_for_store(path, create=create)
