@@ -551,3 +551,66 @@ def test_a_file_that_is_cut_short_is_refused_and_left_as_it_was(made: Path):
     assert all(left == size and named for size, left, named in refused)
     with open_store(made) as store:
         assert store.verify() == []
+
+
+# Larger than the memory it may use
+
+
+@pytest.mark.parametrize("room", [0, 64, 150, 10_000])
+def test_a_store_that_outgrows_its_memory_answers_as_before(path: Path, room: int):
+    noise = Random(room)
+    # A place for every prefix of the four tables, then 32 bytes a fingerprint.
+    memory = (50 * 4 << 16) + 32 * room
+    held = {noise.getrandbits(64) for _ in range(6_000)}
+    loaded, single = sorted(held)[:5_000], sorted(held)[5_000:]
+    for _ in range(2):
+        with open_store(path, sync_seconds=math.inf, memory=memory) as store:
+            for i, fingerprint in enumerate(single):
+                store.admit_fingerprint(fingerprint, 0)
+                if i % 50 == 0:
+                    store.sync()
+                if i == 500:
+                    store.load_fingerprints(loaded)
+            assert all(store.query_fingerprint(fingerprint ^ 1 << 63, 1) for fingerprint in held)
+            assert store.query_fingerprint(noise.getrandbits(64), 3) == []
+            store.sync()
+            assert store.counts()["fingerprints"] == len(held)
+            assert store.verify() == []
+
+
+WRITE_AND_FORGET = """
+import math, sys
+from random import Random
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.test_store_lmdb import NEAR
+with open_store(sys.argv[1], sync_seconds=math.inf, memory=0) as store:
+    for round in range(4):
+        for i in range(40):
+            store.admit(page(f"http://a.test/{round}/{i}", Random(f"{round} {i}").getrandbits(64)), NEAR)
+        store.sync()
+        for i in range(0, 40, 2):
+            store.forget(f"http://a.test/{round}/{i}")
+        print(round, flush=True)
+        sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("memory", [0, None])
+def test_an_open_store_follows_what_another_process_adds_folds_and_removes(path: Path, memory: int | None):
+    with open_store(path, sync_seconds=math.inf, memory=memory) as store, child(WRITE_AND_FORGET, path) as other:
+        assert other.stdin
+        assert other.stdout
+        for _ in range(4):
+            done = int(other.stdout.readline())
+            for number in range(done + 1):
+                for i in range(40):
+                    found = store.query_fingerprint(Random(f"{number} {i}").getrandbits(64) ^ 0b101, 3)
+                    assert len(found) == i % 2
+            store.admit_fingerprint(done << 40, 0)
+            store.sync()
+            other.stdin.write("on\n")
+            other.stdin.flush()
+        other.communicate()
+        assert store.verify() == []
+        assert store.counts()["fingerprints"] == 4 * 20 + 4
