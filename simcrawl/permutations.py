@@ -220,7 +220,7 @@ def _cut(positions: tuple[int, ...], blocks: int) -> list[tuple[int, ...]]:
     return [positions[start:end] for start, end in pairwise(edges)]
 
 
-# Microseconds, measured from Python (docs/benchmarks.md): a probe; a look-up among so many entries of all tables; a candidate.
+# Microseconds, from Python on an idle machine: a probe; a look-up among so many entries of all tables; a candidate.
 _PROBE, _CANDIDATE = 2.1, 0.0025
 _ENTRIES, _LOOK_UPS = (4e5, 4e6, 4e7, 1.2e8, 4e8), (0.62, 0.87, 1.6, 2.0, 2.4)
 _INSERT, _INSERT_SHARE = 0.15, 0.16

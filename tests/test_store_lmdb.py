@@ -402,6 +402,42 @@ def test_a_full_store_goes_on_in_memory_and_works_again_with_more_space(path: Pa
         assert store.counts()["pages"] == len(synced | waiting)
 
 
+# A limit on the size of files is as near to a full disk as a test comes that may not mount one.
+WRITE_BEYOND_A_LIMIT = """
+import math, resource, sys
+from random import Random
+from simcrawl.errors import StoreError
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.test_store_lmdb import NEAR
+noise, pages = Random(1), {}
+with open_store(sys.argv[1], sync_seconds=math.inf) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+    try:
+        while True:
+            url = f"http://a.test/{len(pages)}"
+            pages[url] = noise.getrandbits(64)
+            store.admit(page(url, pages[url]), NEAR)
+            store.admit_fingerprint(noise.getrandbits(64))
+            if len(pages) % 50 == 0:
+                store.sync()
+    except StoreError as exc:
+        print("cannot write:", exc)
+    print(all(store.query(fingerprint, 0) for fingerprint in pages.values()), store.verify())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    store.sync()
+    print(store.counts()["pages"] == len(pages), store.counts()["fingerprints"] == 2 * len(pages), store.verify())
+"""
+
+
+def test_a_store_whose_disk_takes_no_more_goes_on_and_recovers(path: Path):
+    with child(WRITE_BEYOND_A_LIMIT, path) as writer:
+        failed, full, recovered = writer.communicate()[0].splitlines()
+    assert failed.startswith("cannot write: ")
+    assert full == "True []"
+    assert recovered == "True True []"
+
+
 # Damaged
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, fields
 from fcntl import LOCK_EX, LOCK_NB, lockf
 from pathlib import Path
+from shutil import disk_usage
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
+# A commit may fail with a little space left.
+_FULL = 1 << 24
 MOST_DATABASES = 128
 """How many named databases an environment may have."""
 
@@ -54,7 +57,7 @@ def mapped_errors(path: Path) -> Iterator[None]:
 
 
 def _own_error(path: Path, exc: Exception) -> StoreError:
-    if isinstance(exc, (lmdb.MapFullError, lmdb.DiskError)) or "No space left" in str(exc):
+    if isinstance(exc, (lmdb.MapFullError, lmdb.DiskError)) or "No space left" in str(exc) or _is_cut_off(path, exc):
         return StoreFullError(f"no space left in {path} ({exc}): free disk space, or open the store with a larger map_size")
     if isinstance(exc, (lmdb.CorruptedError, lmdb.PageNotFoundError, lmdb.PanicError)):
         return StoreCorruptError(f"{path} is damaged ({exc}): restore it from a backup, or start a new store")
@@ -65,6 +68,11 @@ def _own_error(path: Path, exc: Exception) -> StoreError:
     if isinstance(exc, OSError):
         return StoreError(f"cannot use {path} ({exc}): check that the directory exists and may be written")
     return StoreError(f"{path}: {exc}")
+
+
+def _is_cut_off(path: Path, exc: Exception) -> bool:
+    # What fits of a write is written, and LMDB then speaks of an input/output error.
+    return "Input/output error" in str(exc) and path.exists() and disk_usage(path).free < _FULL
 
 
 class LmdbStore(BaseStore):

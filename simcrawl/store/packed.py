@@ -5,7 +5,7 @@ Pure: numpy and dictionaries, no I/O. Stores keep here what is not in their tabl
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import compress, pairwise
 from operator import getitem
 from struct import Struct, unpack
 from typing import TYPE_CHECKING, Any
@@ -186,14 +186,16 @@ class Delta:
         self._lists = lists if aligned and len(lists) == len(self.tables) else None
         self._numbers = Struct(f">{len(lists)}H")
 
-    def add(self, index: int, rows: NDArray[np.uint64]) -> None:
-        """Add fingerprints that are not there to one table."""
-        held, table = self.tables[index], self.packer.design.tables[index]
-        if isinstance(held, _Dense) and len(rows) < len(held.held):
-            held.add_each(table.prefixes(rows).tolist(), self.packer.pieces(rows))
-        else:
-            for key, packed in self.packer.groups(table, rows):
-                held.add(key, packed)
+    def add(self, rows: NDArray[np.uint64], prefixes: list[NDArray[Any]], masks: list[NDArray[np.bool_]]) -> None:
+        """Add fingerprints that are not there: to each table those that its mask names, under its prefixes."""
+        # Sorting pays only where several fingerprints share a place.
+        pieces = self.packer.pieces(rows) if len(rows) < 1 << DENSE_BITS else None
+        for held, table, numbers, mask in zip(self.tables, self.packer.design.tables, prefixes, masks, strict=True):
+            if pieces and isinstance(held, _Dense):
+                held.add_each(numbers[mask].tolist(), pieces if mask.all() else list(compress(pieces, mask.tolist())))
+            else:
+                for key, packed in self.packer.groups(table, rows[mask]):
+                    held.add(key, packed)
 
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint from every table that has it."""

@@ -208,9 +208,9 @@ class PackedTables:
             for row in batch.rows:
                 self._delta.discard(int.from_bytes(row.tobytes(), "little"))
             return
-        for index, table in enumerate(self.design.tables):
-            waiting = batch.rows[marks[index][slices_of(table, table.prefixes(batch.rows))] < batch.sequences]
-            self._delta.add(index, waiting)
+        prefixes = [table.prefixes(batch.rows) for table in self.design.tables]
+        parts = map(slices_of, self.design.tables, prefixes)
+        self._delta.add(batch.rows, prefixes, [own[part] < batch.sequences for own, part in zip(marks, parts, strict=True)])
 
     def _tail(self, txn: Transaction[Any], after: int) -> Iterator[_Record]:
         """Yield the records of the log after one of them."""
