@@ -179,10 +179,12 @@ class PackedTables:
         self._moment = moment
 
     def _read_on(self, txn: Transaction[Any], counters: Counters) -> None:
-        fits = counters.distinct <= self._most_resident
-        if counters.loads != self._loads or (self._resident and not fits):
+        fits, marks = counters.distinct <= self._most_resident, self._read_marks(txn)
+        # Records up to the least mark are deleted: who keeps everything and has not read them cannot read them any more.
+        missed = self._resident and int(marks.min()) > self._sequence
+        if counters.loads != self._loads or (self._resident and not fits) or missed:
             self._forget()
-        marks, first = self._read_marks(txn), self._moment < 0
+        first = self._moment < 0
         waiting = marks
         if first and fits:
             self._read_tables(txn)
