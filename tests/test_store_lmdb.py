@@ -652,3 +652,15 @@ def test_an_open_store_follows_what_another_process_adds_folds_and_removes(path:
         other.communicate()
         assert store.verify() == []
         assert store.counts()["fingerprints"] == 4 * 180 + 4
+
+
+def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path):
+    with open_store(path, sync_seconds=math.inf) as store:
+        store.admit(page(A, 5), NEAR)
+        store.forget(A)
+        store.sync()
+        store.admit_fingerprint(7)
+        store.load_fingerprints([7])
+        store.sync()
+        assert store.verify() == []
+        assert store.counts()["fingerprints"] == 1

@@ -88,8 +88,8 @@ class LmdbStore(BaseStore):
         self._env = env
         self._databases = databases(env)
         self._tables = PackedTables(self._packer, table_databases(env, header), memory=memory)
-        # The last commit, where it was a group commit of this process: then decisions knew all that the next one finds.
-        self._own_commit = -1
+        # Of the tables after this process's last group commit: where it still stands, decisions knew all that the next one finds.
+        self._own_version = (-1, -1)
 
     @contextmanager
     def _reader(self) -> Iterator[Snapshot]:
@@ -121,12 +121,12 @@ class LmdbStore(BaseStore):
                 self._tables.catch_up(txn, before)
             writer = Writer(txn, self._databases, self._tables, self.header)
             late = sum(writer.put_page(stored) for stored in pages)
-            writer.put_bare(bare, known_new=before == self._own_commit)
+            writer.put_bare(bare, known_new=self._tables.version(txn) == self._own_version)
             for url, line in register.items():
                 writer.put_duplicate(url, line)
             writer.finish()
-            moment = txn.id()
-        self._own_commit = moment
+            version = self._tables.version(txn)
+        self._own_version = version
         self.late_duplicates += late
 
     def _erase(self, url: str) -> bool:

@@ -239,6 +239,12 @@ class PackedTables:
         found = txn.get(_COUNTERS_KEY, db=self._databases.state)
         return Counters() if found is None else Counters(*_COUNTERS.unpack(_unseal(found, "the counters")))
 
+    def version(self, txn: Transaction[Any]) -> tuple[int, int]:
+        """Return what every change of the fingerprints changes."""
+        # Not the number of the transaction: one that changes nothing leaves its number to the next.
+        counters = self.counters(txn)
+        return counters.sequence, counters.loads
+
     def chunks(self, txn: Transaction[Any], size: int) -> Iterator[NDArray[np.uint64]]:
         """Yield every fingerprint once, in chunks of about `size`, as a transaction sees them."""
         packed = bytearray()
