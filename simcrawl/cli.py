@@ -21,12 +21,19 @@ from rich.progress import track
 
 from simcrawl import __version__, calibration
 from simcrawl.cli_bulk import COMMANDS
-from simcrawl.cli_output import json_option as _json, open_existing as _open, show as _show, store_argument as _store
+from simcrawl.cli_output import (
+    checked_path as _on_disk,
+    json_option as _json,
+    open_existing as _open,
+    show as _show,
+    store_argument as _store,
+)
 from simcrawl.detector import Detector, compare as compare_pages
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
+from simcrawl.store import compact as compact_store, rebuild as rebuild_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
 
 NEGATIVE = 1
 STORE_ERROR = 3
-STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "clusters", "load", "export", "import")
+STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "rebuild", "compact", "clusters", "load", "export", "import")
 """Commands whose first argument is a store."""
 
 _recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")
@@ -188,6 +195,27 @@ def verify(store: str, as_json: bool) -> int:
     else:
         click.echo("\n".join(problems) or "No problems found.")
     return NEGATIVE if problems else 0
+
+
+@cli.command()
+@_store
+@click.option("--design", required=True, help="Tables: 4, 10, 16 or 20 of the paper's, or blocks and chosen blocks such as 5:2.")
+def rebuild(store: str, design: str) -> None:
+    """Give a store the tables of another design, without crawling again. Nobody may have it open."""
+    try:
+        rebuild_store(_on_disk(store), design)
+    except ValueError as exc:
+        raise click.UsageError(str(exc)) from exc
+    with _open(store) as opened:
+        counts = opened.counts()
+        click.echo(f"{counts['fingerprints']} fingerprints in {len(opened.design.tables)} tables, {counts['bytes']} bytes.")
+
+
+@cli.command()
+@_store
+def compact(store: str) -> None:
+    """Give back the space that a store does not need any more. Nobody may have it open."""
+    click.echo(f"{compact_store(_on_disk(store))} bytes given back.")
 
 
 @cli.command()

@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import numpy as np
@@ -164,7 +164,7 @@ def _export_tables(store: Store, file: Path, tables: tuple[int, ...]) -> dict[st
     with at_work("Writing", 1) as move:
         written = write_tables(
             file,
-            _chunks(store),
+            store.fingerprint_chunks(),
             design=store.design.name,
             bits=header.bits,
             tables=tables or None,
@@ -248,11 +248,7 @@ def _held(path: str) -> Iterator[_Held]:
         return
     with open_existing(path) as store:
         header = store.header
-        yield _Held(lambda: _chunks(store), header.bits, header.seed, header.recipe, store.size()["pages"], store)
-
-
-def _chunks(store: Store) -> Iterator[Words]:
-    return cast("Iterator[Words]", cast("Any", store).fingerprint_chunks())
+        yield _Held(store.fingerprint_chunks, header.bits, header.seed, header.recipe, store.size()["pages"], store)
 
 
 def _is_tables(path: Path) -> bool:

@@ -16,12 +16,17 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
 from math import comb, prod
-from typing import TYPE_CHECKING
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from simcrawl.simhash import check_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
 Levels = tuple[tuple[int, int], ...]
 """Per level of the recursion: into how many blocks the bits are cut, and how many of them come to the front."""
@@ -57,6 +62,25 @@ class Table:
     def prefix(self, fingerprint: int) -> int:
         """Return the chosen bits: the key under which this table keeps the fingerprint."""
         return self._gather(fingerprint, self.prefix_bits)
+
+    @property
+    def key_bytes(self) -> int:
+        """How many bytes hold a prefix."""
+        return (self.prefix_bits + 7) // 8
+
+    def prefixes(self, words: NDArray[np.uint64]) -> NDArray[Any]:
+        """Return the prefixes of fingerprints given as words, shape (n,): uint64, or int objects for prefixes above 64 bits."""
+        if self.prefix_bits > 64:
+            return np.array([self.prefix(int.from_bytes(row.tobytes(), "little")) for row in words], object)
+        values = np.zeros(len(words), np.uint64)
+        for shift, width in _runs(self.order, self.prefix_bits):
+            word, low = divmod(shift, 64)
+            part = words[:, word] >> np.uint64(low)
+            if low + width > 64:
+                part = part | words[:, word + 1] << np.uint64(64 - low)
+            values = values << np.uint64(width) if width < 64 else np.zeros_like(values)
+            values |= part & np.uint64((1 << width) - 1)
+        return values
 
     def _gather(self, fingerprint: int, count: int) -> int:
         value = 0
@@ -96,14 +120,48 @@ class Design:
             inside, remaining = inside + fewest, remaining - fewest
         return inside
 
+    def radii(self, distance: int) -> tuple[int, ...]:
+        """Return for each table how many prefix bits to flip, -1 for a table that need not be looked at, so that nothing is missed.
+
+        Tables of one block each share the differing bits out among them: with more than r_i of them in the prefix of every table i
+        there would be sum(r_i + 1) at least. So radii that sum to `distance` + 1 - tables do, and small ones cost less (Norouzi et
+        al., section 3.2). Other designs look at every table with `radius`.
+        """
+        count = len(self.tables)
+        if len(self.levels) > 1 or self.levels[0][1] > 1:
+            return (self.radius(distance),) * count
+        share, extra = divmod(distance + 1, count)
+        return (share,) * extra + (share - 1,) * (count - extra)
+
     def probes(self, distance: int) -> int:
         """Return how many look-ups an online query of this radius costs."""
-        radius = self.radius(distance)
-        return sum(flip_count(table.prefix_bits, radius) for table in self.tables)
+        return sum(flip_count(table.prefix_bits, radius) for table, radius in zip(self.tables, self.radii(distance), strict=True))
+
+    def prefix_keys(self) -> Callable[[int], Sequence[bytes]]:
+        """Return the function from a fingerprint to its prefix in every table, left-aligned in as few bytes as hold it."""
+        size, shapes = self.bits // 8, [_runs(table.order, table.prefix_bits) for table in self.tables]
+        blocks = [position for table in self.tables for position in table.order[: table.prefix_bits]]
+        if blocks == list(range(self.bits)) and not any(table.prefix_bits % 8 for table in self.tables):
+            # One whole number of bytes a table, all in order, as in the default design.
+            whole = Struct("".join(f"{table.key_bytes}s" for table in self.tables))
+            return lambda fingerprint: whole.unpack(fingerprint.to_bytes(size, "big"))
+        lengths = [table.key_bytes for table in self.tables]
+
+        def gather(fingerprint: int) -> list[bytes]:
+            keys = []
+            for runs, length in zip(shapes, lengths, strict=True):
+                value, room = 0, 8 * length
+                for shift, width in runs:
+                    room -= width
+                    value |= (fingerprint >> shift & ((1 << width) - 1)) << room
+                keys.append(value.to_bytes(length, "big"))
+            return keys
+
+        return gather
 
 
 def flip_count(width: int, radius: int) -> int:
-    """Return how many values of `width` bits lie within `radius` of a given one."""
+    """Return how many values of `width` bits lie within `radius` of a given one; none for a radius below 0."""
     return sum(comb(width, i) for i in range(min(radius, width) + 1))
 
 
@@ -160,6 +218,35 @@ def _cut(positions: tuple[int, ...], blocks: int) -> list[tuple[int, ...]]:
     size, extra = divmod(len(positions), blocks)
     edges = [i * size + min(i, extra) for i in range(blocks + 1)]
     return [positions[start:end] for start, end in pairwise(edges)]
+
+
+# Microseconds, from Python on an idle machine: a probe; a look-up among so many entries of all tables; a candidate.
+_PROBE, _CANDIDATE = 2.1, 0.0025
+_ENTRIES, _LOOK_UPS = (4e5, 4e6, 4e7, 1.2e8, 4e8), (0.62, 0.87, 1.6, 2.0, 2.4)
+_INSERT, _INSERT_SHARE = 0.15, 0.16
+_MOST_BLOCKS = 12
+
+
+def page_cost(tables: Design, distance: int, pages: int) -> float:
+    """Return the modelled microseconds for an online query of this radius and an insert, with so many pages stored."""
+    look_up = float(np.interp(pages * len(tables.tables), _ENTRIES, _LOOK_UPS))
+    radii = tables.radii(distance)
+    shares = [flip_count(table.prefix_bits, radius) / (1 << table.prefix_bits) for table, radius in zip(tables.tables, radii, strict=True)]
+    query: float = _PROBE + tables.probes(distance) * look_up + pages * sum(shares) * _CANDIDATE
+    return query + len(tables.tables) * (_INSERT + _INSERT_SHARE * look_up)
+
+
+@cache
+def choose_design(bits: int, distance: int, expected_pages: int) -> str:
+    """Return the name of the design with the least `page_cost`: one of the paper's, or one block a table.
+
+    Raises:
+        ValueError: fingerprints of so many bits do not exist, or the number of pages is negative.
+    """
+    if expected_pages < 0:
+        raise ValueError(f"expected_pages must be 0 or more, got {expected_pages}")
+    names = [*PAPER, *(f"{blocks}:1" for blocks in range(2, min(check_width(bits), _MOST_BLOCKS) + 1) if blocks != PAPER["4"][0][0])]
+    return min(names, key=lambda name: page_cost(design(name, bits), distance, expected_pages))
 
 
 @cache

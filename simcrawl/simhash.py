@@ -138,6 +138,8 @@ def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.ui
     if isinstance(fingerprints, np.ndarray):
         return np.ascontiguousarray(fingerprints, np.uint64).reshape(-1, words_per_fingerprint(bits))
     size = 8 * words_per_fingerprint(bits)
+    if size == 8 and isinstance(fingerprints, list):
+        return np.array(fingerprints, np.uint64).reshape(-1, 1)
     joined = b"".join(int(value).to_bytes(size, "little") for value in fingerprints)
     return np.frombuffer(joined, "<u8").reshape(-1, size // 8)
 

@@ -232,13 +232,28 @@ def test_compare_pages_without_a_fingerprint_as_a_crawl_does(html_a: str, html_b
     assert detector.admit(detector.page(html_b, url=B)).is_duplicate == (code == 0)
 
 
+def test_a_store_is_rebuilt_and_compacted(store: str, capsys: pytest.CaptureFixture[str]):
+    with simcrawl.open_store(store) as opened:
+        before = sorted(stored.page.url for stored in opened.pages())
+    assert run(["rebuild", store, "--design", "10"]) == 0
+    assert " fingerprints in 10 tables, " in capsys.readouterr().out
+    assert run(["compact", store]) == 0
+    assert capsys.readouterr().out.endswith(" bytes given back.\n")
+    with simcrawl.open_store(store) as opened:
+        assert opened.verify() == []
+        assert (sorted(stored.page.url for stored in opened.pages()), opened.header.design) == (before, "10")
+        assert run(["compact", store]) == 3
+    assert "close it first" in capsys.readouterr().err
+
+
 # ---- exit codes and errors
 
 
 @pytest.mark.parametrize("command", [command for command in STORE_COMMANDS if command not in ("export", "load", "import")])
 def test_a_store_that_is_not_there_is_a_store_error(command: str, tmp_path: Path, write: Any, capsys: pytest.CaptureFixture[str]):
     absent = tmp_path / "absent"
-    assert run([command, str(absent), *([write("a.html", page(english()))] if command == "query" else [])]) == 3
+    more = {"query": [write("a.html", page(english()))], "rebuild": ["--design", "10"]}
+    assert run([command, str(absent), *more.get(command, [])]) == 3
     shown = capsys.readouterr()
     assert str(absent) in shown.err
     assert shown.err.startswith("Error: ")
@@ -257,6 +272,10 @@ def test_a_directory_of_other_things_is_a_store_error(tmp_path: Path, capsys: py
     [
         (["nonsense"], "nonsense"),
         (["stats"], "STORE"),
+        (["rebuild", "{store}"], "--design"),
+        (["rebuild", "{store}", "--design", "seven"], "'seven' is no design"),
+        (["rebuild", "memory:", "--design", "10"], "memory: store ends with its crawl"),
+        (["compact", "memory:"], "memory: store ends with its crawl"),
         (["stats", "memory:"], "memory: store ends with its crawl"),
         (["stats", "redis://host/0"], "redis://host/0"),
         (["query", "{store}", "/no/such/file"], "/no/such/file"),

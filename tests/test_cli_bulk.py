@@ -5,41 +5,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import pytest
 
 import simcrawl
 from simcrawl.cli import run
-from simcrawl.simhash import to_hex, words
+from simcrawl.simhash import to_hex
 from simcrawl.sorted_tables import SortedTables
-from simcrawl.store import BaseStore
 from tests.samples import chinese, english, page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 SCRIPT = str(Path(sys.executable).with_name("simcrawl"))
 ORIGIN = "http://example.org"
 LONG = english(150)
 # Of words of its own: the sentences of the samples share theirs, and some seeds give all of them one fingerprint.
 OTHER = " ".join(f"term{number}" for number in range(400))
-
-
-def _chunks(self: BaseStore, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
-    """Yield a store's fingerprints, while it has no faster way."""
-    with self._reader() as reader:
-        held = list(cast("Any", reader).distinct_fingerprints())
-    yield from (words(held[start : start + size], bits=self.header.bits) for start in range(0, len(held), size))
-
-
-@pytest.fixture(autouse=True)
-def _chunks_of_stores(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not hasattr(BaseStore, "fingerprint_chunks"):
-        monkeypatch.setattr(BaseStore, "fingerprint_chunks", _chunks, raising=False)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ LAYERS = [
     "crawl",
 ]
 OWNERS = {
-    "lmdb": ["store.lmdb_store"],
+    "lmdb": ["store.lmdb_store", "store.maintenance"],
     "lxml": ["blocks"],
     "trafilatura": ["extraction"],
     "jieba": ["features"],

@@ -8,9 +8,9 @@ from math import comb
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.permutations import PAPER, Design, cheapest_levels, design, flip_count, flips
-from simcrawl.simhash import hamming_distance
-from tests.strategies import design_names, designs, fingerprints, near
+from simcrawl.permutations import PAPER, Design, cheapest_levels, choose_design, design, flip_count, flips, page_cost
+from simcrawl.simhash import hamming_distance, words
+from tests.strategies import design_names, designs, fingerprints, near, widths
 
 
 @given(st.data(), designs())
@@ -124,3 +124,53 @@ def test_a_design_of_too_many_tables_is_refused(name: str):
 def test_a_design_of_no_fingerprint_width_is_refused(bits: int):
     with pytest.raises(ValueError, match=f"fingerprints of {bits} bits do not exist"):
         design("4", bits)
+
+
+# What a store relies on
+
+
+@given(st.data(), designs())
+def test_radii_that_differ_by_table_miss_nothing_either(data: st.DataObject, tables: Design):
+    distance = data.draw(st.integers(0, tables.bits))
+    a = data.draw(fingerprints(tables.bits))
+    b = data.draw(near(a, distance, tables.bits))
+    radii = tables.radii(distance)
+    assert any(hamming_distance(table.prefix(a), table.prefix(b)) <= radius for table, radius in zip(tables.tables, radii, strict=True))
+
+
+@pytest.mark.parametrize(("distance", "radii"), [(0, (0, -1, -1, -1)), (2, (0, 0, 0, -1)), (3, (0,) * 4), (4, (1, 0, 0, 0)), (7, (1,) * 4)])
+def test_tables_of_one_block_share_the_differing_bits(distance: int, radii: tuple[int, ...]):
+    assert design("4").radii(distance) == radii
+
+
+@given(st.data(), designs())
+def test_keys_are_the_prefixes_left_aligned(data: st.DataObject, tables: Design):
+    some = data.draw(st.lists(fingerprints(tables.bits), max_size=5))
+    keys = tables.prefix_keys()
+    for fingerprint in some:
+        wanted = [(table.prefix(fingerprint) << -table.prefix_bits % 8).to_bytes(table.key_bytes, "big") for table in tables.tables]
+        assert list(keys(fingerprint)) == wanted
+    for table in tables.tables:
+        assert table.prefixes(words(some, bits=tables.bits)).tolist() == [table.prefix(fingerprint) for fingerprint in some]
+
+
+@pytest.mark.parametrize("pages", [0, 10**6, 10**7, 10**8])
+def test_four_tables_are_chosen_for_three_bits_up_to_1e8_pages(pages: int):
+    assert choose_design(64, 3, pages) == "4"
+
+
+def test_more_pages_make_more_tables_worth_their_insertion():
+    chosen = [len(design(choose_design(64, 3, 10**exponent)).tables) for exponent in range(5, 12)]
+    assert chosen == sorted(chosen)
+    assert chosen[-1] > 4
+
+
+@given(widths, st.integers(0, 8), st.integers(0, 10**10))
+def test_no_design_of_the_papers_costs_less_than_the_chosen_one(bits: int, distance: int, pages: int):
+    chosen = page_cost(design(choose_design(bits, distance, pages), bits), distance, pages)
+    assert all(chosen <= page_cost(design(name, bits), distance, pages) for name in PAPER)
+
+
+def test_a_negative_number_of_pages_is_refused():
+    with pytest.raises(ValueError, match="0 or more, got -1"):
+        choose_design(64, 3, -1)

@@ -33,14 +33,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-KINDS = ("memory", "lmdb")
+# "folding": on disk, with next to no memory, so that nothing stays there and slices are folded all the time.
+KINDS = ("memory", "lmdb", "folding")
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 EVERYTHING = replace(NEAR, copies_kept=1_000_000)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
 
 @pytest.fixture(params=KINDS)
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def where(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "folding":
+        monkeypatch.setattr("simcrawl.store.tables.MEMORY", 0)
     return "memory:" if request.param == "memory" else str(tmp_path / "store")
 
 
@@ -52,11 +55,17 @@ def store(where: str) -> Iterator[Store]:
         assert opened.verify() == []
 
 
+def open_kind(kind: str, directory: str, **options: Any) -> Store:
+    if kind == "folding":
+        options["memory"] = 0
+    return open_store("memory:" if kind == "memory" else directory, sync_seconds=math.inf, **options)
+
+
 @contextmanager
 def fresh_store(kind: str, **options: Any) -> Iterator[Store]:
     with (
         TemporaryDirectory() as directory,
-        open_store("memory:" if kind == "memory" else directory, sync_seconds=math.inf, **options) as made,
+        open_kind(kind, directory, **options) as made,
     ):
         yield made
         made.sync()
@@ -171,6 +180,23 @@ def test_an_array_loads_as_the_list_of_its_fingerprints_does(kind: str, bits: in
         store.load_fingerprints(values)
         assert [match.fingerprint for match in store.query_fingerprint(0, bits)] == [1, (1 << bits) - 1]
         assert store.counts()["fingerprints"] == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.data(), designs(), st.integers(1, 9))
+def test_chunks_hold_every_committed_fingerprint_once(kind: str, data: st.DataObject, tables, size: int):
+    crowd = data.draw(crowded(tables.bits, 3))
+    with fresh_store(kind, bits=tables.bits, design=tables.name) as store:
+        store.load_fingerprints(crowd[::2])
+        for i, fingerprint in enumerate(crowd):
+            store.admit(page(f"http://a.test/{i}", fingerprint, bits=tables.bits), EVERYTHING)
+            if i % 3 == 0:
+                store.sync()
+        store.sync()
+        chunks = list(store.fingerprint_chunks(size))
+        store.admit(page(A, 5, bits=tables.bits), EVERYTHING)
+        assert sorted(int.from_bytes(row.tobytes(), "little") for chunk in chunks for row in chunk) == sorted(set(crowd))
+        assert {(chunk.dtype, chunk.shape[1]) for chunk in chunks} == {(np.dtype(np.uint64), (tables.bits + 63) // 64)}
 
 
 def test_loading_nothing_changes_nothing(store: Store):
@@ -704,7 +730,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.register: dict[str, str | None] = {}
 
     def open(self) -> BaseStore:
-        return open_store("memory:" if self.kind == "memory" else self.directory.name, sync_seconds=math.inf)
+        return open_kind(self.kind, self.directory.name)
 
     @initialize(crowd=crowded(64, 3, size=8))
     def choose_contents(self, crowd: list[int]) -> None:
@@ -837,7 +863,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.store.counts()["pages"] == len(self.committed)
         assert self.store.verify() == []
 
-    @precondition(lambda self: self.kind == "lmdb")
+    @precondition(lambda self: self.kind != "memory")
     @rule()
     def reopen(self) -> None:
         self.store.close()
@@ -869,6 +895,11 @@ class LmdbMachine(StoreMachine):
     kind = "lmdb"
 
 
+class FoldingMachine(StoreMachine):
+    kind = "folding"
+
+
 TestMemoryMachine = MemoryMachine.TestCase
 TestLmdbMachine = LmdbMachine.TestCase
-TestMemoryMachine.settings = TestLmdbMachine.settings = settings(stateful_step_count=30)
+TestFoldingMachine = FoldingMachine.TestCase
+TestMemoryMachine.settings = TestLmdbMachine.settings = TestFoldingMachine.settings = settings(stateful_step_count=30)

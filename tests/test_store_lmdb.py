@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -230,7 +231,7 @@ from simcrawl.store import open_store
 from tests.strategies import page
 from tests.test_store_lmdb import NEAR
 path, own = sys.argv[1:]
-with open_store(path, sync_seconds=0) as store:
+with open_store(path, sync_seconds=0, memory=0 if own == "one" else None) as store:
     print("open", flush=True)
     sys.stdin.readline()
     for i in range(100):
@@ -401,6 +402,42 @@ def test_a_full_store_goes_on_in_memory_and_works_again_with_more_space(path: Pa
         assert store.counts()["pages"] == len(synced | waiting)
 
 
+# A limit on the size of files is as near to a full disk as a test comes that may not mount one.
+WRITE_BEYOND_A_LIMIT = """
+import math, resource, sys
+from random import Random
+from simcrawl.errors import StoreError
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.test_store_lmdb import NEAR
+noise, pages = Random(1), {}
+with open_store(sys.argv[1], sync_seconds=math.inf) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+    try:
+        while True:
+            url = f"http://a.test/{len(pages)}"
+            pages[url] = noise.getrandbits(64)
+            store.admit(page(url, pages[url]), NEAR)
+            store.admit_fingerprint(noise.getrandbits(64))
+            if len(pages) % 50 == 0:
+                store.sync()
+    except StoreError as exc:
+        print("cannot write:", exc)
+    print(all(store.query(fingerprint, 0) for fingerprint in pages.values()), store.verify())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    store.sync()
+    print(store.counts()["pages"] == len(pages), store.counts()["fingerprints"] == 2 * len(pages), store.verify())
+"""
+
+
+def test_a_store_whose_disk_takes_no_more_goes_on_and_recovers(path: Path):
+    with child(WRITE_BEYOND_A_LIMIT, path) as writer:
+        failed, full, recovered = writer.communicate()[0].splitlines()
+    assert failed.startswith("cannot write: ")
+    assert full == "True []"
+    assert recovered == "True True []"
+
+
 # Damaged
 
 
@@ -433,8 +470,11 @@ def test_a_damaged_line_of_the_register_is_reported(made: Path):
             list(store.duplicates())
 
 
-@pytest.mark.parametrize("database", ["fingerprints", "bodies", "texts", "table0", "table3", "pages"])
+@pytest.mark.parametrize("database", ["fingerprints", "bodies", "texts", "table0", "table3", "pages", "log", "state"])
 def test_verify_finds_what_is_missing(made: Path, database: str):
+    # Without memory every commit moves what the one before had logged to the tables.
+    with open_store(made, memory=0) as store:
+        store.load_fingerprints(range(2**40, 2**40 + 64))
     with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
         txn.drop(env.open_db(database.encode(), txn=txn), delete=False)
     with open_store(made) as store:
@@ -508,3 +548,119 @@ def test_a_damaged_file_never_gives_a_wrong_answer(path: Path, damage: str):
     found = found_in_damaged_copies(path, damage)
     assert "wrong" not in found
     assert {"refused", "problems"} & set(found)
+    if damage == "truncate":
+        # "right" where nothing but free pages is missing.
+        assert set(found) <= {"refused", "right"}
+
+
+def test_a_file_that_lacks_free_pages_only_is_whole(path: Path):
+    with open_store(path, sync_seconds=math.inf) as store:
+        store.load_fingerprints(range(5_000))
+    data = path / "data.mdb"
+    with lmdb.open(str(path), max_dbs=20) as env:
+        big = env.open_db(b"big")
+        with env.begin(write=True) as txn:
+            txn.put(b"big", bytes(1 << 20), db=big)
+        with env.begin(write=True) as txn:
+            txn.drop(big)
+    whole = data.stat().st_size
+    os.truncate(data, whole - (1 << 19))
+    with open_store(path) as store:
+        assert store.counts()["fingerprints"] == 5_000
+        assert data.stat().st_size == whole
+
+
+def test_a_file_that_is_cut_short_is_refused_and_left_as_it_was(made: Path):
+    data = made / "data.mdb"
+    whole = data.read_bytes()
+    refused: list[tuple[int, int, bool]] = []
+    for size in range(8192, len(whole), 4096):
+        os.truncate(data, size)
+        try:
+            with open_store(made) as store:
+                # Nothing but free pages was missing.
+                assert store.verify() == []
+        except StoreCorruptError as exc:
+            refused.append((size, data.stat().st_size, "is cut short" in str(exc)))
+        data.write_bytes(whole)
+    assert len(refused) > 5
+    assert all(left == size and named for size, left, named in refused)
+    with open_store(made) as store:
+        assert store.verify() == []
+
+
+# Larger than the memory it may use
+
+
+@pytest.mark.parametrize("room", [0, 64, 150, 10_000])
+def test_a_store_that_outgrows_its_memory_answers_as_before(path: Path, room: int):
+    noise = Random(room)
+    # A place for every prefix of the four tables, then 32 bytes a fingerprint.
+    memory = (50 * 4 << 16) + 32 * room
+    held = {noise.getrandbits(64) for _ in range(6_000)}
+    loaded, single = sorted(held)[:5_000], sorted(held)[5_000:]
+    for _ in range(2):
+        with open_store(path, sync_seconds=math.inf, memory=memory) as store:
+            for i, fingerprint in enumerate(single):
+                store.admit_fingerprint(fingerprint, 0)
+                if i % 50 == 0:
+                    store.sync()
+                if i == 500:
+                    store.load_fingerprints(loaded)
+            assert all(store.query_fingerprint(fingerprint ^ 1 << 63, 1) for fingerprint in held)
+            assert store.query_fingerprint(noise.getrandbits(64), 3) == []
+            store.sync()
+            assert store.counts()["fingerprints"] == len(held)
+            assert store.verify() == []
+
+
+WRITE_AND_FORGET = """
+import math, sys
+from random import Random
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.test_store_lmdb import NEAR
+with open_store(sys.argv[1], sync_seconds=math.inf, memory=0) as store:
+    for round in range(4):
+        # So many commits that every slice is folded, and its records deleted, more than once.
+        for i in range(200):
+            store.admit(page(f"http://a.test/{round}/{i}", Random(f"{round} {i}").getrandbits(64)), NEAR)
+            if i % 10 == 9:
+                store.sync()
+        for i in range(0, 200, 10):
+            store.forget(f"http://a.test/{round}/{i}")
+        print(round, flush=True)
+        sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("memory", [0, None])
+def test_an_open_store_follows_what_another_process_adds_folds_and_removes(path: Path, memory: int | None):
+    with open_store(path, sync_seconds=math.inf, memory=memory) as store, child(WRITE_AND_FORGET, path) as other:
+        assert other.stdin
+        assert other.stdout
+        for _ in range(4):
+            done = int(other.stdout.readline())
+            for number in range(done + 1):
+                for i in range(200):
+                    found = store.query_fingerprint(Random(f"{number} {i}").getrandbits(64) ^ 0b101, 3)
+                    assert len(found) == (i % 10 > 0)
+            store.admit_fingerprint(done << 40, 0)
+            store.sync()
+            other.stdin.write("on\n")
+            other.stdin.flush()
+        other.communicate()
+        assert store.verify() == []
+        assert store.counts()["fingerprints"] == 4 * 180 + 4
+
+
+def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path):
+    with open_store(path, sync_seconds=math.inf) as store:
+        store.admit(page(A, 5), NEAR)
+        store.forget(A)
+        store.sync()
+        store.admit_fingerprint(7)
+        store.load_fingerprints([7])
+        store.sync()
+        assert store.verify() == []
+        assert store.counts()["fingerprints"] == 1

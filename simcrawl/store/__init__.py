@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from simcrawl.errors import SettingError
+from simcrawl.permutations import choose_design
 from simcrawl.recipes import resolve
 from simcrawl.store.base import Admission, BaseStore, Claim, Duplicate, Header
 from simcrawl.store.memory import MemoryStore
@@ -14,10 +15,12 @@ from simcrawl.store.memory import MemoryStore
 if TYPE_CHECKING:
     from simcrawl.recipes import Recipe
 
+_BITS, _DISTANCE = 64, 3
+
 Store = BaseStore
 """The protocol of all stores."""
 
-__all__ = ["Admission", "BaseStore", "Claim", "Duplicate", "Header", "MemoryStore", "Store", "open_store"]
+__all__ = ["Admission", "BaseStore", "Claim", "Duplicate", "Header", "MemoryStore", "Store", "compact", "open_store", "rebuild"]
 
 
 def open_store(
@@ -35,7 +38,8 @@ def open_store(
 
     `recipe`: binds a new store, is checked against an old one; without it the first page binds the store. `bits`, `design`,
     `seed` likewise are for a new store and checked against an old one; `seed="random"` lets a new store choose its own.
-    `expected_pages` is a hint for the choice of a design. Options of a directory: `map_size` in bytes, `create=False`.
+    `expected_pages` chooses a new store's design where `design` does not, by cost: `simcrawl.permutations.choose_design`. Options of a
+    directory: `map_size` in bytes; `create=False`; `memory`, the bytes that its fingerprints may take in memory, by default 128 MB.
 
     Within a process all users of one directory share one store; each closes it once.
 
@@ -45,10 +49,13 @@ def open_store(
         StoreMismatchError: the store was made with other values.
         StoreError: the directory cannot be read or written.
     """
-    del expected_pages  # every design of today serves 1 to 1e8 pages best with four tables; see docs/decisions.md
-    if recipe is not None and bits is None:
-        bits = resolve(recipe).bits
+    chosen = None if recipe is None else resolve(recipe)
+    if chosen and bits is None:
+        bits = chosen.bits
     common = {"bits": bits, "design": design, "seed": seed, "sync_seconds": sync_seconds}
+    if expected_pages is not None:
+        distance = chosen.max_distance if chosen else _DISTANCE
+        common["preferred_design"] = choose_design(bits or _BITS, distance, expected_pages)
     store = _open(os.fspath(where), common | options)
     if recipe is not None:
         try:
@@ -57,6 +64,25 @@ def open_store(
             store.close()
             raise
     return store
+
+
+def rebuild(where: str | os.PathLike[str], design: str) -> None:
+    """Give a store in a directory the tables of another design: see `simcrawl.store.maintenance.rebuild`."""
+    from simcrawl.store.maintenance import rebuild as rebuild_directory  # noqa: PLC0415 - memory stores work without lmdb
+
+    rebuild_directory(_directory(where), design)
+
+
+def compact(where: str | os.PathLike[str]) -> int:
+    """Give back the space that a store in a directory does not need: see `simcrawl.store.maintenance.compact`."""
+    from simcrawl.store.maintenance import compact as compact_directory  # noqa: PLC0415 - as above
+
+    return compact_directory(_directory(where))
+
+
+def _directory(where: str | os.PathLike[str]) -> str:
+    path = os.fspath(where)
+    return unquote(urlsplit(path).path) if path.startswith("lmdb:///") else path
 
 
 def _open(where: str, options: dict[str, Any]) -> Store:
@@ -85,5 +111,6 @@ def _seed_of(url: str) -> dict[str, int]:
 
 
 def _open_memory(options: dict[str, Any]) -> Store:
-    header = Header.new(bits=options["bits"], design=options["design"], seed=options["seed"])
+    design = options.get("preferred_design") if options["design"] is None else options["design"]
+    header = Header.new(bits=options["bits"], design=design, seed=options["seed"])
     return MemoryStore(header, sync_seconds=options["sync_seconds"])

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
@@ -26,6 +27,7 @@ from simcrawl.recipes import Recipe, resolve
 from simcrawl.rule import Match, Rule, StoredPage, Verdict, View
 from simcrawl.simhash import words
 from simcrawl.store.index import PageIndex
+from simcrawl.store.packed import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,10 +36,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from simcrawl.permutations import Design
+
 # Pages that a full disk keeps from being written stay in memory, up to here; then further pages pass unrecorded.
 _MOST_UNWRITTEN = 20_000
 # A revisit changes nothing but the time of the last visit: within this many seconds it is not worth a write.
 _TOUCH_SECONDS = 3_600
+# Fingerprints without pages are written at the latest when so many wait: 200 bytes of memory each.
+_MOST_BARE = 1 << 16
 _MISSING = object()
 
 
@@ -55,6 +61,11 @@ class Header:
         design_by_name(self.design, self.bits)
         if not 0 <= self.seed < 1 << 64:
             raise SettingError(f"seed must be from 0 to 2**64 - 1, got {self.seed}")
+
+    @property
+    def design_of_tables(self) -> Design:
+        """The design that the name means."""
+        return design_by_name(self.design, self.bits)
 
     @classmethod
     def new(cls, *, bits: int | None, design: str | None, seed: int | str | None) -> Header:
@@ -195,10 +206,11 @@ class BaseStore(ABC):
 
     def __init__(self, header: Header, *, sync_seconds: float = 1.0) -> None:
         self.header = header
-        self.design = design_by_name(header.design, header.bits)
+        self.design = header.design_of_tables
         self.sync_seconds = sync_seconds
         self.late_duplicates = 0
-        self._index = PageIndex(self.design)
+        self._packer = Packer(self.design)
+        self._index = PageIndex(self._packer)
         self._recipe: Recipe | None = None
         self._claims: dict[str, Claim] = {}
         self._register: dict[str, Duplicate | None] = {}
@@ -210,6 +222,10 @@ class BaseStore(ABC):
     @abstractmethod
     def _reader(self) -> AbstractContextManager[Reader]:
         """Return a consistent view of the committed pages."""
+
+    @abstractmethod
+    def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
+        """Return {fingerprint: distance} of all committed fingerprints within the radius: `Reader.near` alone, and cheaper."""
 
     @abstractmethod
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
@@ -242,6 +258,17 @@ class BaseStore(ABC):
     @abstractmethod
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages."""
+
+    @abstractmethod
+    def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct committed fingerprint once, as words of shape (up to about `size`, words): see `simcrawl.simhash.words`.
+
+        All are of one moment, in no order; memory is that of two chunks. Take them in one go: a long read of a store on disk keeps
+        the file from reusing space.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
 
     @abstractmethod
     def verify(self) -> list[str]:
@@ -432,13 +459,14 @@ class BaseStore(ABC):
             StoreError: the store cannot be read or written.
         """
         self._check_fingerprint(fingerprint)
-        with self._view() as view:
-            near = view.near(fingerprint, max_distance)
-            if not near:
-                with self._lock:
-                    self._index.add_bare([fingerprint])
-        self.commit_if_due()
-        return min((Match(other, apart) for other, apart in near.items()), key=lambda match: match.distance, default=None)
+        with self._deciding:
+            near = self._near(fingerprint, max_distance)
+            with self._lock:
+                near |= self._index.near(fingerprint, max_distance)
+                waiting = 0 if near else self._index.add_bare(fingerprint)
+        if waiting >= _MOST_BARE or monotonic() - self._last_commit >= self.sync_seconds:
+            self.sync()
+        return min((Match(other, apart) for other, apart in near.items()), key=_distance) if near else None
 
     def load_fingerprints(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
         """Insert fingerprints without pages, in bulk; those already there have no effect. Durable when it returns.
@@ -480,8 +508,10 @@ class BaseStore(ABC):
     def query_fingerprint(self, fingerprint: int, max_distance: int = 3) -> list[Match]:
         """Online query without looking at pages: every stored fingerprint within the radius, nearest first. Exact."""
         self._check_fingerprint(fingerprint)
-        with self._view() as view:
-            near = view.near(fingerprint, max_distance)
+        with self._deciding:
+            near = self._near(fingerprint, max_distance)
+            with self._lock:
+                near |= self._index.near(fingerprint, max_distance)
         return sorted((Match(other, apart) for other, apart in near.items()), key=lambda match: (match.distance, match.fingerprint))
 
     def batch_query(self, pages: Iterable[PageFingerprint | int], max_distance: int | None = None) -> list[list[Match]]:
@@ -534,24 +564,24 @@ class BaseStore(ABC):
             with self._lock:
                 pages = [claim.previous for claim in self._claims.values() if claim.previous]
                 pages += [stored for stored in self._index if stored.confirmed]
-                bare, register = list(self._index.bare), dict(self._register)
+                bare, register = self._index.take_bare(), dict(self._register)
             if pages or bare or register:
                 self._write(pages, bare, register)
-                self._forget_written(pages, bare, register)
+                self._forget_written(pages, register)
 
     def commit_if_due(self) -> None:
         """`sync`, where the last commit is `sync_seconds` ago."""
         if monotonic() - self._last_commit >= self.sync_seconds:
             self.sync()
 
-    def _forget_written(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+    def _forget_written(self, pages: Sequence[StoredPage], register: Mapping[str, Duplicate | None]) -> None:
         # A decision under way may have opened its view of the committed pages before this commit: until it is done, the
         # overlay must still show what was written.
         with self._deciding, self._lock:
             for stored in pages:
                 if self._index.page(stored.page.url) is stored:
                     self._index.remove(stored.page.url)
-            self._index.clear_bare(bare)
+            self._index.drop_taken()
             for url, line in register.items():
                 if self._register.get(url, _MISSING) is line:
                     del self._register[url]
@@ -563,6 +593,9 @@ class BaseStore(ABC):
     def __exit__(self, *_: object) -> None:
         """Close the store."""
         self.close()
+
+
+_distance = attrgetter("distance")
 
 
 def _same_content(known: PageFingerprint | Abstention, page: PageFingerprint | Abstention) -> bool:

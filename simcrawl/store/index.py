@@ -9,13 +9,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, TypeVar
 
 from simcrawl.pages import PageFingerprint
-from simcrawl.permutations import flips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from simcrawl.permutations import Design
     from simcrawl.rule import StoredPage
+    from simcrawl.store.packed import Packer
 
 _Key = TypeVar("_Key", bytes, int)
 
@@ -23,66 +22,60 @@ _Key = TypeVar("_Key", bytes, int)
 class PermutedTables:
     """A set of fingerprints under every permutation of a design, searchable by Hamming distance."""
 
-    def __init__(self, design: Design) -> None:
-        self._design = design
-        self._all: set[int] = set()
-        self._tables: list[dict[int, set[int]]] = [{} for _ in design.tables]
-
-    def __len__(self) -> int:
-        """Return the number of distinct fingerprints."""
-        return len(self._all)
-
-    def __contains__(self, fingerprint: int) -> bool:
-        """Return whether a fingerprint is in the set."""
-        return fingerprint in self._all
+    def __init__(self, packer: Packer) -> None:
+        self._packer = packer
+        self.all: set[int] = set()
+        """The fingerprints; read-only."""
+        self._tables: list[dict[bytes, bytes]] = [{} for _ in packer.design.tables]
 
     def add(self, fingerprint: int) -> None:
         """Add a fingerprint; no effect where it is there."""
-        self._all.add(fingerprint)
-        for table, held in zip(self._design.tables, self._tables, strict=True):
-            held.setdefault(table.prefix(fingerprint), set()).add(fingerprint)
+        if fingerprint not in self.all:
+            self.all.add(fingerprint)
+            packer = self._packer
+            packed = packer.pack(fingerprint)
+            for held, key in zip(self._tables, packer.keys(fingerprint), strict=False):
+                if held.setdefault(key, packed) is not packed:
+                    held[key] += packed
 
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint; no effect where it is not there."""
-        if fingerprint not in self._all:
-            return
-        self._all.remove(fingerprint)
-        for table, held in zip(self._design.tables, self._tables, strict=True):
-            key = table.prefix(fingerprint)
-            held[key].remove(fingerprint)
-            if not held[key]:
-                del held[key]
+        if fingerprint in self.all:
+            self.all.remove(fingerprint)
+            packed = self._packer.pack(fingerprint)
+            for held, key in zip(self._tables, self._packer.keys(fingerprint), strict=True):
+                if not (rest := self._packer.without(held.pop(key), packed)):
+                    continue
+                held[key] = rest
 
     def within(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all that lie within the radius."""
-        found = {}
-        for other in self._candidates(fingerprint, distance):
-            apart = (fingerprint ^ other).bit_count()
-            if apart <= distance:
-                found[other] = apart
-        return found
+        if self._packer.probe_count(distance) >= len(self.all):
+            return {other: apart for other in self.all if (apart := (fingerprint ^ other).bit_count()) <= distance}
+        packed = b"".join(self._candidates(fingerprint, distance))
+        return self._packer.within(packed, fingerprint, distance) if packed else {}
 
-    def _candidates(self, fingerprint: int, distance: int) -> Iterator[int]:
-        radius = self._design.radius(distance)
-        if self._design.probes(distance) >= len(self._all):
-            yield from self._all
-            return
-        for table, held in zip(self._design.tables, self._tables, strict=True):
-            key = table.prefix(fingerprint)
-            for flip in flips(table.prefix_bits, radius):
-                yield from held.get(key ^ flip, ())
+    def _candidates(self, fingerprint: int, distance: int) -> list[bytes]:
+        if self._packer.is_exact(distance):
+            keys = self._packer.keys(fingerprint)
+            return [held[key] for held, key in zip(self._tables, keys, strict=True) if key in held]
+        probes = self._packer.probes(fingerprint, distance)
+        return [held[key] for held, keys in zip(self._tables, probes, strict=True) for key in keys if key in held]
 
 
 class PageIndex:
     """Stored pages by URL, body, text and fingerprint: a `View` over a dictionary."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, packer: Packer) -> None:
+        self._packer = packer
         self._pages: dict[str, StoredPage] = {}
         self._bodies: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._texts: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._fingerprints: defaultdict[int, dict[str, None]] = defaultdict(dict)
-        self._bare: set[int] = set()
-        self._tables = PermutedTables(design)
+        self._tables = PermutedTables(packer)
+        self._bare = PermutedTables(packer)
+        # Those that a commit under way is writing: it drops them at once, not one by one.
+        self._taken = PermutedTables(packer)
 
     def __len__(self) -> int:
         """Return the number of pages."""
@@ -99,16 +92,15 @@ class PageIndex:
     @property
     def fingerprints(self) -> int:
         """The number of distinct fingerprints."""
-        return len(self._tables)
+        return len(self.all_fingerprints())
 
-    @property
-    def bare(self) -> set[int]:
-        """Fingerprints that have no page."""
-        return self._bare
+    def all_fingerprints(self) -> set[int]:
+        """Return the distinct fingerprints."""
+        return self._tables.all | self._bare.all | self._taken.all
 
     def is_bare(self, fingerprint: int) -> bool:
         """Return whether a fingerprint was stored without a page."""
-        return fingerprint in self._bare
+        return fingerprint in self._bare.all or fingerprint in self._taken.all
 
     def add(self, stored: StoredPage) -> None:
         """Add a page, in place of the one under the same URL."""
@@ -135,24 +127,28 @@ class PageIndex:
         if isinstance(page, PageFingerprint):
             _unlink(self._texts, page.text_digest, url)
             _unlink(self._fingerprints, page.fingerprint, url)
-            self._drop_unused(page.fingerprint)
+            if page.fingerprint not in self._fingerprints:
+                self._tables.discard(page.fingerprint)
         return stored
 
-    def add_bare(self, fingerprints: Iterable[int]) -> None:
-        """Add fingerprints without pages."""
-        for fingerprint in fingerprints:
-            self._bare.add(fingerprint)
-            self._tables.add(fingerprint)
+    def add_bare(self, fingerprint: int) -> int:
+        """Add a fingerprint without a page; return how many there are that are not taken."""
+        self._bare.add(fingerprint)
+        return len(self._bare.all)
 
-    def clear_bare(self, fingerprints: Iterable[int]) -> None:
-        """Remove fingerprints without pages."""
-        for fingerprint in fingerprints:
-            self._bare.discard(fingerprint)
-            self._drop_unused(fingerprint)
+    def take_bare(self) -> list[int]:
+        """Return the fingerprints without pages, to be written; they stay until `drop_taken`, and are taken again without it."""
+        if self._taken.all:
+            for fingerprint in self._bare.all:
+                self._taken.add(fingerprint)
+        else:
+            self._taken = self._bare
+        self._bare = PermutedTables(self._packer)
+        return list(self._taken.all)
 
-    def _drop_unused(self, fingerprint: int) -> None:
-        if fingerprint not in self._fingerprints and fingerprint not in self._bare:
-            self._tables.discard(fingerprint)
+    def drop_taken(self) -> None:
+        """Remove the fingerprints that were taken."""
+        self._taken = PermutedTables(self._packer)
 
     def page(self, url: str) -> StoredPage | None:
         """Return the page known under a URL."""
@@ -168,7 +164,11 @@ class PageIndex:
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all fingerprints within the radius, with pages or without."""
-        return self._tables.within(fingerprint, distance)
+        found: dict[int, int] = {}
+        for tables in (self._tables, self._bare, self._taken):
+            if tables.all:
+                found |= tables.within(fingerprint, distance)
+        return found
 
     def with_fingerprint(self, fingerprint: int) -> list[StoredPage]:
         """Return the pages that have exactly this fingerprint."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from simcrawl.simhash import words
 from simcrawl.store.base import BaseStore, Duplicate, Header, Reader
 from simcrawl.store.index import PageIndex
 
@@ -22,19 +23,23 @@ class MemoryStore(BaseStore):
 
     def __init__(self, header: Header | None = None, *, sync_seconds: float = 1.0) -> None:
         super().__init__(header or Header(), sync_seconds=sync_seconds)
-        self._committed = PageIndex(self.design)
+        self._committed = PageIndex(self._packer)
         self._duplicates: dict[str, Duplicate] = {}
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
         yield self._committed
 
+    def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
+        return self._committed.near(fingerprint, distance)
+
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
         # Unlike a database this one has no snapshots: a decision under way must not see half of it.
         with self._deciding:
             for stored in pages:
                 self._committed.add(stored)
-            self._committed.add_bare(bare)
+            for fingerprint in bare:
+                self._committed.add_bare(fingerprint)
             merged: dict[str, Duplicate | None] = {**self._duplicates, **register}
             self._duplicates = {url: line for url, line in merged.items() if line}
 
@@ -42,7 +47,8 @@ class MemoryStore(BaseStore):
         return self._committed.remove(url) is not None
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
-        self._committed.add_bare(int.from_bytes(row.tobytes(), "little") for row in fingerprints)
+        for row in fingerprints:
+            self._committed.add_bare(int.from_bytes(row.tobytes(), "little"))
 
     def _bind(self, recipe: str) -> None:
         pass
@@ -67,6 +73,13 @@ class MemoryStore(BaseStore):
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages."""
         yield from list(self._committed)
+
+    def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct committed fingerprint once, in chunks of words: see `BaseStore.fingerprint_chunks`."""
+        with self._deciding:
+            held = words(self._committed.all_fingerprints(), bits=self.header.bits)
+        for start in range(0, len(held), size):
+            yield held[start : start + size]
 
     def verify(self) -> list[str]:
         """Return no problems: there are no bytes that could rot."""

@@ -1,0 +1,123 @@
+"""Work on a store as a whole, while nobody has it open: other tables, less space.
+
+A new file is written beside the old one and put in its place in one step, so that a crash at any moment leaves one of the two.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import lmdb
+
+from simcrawl.errors import StoreCorruptError
+from simcrawl.store import lmdb_store
+from simcrawl.store.packed import Packer
+from simcrawl.store.tables import PackedTables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simcrawl.store.base import Header
+
+_BESIDE = "rewriting"
+
+
+def rebuild(path: str | os.PathLike[str], design: str) -> None:
+    """Give a store the tables of another design; pages, register and recipe stay.
+
+    Needs as much free space as the store takes, and that nobody has it open: another process that opens it meanwhile waits.
+
+    Raises:
+        ValueError: there is no such design for fingerprints of that width.
+        StoreFormatError: there is no store.
+        StoreError: the store is open, or cannot be read or written.
+    """
+    with _rewritten(path) as (old, old_path, new_path):
+        header = lmdb_store.read_header(old_path, old)
+        _fill(old, header, new_path, replace(header, design=design))
+
+
+def compact(path: str | os.PathLike[str]) -> int:
+    """Give back the space that removed pages and old commits took; return how many bytes. Needs what `rebuild` needs.
+
+    Raises:
+        StoreFormatError: there is no store.
+        StoreError: the store is open, or cannot be read or written.
+    """
+    data = Path(path, "data.mdb")
+    before = data.stat().st_size if data.exists() else 0
+    with _rewritten(path) as (old, _, new_path):
+        old.copy(str(new_path), compact=True)
+    return before - data.stat().st_size
+
+
+@contextmanager
+def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment, Path, Path]]:
+    """Yield a store's environment, its path, and an empty directory for the new one, which takes its place at the end."""
+    where = Path(path).expanduser().resolve()
+    with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
+        beside = where / _BESIDE
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        try:
+            # Without locks: closing the lock file would give up our own lock on it.
+            with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as old:
+                yield old, where, beside
+            _put_in_place(beside / "data.mdb", where / "data.mdb")
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+
+def _put_in_place(new: Path, old: Path) -> None:
+    _sync(new)
+    # The lock file stays: who waits for it finds the new data behind it.
+    new.replace(old)
+    _sync(old.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _fill(old: lmdb.Environment, header: Header, path: Path, wanted: Header) -> None:
+    with lmdb.open(str(path), map_size=lmdb_store.MAP_SIZE, max_dbs=lmdb_store.MOST_DATABASES) as new:
+        lmdb_store.write_header(new, wanted)
+        databases = lmdb_store.databases(new)
+        for name in ("pages", "fingerprints", "bodies", "texts", "duplicates"):
+            # Before the transaction begins: a handle is of no use to an older one.
+            source, target = old.open_db(name.encode(), create=False), getattr(databases, name)
+            with old.begin() as reading, reading.cursor(source) as held, new.begin(write=True) as writing, writing.cursor(target) as cursor:
+                cursor.putmulti(held)
+        _load(old, header, new, wanted)
+
+
+def _load(old: lmdb.Environment, header: Header, new: lmdb.Environment, wanted: Header) -> None:
+    tables = [
+        PackedTables(Packer(made.design_of_tables), lmdb_store.table_databases(env, made, create=env is new), memory=0)
+        for env, made in ((old, header), (new, wanted))
+    ]
+    with old.begin() as reading:
+        for rows in tables[0].chunks(reading, 1 << 24):
+            with new.begin(write=True) as writing:
+                tables[1].catch_up(writing, writing.id() - 1)
+                tables[1].load(writing, rows)
+        held, written = tables[0].counters(reading), _counters(new, tables[1])
+    if (held.distinct, held.checksum) != written:
+        raise StoreCorruptError(
+            f"{written[0]} of {held.distinct} fingerprints could be read: run simcrawl verify, restore the store from a backup"
+        )
+
+
+def _counters(env: lmdb.Environment, tables: PackedTables) -> tuple[int, int]:
+    with env.begin() as txn:
+        counters = tables.counters(txn)
+    return counters.distinct, counters.checksum

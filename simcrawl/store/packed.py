@@ -1,0 +1,294 @@
+"""Packed fingerprints: little-endian words one after the other, by the prefix that a permuted table has them under.
+
+Pure: numpy and dictionaries, no I/O. Stores keep here what is not in their tables yet; distances are computed here for all of them.
+"""
+
+from __future__ import annotations
+
+from itertools import compress, pairwise
+from operator import getitem
+from struct import Struct, unpack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simcrawl.permutations import flips
+from simcrawl.simhash import words_per_fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simcrawl.permutations import Design, Table
+
+SLICES = 64
+"""A table's key space is cut into so many slices, by the first six bits of the key: what a store moves in one go."""
+_SLICE_BITS = 6
+_SHIFT = 8 - _SLICE_BITS
+DENSE_BITS = 16
+"""Tables of at most so many prefix bits have a place in memory for every prefix."""
+_WORD = np.dtype("<u8")
+# Below so many candidates a loop over ints is faster than numpy, which costs some 2 us to call.
+_FEW = 24
+
+
+class Packer:
+    """The bytes of fingerprints of one design: packed words, keys of prefixes. One user at a time: it has buffers."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.word = words_per_fingerprint(design.bits) * 8
+        self._keys_of = design.prefix_keys()
+        self._last: tuple[int, Sequence[bytes]] = (-1, [])
+        self._masks: dict[tuple[int, int], list[int]] = {}
+        self._plans: dict[int, tuple[tuple[int, ...], int]] = {}
+        self._exact: dict[int, bool] = {}
+        self._query = np.array(0, np.uint64)
+        self._differing = np.empty(1024, np.uint64)
+        self._apart = np.empty(1024, np.uint8)
+
+    def pack(self, fingerprint: int) -> bytes:
+        """Return the words of a fingerprint."""
+        return fingerprint.to_bytes(self.word, "little")
+
+    def keys(self, fingerprint: int) -> Sequence[bytes]:
+        """Return the key of a fingerprint in every table."""
+        # A fingerprint is looked up in several places, then added.
+        last, keys = self._last
+        if last != fingerprint:
+            keys = self._keys_of(fingerprint)
+            self._last = fingerprint, keys
+        return keys
+
+    def is_exact(self, distance: int) -> bool:
+        """Return whether a probe of this radius is one look-up in every table, of the fingerprint's own keys."""
+        found = self._exact.get(distance)
+        if found is None:
+            radii, count = self._plan(distance)
+            found = self._exact[distance] = count == len(radii) and not any(radii)
+        return found
+
+    def probes(self, fingerprint: int, distance: int) -> list[Sequence[bytes]]:
+        """Return for each table the keys under which everything within the radius stands in one of them."""
+        radii, _ = self._plan(distance)
+        return [
+            (key,) if radius == 0 else self._flipped(index, key, radius)
+            for index, (key, radius) in enumerate(zip(self.keys(fingerprint), radii, strict=True))
+        ]
+
+    def probe_count(self, distance: int) -> int:
+        """Return how many keys `probes` gives."""
+        return self._plan(distance)[1]
+
+    def _plan(self, distance: int) -> tuple[tuple[int, ...], int]:
+        return self._plans.get(distance) or self._plans.setdefault(distance, (self.design.radii(distance), self.design.probes(distance)))
+
+    def _flipped(self, table: int, key: bytes, radius: int) -> list[bytes]:
+        masks = self._masks.get((table, radius))
+        if masks is None:
+            width = self.design.tables[table].prefix_bits
+            masks = self._masks[table, radius] = [mask << -width % 8 for mask in flips(width, radius)]
+        value, size = int.from_bytes(key, "big"), len(key)
+        return [(value ^ mask).to_bytes(size, "big") for mask in masks]
+
+    def within(self, packed: bytes, fingerprint: int, distance: int) -> dict[int, int]:
+        """Return {fingerprint: distance} of the packed fingerprints that lie within the radius."""
+        count = len(packed) // self.word
+        if self.word > 8:
+            return self._within_wide(packed, fingerprint, distance)
+        if count <= _FEW:
+            others = unpack(f"<{count}Q", packed)
+            return {other: apart for other in others if (apart := (other ^ fingerprint).bit_count()) <= distance}
+        if count > len(self._apart):
+            self._differing, self._apart = np.empty(2 * count, np.uint64), np.empty(2 * count, np.uint8)
+        candidates, apart = np.frombuffer(packed, _WORD), self._apart[:count]
+        # An array without dimensions: a scalar costs a conversion at every call.
+        self._query[()] = fingerprint
+        np.bitwise_count(np.bitwise_xor(candidates, self._query, self._differing[:count]), apart)
+        # One pass for the usual answer, that there is nothing; `min` would take twice as long.
+        if apart[apart.argmin()] > distance:
+            return {}
+        hits = np.flatnonzero(apart <= distance)
+        return dict(zip(candidates[hits].tolist(), apart[hits].tolist(), strict=True))
+
+    def _within_wide(self, packed: bytes, fingerprint: int, distance: int) -> dict[int, int]:
+        candidates = np.frombuffer(packed, "<u8").reshape(-1, 2)
+        query = np.frombuffer(self.pack(fingerprint), "<u8")
+        apart = np.bitwise_count(candidates ^ query).sum(axis=1)
+        return {int.from_bytes(candidates[hit].tobytes(), "little"): int(apart[hit]) for hit in np.flatnonzero(apart <= distance)}
+
+    def holds(self, packed: bytes, fingerprint: int) -> bool:
+        """Return whether a fingerprint is among packed ones."""
+        return self.find(packed, self.pack(fingerprint)) >= 0
+
+    def find(self, packed: bytes, one: bytes) -> int:
+        """Return where a packed fingerprint stands among others; -1 where it does not."""
+        at = packed.find(one)
+        while at > 0 and at % self.word:
+            at = packed.find(one, at + 1)
+        return at
+
+    def without(self, packed: bytes, one: bytes) -> bytes:
+        """Return packed fingerprints without one of them."""
+        at = self.find(packed, one)
+        return packed if at < 0 else packed[:at] + packed[at + self.word :]
+
+    def rows(self, packed: bytes | bytearray | memoryview) -> NDArray[np.uint64]:
+        """Return packed fingerprints as words of shape (n, words)."""
+        return np.frombuffer(packed, "<u8").reshape(-1, self.word // 8)
+
+    def pieces(self, rows: NDArray[np.uint64]) -> list[bytes]:
+        """Return every fingerprint packed."""
+        packed, word = rows.astype("<u8", copy=False).tobytes(), self.word
+        return [packed[start : start + word] for start in range(0, len(packed), word)]
+
+    def groups(self, table: Table, rows: NDArray[np.uint64]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield (key, packed fingerprints) for every prefix among fingerprints, in the order of the keys."""
+        if not len(rows):
+            return
+        prefixes = table.prefixes(rows)
+        # A stable sort of 16-bit integers is a radix sort.
+        order = np.argsort(prefixes.astype(np.uint16) if table.prefix_bits <= 16 else prefixes, kind="stable")
+        prefixes, packed = prefixes[order], rows[order].astype("<u8", copy=False).tobytes()
+        starts = np.concatenate(([0], np.flatnonzero(prefixes[1:] != prefixes[:-1]) + 1))
+        size, shift, word = table.key_bytes, -table.prefix_bits % 8, self.word
+        edges = [*(starts * word).tolist(), len(packed)]
+        for prefix, (start, end) in zip(prefixes[starts].tolist(), pairwise(edges), strict=True):
+            yield (prefix << shift).to_bytes(size, "big"), packed[start:end]
+
+
+def slice_of(key: bytes | memoryview) -> int:
+    """Return the slice of a key."""
+    return key[0] >> _SHIFT
+
+
+def first_key(part: int) -> bytes:
+    """Return the least key of a slice."""
+    return bytes([part << _SHIFT])
+
+
+def slices_of(table: Table, prefixes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the slices of prefixes."""
+    surplus = table.prefix_bits - _SLICE_BITS
+    return np.asarray(prefixes >> surplus if surplus >= 0 else prefixes << -surplus, np.int64)
+
+
+class Delta:
+    """Fingerprints under every permutation of a design, by slice and key; a slice can be taken out as a whole."""
+
+    def __init__(self, packer: Packer) -> None:
+        self.packer = packer
+        self.tables = [_Dense(table) if table.prefix_bits <= DENSE_BITS else _Sparse() for table in packer.design.tables]
+        # The usual look-up reads these directly.
+        lists = [table.held for table in self.tables if isinstance(table, _Dense)]
+        aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables)
+        self._lists = lists if aligned and len(lists) == len(self.tables) else None
+        self._numbers = Struct(f">{len(lists)}H")
+
+    def add(self, rows: NDArray[np.uint64], prefixes: list[NDArray[Any]], masks: list[NDArray[np.bool_]]) -> None:
+        """Add fingerprints that are not there: to each table those that its mask names, under its prefixes."""
+        # Sorting pays only where several fingerprints share a place.
+        pieces = self.packer.pieces(rows) if len(rows) < 1 << DENSE_BITS else None
+        for held, table, numbers, mask in zip(self.tables, self.packer.design.tables, prefixes, masks, strict=True):
+            if pieces and isinstance(held, _Dense):
+                held.add_each(numbers[mask].tolist(), pieces if mask.all() else list(compress(pieces, mask.tolist())))
+            else:
+                for key, packed in self.packer.groups(table, rows[mask]):
+                    held.add(key, packed)
+
+    def discard(self, fingerprint: int) -> None:
+        """Remove a fingerprint from every table that has it."""
+        packed = self.packer.pack(fingerprint)
+        for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
+            table.replace(key, self.packer.without(table.get(key), packed))
+
+    def contains(self, fingerprint: int) -> bool:
+        """Return whether the first table has a fingerprint."""
+        return self.packer.holds(self.tables[0].get(self.packer.keys(fingerprint)[0]), fingerprint)
+
+    def own(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Return the packed fingerprints under one key in every table."""
+        if self._lists:
+            return list(map(getitem, self._lists, self._numbers.unpack(b"".join(keys))))
+        return [table.get(key) for table, key in zip(self.tables, keys, strict=True)]
+
+    def candidates(self, probes: list[Sequence[bytes]]) -> list[bytes]:
+        """Return the packed fingerprints under the keys of `Packer.probes`."""
+        return [found for table, keys in zip(self.tables, probes, strict=True) for key in keys if (found := table.get(key))]
+
+
+class _Dense:
+    """One table with a place for every prefix: few enough of them, and several fingerprints to each."""
+
+    def __init__(self, table: Table) -> None:
+        self._shift = -table.prefix_bits % 8
+        self._slice = max(1, (1 << table.prefix_bits) // SLICES)
+        self._surplus = max(0, _SLICE_BITS - table.prefix_bits)
+        self._size = table.key_bytes
+        self.held = [b""] * (1 << table.prefix_bits)
+
+    def get(self, key: bytes) -> bytes:
+        return self.held[int.from_bytes(key, "big") >> self._shift]
+
+    def add(self, key: bytes, packed: bytes) -> None:
+        self.held[int.from_bytes(key, "big") >> self._shift] += packed
+
+    def add_each(self, prefixes: list[int], pieces: list[bytes]) -> None:
+        held = self.held
+        for prefix, packed in zip(prefixes, pieces, strict=True):
+            held[prefix] += packed
+
+    def replace(self, key: bytes, packed: bytes) -> None:
+        self.held[int.from_bytes(key, "big") >> self._shift] = packed
+
+    def items(self, part: int) -> list[tuple[bytes, bytes]]:
+        """Return (key, packed fingerprints) of a slice, in the order of the keys."""
+        return [
+            ((number << self._shift).to_bytes(self._size, "big"), self.held[number]) for number in self._range(part) if self.held[number]
+        ]
+
+    def clear(self, part: int) -> None:
+        for number in self._range(part):
+            self.held[number] = b""
+
+    def _range(self, part: int) -> range:
+        # Fewer prefixes than slices: a prefix is the slice that its key falls into, the slices between are empty.
+        if part & ((1 << self._surplus) - 1):
+            return range(0)
+        first = (part >> self._surplus) * self._slice
+        return range(first, first + self._slice)
+
+    def values(self) -> Iterator[bytes]:
+        return filter(None, self.held)
+
+
+class _Sparse:
+    """One table with more prefixes than fingerprints: a dictionary a slice."""
+
+    def __init__(self) -> None:
+        self._slices: list[dict[bytes, bytes]] = [{} for _ in range(SLICES)]
+
+    def get(self, key: bytes) -> bytes:
+        return self._slices[key[0] >> _SHIFT].get(key, b"")
+
+    def add(self, key: bytes, packed: bytes) -> None:
+        held = self._slices[key[0] >> _SHIFT]
+        held[key] = held.get(key, b"") + packed
+
+    def replace(self, key: bytes, packed: bytes) -> None:
+        held = self._slices[key[0] >> _SHIFT]
+        if packed:
+            held[key] = packed
+        else:
+            held.pop(key, None)
+
+    def items(self, part: int) -> list[tuple[bytes, bytes]]:
+        """Return (key, packed fingerprints) of a slice, in the order of the keys."""
+        return sorted(self._slices[part].items())
+
+    def clear(self, part: int) -> None:
+        self._slices[part].clear()
+
+    def values(self) -> Iterator[bytes]:
+        return (packed for held in self._slices for packed in held.values())

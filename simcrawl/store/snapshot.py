@@ -1,0 +1,289 @@
+"""Pages, owners and the register within one transaction of a store on disk. Bytes: `docs/store-format.md`.
+
+Every page has one record, under a digest of its URL. By a page's digests and its fingerprint stand the keys of the pages that have
+them. A fingerprint that is in the tables and has no owner was stored without a page; one that has owners as well was so only where
+`NO_PAGE` is among these.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from simcrawl.errors import StoreCorruptError
+from simcrawl.pages import PageFingerprint, digest
+from simcrawl.store.base import Duplicate
+from simcrawl.store.records import decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from lmdb import Transaction
+    from numpy.typing import NDArray
+
+    from simcrawl.rule import StoredPage
+    from simcrawl.store.base import Header
+    from simcrawl.store.tables import PackedTables
+
+NO_PAGE = bytes(16)
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Databases:
+    """The named databases of pages, owners and the register."""
+
+    meta: Any
+    pages: Any
+    fingerprints: Any
+    bodies: Any
+    texts: Any
+    duplicates: Any
+
+
+class Snapshot:
+    """Reads within one transaction."""
+
+    def __init__(self, txn: Transaction[memoryview], databases: Databases, tables: PackedTables, header: Header) -> None:
+        self.txn = txn
+        self.databases = databases
+        self.tables = tables
+        self.header = header
+
+    def key(self, url: str) -> bytes:
+        """Return the key of a URL."""
+        return digest(url.encode("utf-8", "surrogatepass"), self.header.seed)
+
+    def fingerprint_key(self, fingerprint: int) -> bytes:
+        """Return the key of a fingerprint: big-endian, so that the order of bytes is the order of numbers."""
+        return fingerprint.to_bytes(self.tables.packer.word, "big")
+
+    def page(self, url: str) -> StoredPage | None:
+        """Return the page known under a URL."""
+        return self.page_by_key(self.key(url))
+
+    def page_by_key(self, key: bytes | memoryview) -> StoredPage | None:
+        """Return the page of a key."""
+        record = self.txn.get(key, db=self.databases.pages)
+        header = self.header
+        return None if record is None else decode(record, recipe=header.recipe or "", seed=header.seed, bits=header.bits)
+
+    def with_body(self, digest: bytes) -> Iterator[StoredPage]:
+        """Yield the pages with this body digest."""
+        return self._owners(self.databases.bodies, digest)
+
+    def with_text(self, digest: bytes) -> Iterator[StoredPage]:
+        """Yield the pages with this digest of the whole visible text."""
+        return self._owners(self.databases.texts, digest)
+
+    def with_fingerprint(self, fingerprint: int) -> Iterator[StoredPage]:
+        """Yield the pages that have exactly this fingerprint."""
+        return self._owners(self.databases.fingerprints, self.fingerprint_key(fingerprint))
+
+    def _owners(self, database: Any, key: bytes) -> Iterator[StoredPage]:
+        with self.txn.cursor(database) as cursor:
+            if cursor.set_key(key):
+                for owner in cursor.iternext_dup():
+                    if owner != NO_PAGE and (stored := self.page_by_key(owner)):
+                        yield stored
+
+    def is_bare(self, fingerprint: int) -> bool:
+        """Return whether a fingerprint was stored without a page."""
+        with self.txn.cursor(self.databases.fingerprints) as cursor:
+            key = self.fingerprint_key(fingerprint)
+            return cursor.set_key_dup(key, NO_PAGE) or (not cursor.set_key(key) and self.tables.is_held(self.txn, fingerprint))
+
+    def near(self, fingerprint: int, distance: int) -> dict[int, int]:
+        """Return {fingerprint: distance} of all fingerprints within the radius."""
+        return self.tables.near(self.txn, fingerprint, distance)
+
+    def pages(self) -> Iterator[StoredPage]:
+        """Yield all pages."""
+        with self.txn.cursor(self.databases.pages) as cursor:
+            for key in cursor.iternext(keys=True, values=False):
+                if stored := self.page_by_key(key):
+                    yield stored
+
+    def duplicates(self) -> Iterator[Duplicate]:
+        """Yield the register."""
+        with self.txn.cursor(self.databases.duplicates) as cursor:
+            for value in cursor.iternext(keys=False, values=True):
+                yield _parse_duplicate(bytes(value))
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of pages, fingerprints and lines of the register."""
+        pages, lines = (self.txn.stat(database)["entries"] for database in (self.databases.pages, self.databases.duplicates))
+        return {"pages": pages, "fingerprints": self.tables.counters(self.txn).distinct, "duplicates": lines}
+
+
+class Writer(Snapshot):
+    """Writes within one transaction, to whose beginning the tables are caught up. Tables change when `finish` is called."""
+
+    def __init__(self, txn: Transaction[memoryview], databases: Databases, tables: PackedTables, header: Header) -> None:
+        super().__init__(txn, databases, tables, header)
+        self._added: dict[int, None] = {}
+        self._removed: dict[int, None] = {}
+
+    def put_page(self, stored: StoredPage) -> bool:
+        """Write a page in place of the one under the same URL; return whether another process wrote a copy of it meanwhile."""
+        page = stored.page
+        known = self.page(page.url)
+        late = stored.unique and isinstance(page, PageFingerprint) and self._has_copy(page)
+        if known:
+            self.remove_page(page.url)
+        key = self.key(page.url)
+        self.txn.put(key, encode(stored), db=self.databases.pages)
+        self.txn.put(page.body_digest, key, db=self.databases.bodies, dupdata=True)
+        if isinstance(page, PageFingerprint):
+            self.txn.put(page.text_digest, key, db=self.databases.texts, dupdata=True)
+            self._own(page.fingerprint, key)
+        return late
+
+    def _has_copy(self, page: PageFingerprint) -> bool:
+        return self.txn.get(page.text_digest, db=self.databases.texts) is not None
+
+    def put_bare(self, fingerprints: Sequence[int], *, known_new: bool = False) -> None:
+        """Write fingerprints without pages. `known_new`: nobody wrote anything since they were found to be in no table."""
+        if known_new and not self._added and not self._removed:
+            self._added = dict.fromkeys(fingerprints)
+            return
+        for fingerprint in fingerprints:
+            if fingerprint in self._added or fingerprint in self._removed or (not known_new and self._is_stored(fingerprint)):
+                self._bare_too(fingerprint)
+            else:
+                self._added[fingerprint] = None
+
+    def _bare_too(self, fingerprint: int) -> None:
+        key = self.fingerprint_key(fingerprint)
+        if fingerprint in self._removed:
+            del self._removed[fingerprint]
+        elif self.txn.get(key, db=self.databases.fingerprints) is not None:
+            # So that it outlives the pages that have it.
+            self.txn.put(key, NO_PAGE, db=self.databases.fingerprints, dupdata=True)
+
+    def put_duplicate(self, url: str, line: Duplicate | None) -> None:
+        """Write a URL's line of the register in place of an older one, or strike that out."""
+        if line is None:
+            self.txn.delete(self.key(url), db=self.databases.duplicates)
+        else:
+            self.txn.put(self.key(url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
+
+    def remove_page(self, url: str) -> bool:
+        """Remove a page; return whether there was one."""
+        key, stored = self.key(url), self.page(url)
+        if stored is None:
+            return False
+        page = stored.page
+        self.txn.delete(key, db=self.databases.pages)
+        self.txn.delete(page.body_digest, key, db=self.databases.bodies)
+        if isinstance(page, PageFingerprint):
+            self.txn.delete(page.text_digest, key, db=self.databases.texts)
+            self._disown(page.fingerprint, key)
+        return True
+
+    def _own(self, fingerprint: int, owner: bytes) -> None:
+        key = self.fingerprint_key(fingerprint)
+        if self.txn.get(key, db=self.databases.fingerprints) is None:
+            if fingerprint in self._removed:
+                del self._removed[fingerprint]
+            elif self._is_stored(fingerprint):
+                self.txn.put(key, NO_PAGE, db=self.databases.fingerprints, dupdata=True)
+            else:
+                self._added[fingerprint] = None
+        self.txn.put(key, owner, db=self.databases.fingerprints, dupdata=True)
+
+    def _is_stored(self, fingerprint: int) -> bool:
+        return fingerprint in self._added or self.tables.contains(self.txn, fingerprint)
+
+    def _disown(self, fingerprint: int, owner: bytes) -> None:
+        key = self.fingerprint_key(fingerprint)
+        self.txn.delete(key, owner, db=self.databases.fingerprints)
+        if self.txn.get(key, db=self.databases.fingerprints) is not None:
+            return
+        if fingerprint in self._added:
+            del self._added[fingerprint]
+        else:
+            self._removed[fingerprint] = None
+
+    def load(self, fingerprints: NDArray[np.uint64]) -> None:
+        """Write distinct fingerprints without pages, in bulk."""
+        known = self.tables.load(self.txn, fingerprints)
+        if self.txn.stat(self.databases.fingerprints)["entries"]:
+            for row in fingerprints[known]:
+                self._bare_too(int.from_bytes(row.tobytes(), "little"))
+
+    def finish(self) -> None:
+        """Write the tables."""
+        self.tables.write(self.txn, list(self._added), list(self._removed))
+
+
+def problems(snapshot: Snapshot) -> Iterator[str]:
+    """Yield every way in which the databases of one moment contradict each other."""
+    wanted = {"fingerprints": 0, "bodies": 0, "texts": 0}
+    with snapshot.txn.cursor(snapshot.databases.pages) as cursor:
+        for key in cursor.iternext(keys=True, values=False):
+            yield from _problems_of_page(snapshot, bytes(key), wanted)
+    wanted["fingerprints"] += sum(1 for owner in _owners(snapshot) if owner == NO_PAGE)
+    for name, count in wanted.items():
+        entries = snapshot.txn.stat(getattr(snapshot.databases, name))["entries"]
+        if entries != count:
+            yield f"{name}: {entries} entries where the pages account for {count}"
+    yield from snapshot.tables.problems(snapshot.txn, _owned(snapshot))
+    yield from _problems_of_register(snapshot)
+
+
+def _owners(snapshot: Snapshot) -> Iterator[memoryview]:
+    with snapshot.txn.cursor(snapshot.databases.fingerprints) as cursor:
+        yield from cursor.iternext(keys=False, values=True)
+
+
+def _owned(snapshot: Snapshot) -> Iterator[NDArray[np.uint64]]:
+    """Yield the fingerprints that have owners, as words, in chunks."""
+    waiting: list[bytes] = []
+    with snapshot.txn.cursor(snapshot.databases.fingerprints) as cursor:
+        for key in cursor.iternext_nodup(keys=True, values=False):
+            waiting.append(bytes(key)[::-1])
+            if len(waiting) == _CHUNK:
+                yield snapshot.tables.packer.rows(b"".join(waiting))
+                waiting.clear()
+    if waiting:
+        yield snapshot.tables.packer.rows(b"".join(waiting))
+
+
+def _problems_of_page(snapshot: Snapshot, key: bytes, wanted: dict[str, int]) -> Iterator[str]:
+    try:
+        stored = snapshot.page_by_key(key)
+    except StoreCorruptError as exc:
+        yield f"pages: {key.hex()}: {exc}"
+        return
+    if stored is None:
+        return
+    page = stored.page
+    links = [("bodies", page.body_digest)]
+    if isinstance(page, PageFingerprint):
+        links += [("texts", page.text_digest), ("fingerprints", snapshot.fingerprint_key(page.fingerprint))]
+    if snapshot.key(page.url) != key:
+        yield f"pages: the record of {page.url} stands under another URL's key"
+    for name, value in links:
+        wanted[name] += 1
+        with snapshot.txn.cursor(getattr(snapshot.databases, name)) as cursor:
+            if not cursor.set_key_dup(value, key):
+                yield f"{name}: {page.url} is missing"
+
+
+def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
+    with snapshot.txn.cursor(snapshot.databases.duplicates) as cursor:
+        for key, value in cursor:
+            try:
+                _parse_duplicate(bytes(value))
+            except StoreCorruptError as exc:
+                yield f"duplicates: {bytes(key).hex()}: {exc}"
+
+
+def _parse_duplicate(value: bytes) -> Duplicate:
+    try:
+        return Duplicate(**json.loads(value))
+    except (ValueError, TypeError) as exc:
+        raise StoreCorruptError(f"a line of the register does not parse ({exc}): restore the store from a backup") from exc

@@ -1,0 +1,468 @@
+"""Permuted tables on disk: packed under their prefix, behind a log.
+
+A commit appends its new fingerprints to the log, one record, and moves one slice or none of a table's share of the log into that
+table: random single inserts would write a page of the file per fingerprint and table. What the log has and a table has not yet stands in
+memory, in the *delta*; a mark per slice says up to which record it was folded. All of it changes in the transaction of its commit, so
+that every process finds out, from the log's tail and the marks, what the others did.
+
+Works on the transactions that it is given. Bytes: `docs/store-format.md`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import astuple, dataclass, replace
+from itertools import repeat, takewhile
+from struct import Struct
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from simcrawl.errors import StoreCorruptError
+from simcrawl.simhash import words
+from simcrawl.store.packed import DENSE_BITS, SLICES, Delta, Packer, first_key, slice_of, slices_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lmdb import Transaction
+    from numpy.typing import NDArray
+
+
+ADDED, REMOVED = 0, 1
+_CRC = Struct(">I")
+_KIND = Struct(">I")
+_SEQUENCE = Struct(">Q")
+_COUNTERS = Struct(">QQQQQ")
+_COUNTERS_KEY = b"counters"
+# Entries of the log that are in no table, at most; opening a store reads them, at .2 us each.
+_MOST_UNFOLDED = 1 << 20
+_LEAST_UNFOLDED = 64
+# What a fingerprint costs in memory, a table: its words, and where nearly every one has a key of its own, that.
+_KEY_COST = 200
+_PLACE_COST = 50
+MEMORY = 1 << 27
+"""Bytes of memory that a store may use for fingerprints, by default."""
+# Below so many, fingerprints that are loaded go through the log; above, a table is read and written anyway.
+_FEW = 4096
+# To walk through a table that is in memory costs as much as so many look-ups.
+_MANY_PROBES = 4096
+_NOTHING = repeat(b"")
+
+
+class TableDatabases(NamedTuple):
+    """The named databases that tables need."""
+
+    log: Any
+    state: Any
+    tables: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What a store counts.
+
+    `sequence`: the last record of the log. `logged`: fingerprints that ever went through it. `loads`: how often some were loaded past it.
+    `distinct`, `checksum`: how many there are, and the sum over them.
+    """
+
+    sequence: int = 0
+    logged: int = 0
+    loads: int = 0
+    distinct: int = 0
+    checksum: int = 0
+
+
+class _Record(NamedTuple):
+    sequence: int
+    kind: int
+    rows: NDArray[np.uint64]
+
+
+def _room(packer: Packer, memory: int) -> int:
+    """Return for how many fingerprints the memory suffices."""
+    tables = packer.design.tables
+    if all(table.prefix_bits <= DENSE_BITS for table in tables):
+        return max(0, memory - sum(_PLACE_COST << table.prefix_bits for table in tables)) // (packer.word * len(tables))
+    return memory // (_KEY_COST * len(tables))
+
+
+def checksum(rows: NDArray[np.uint64]) -> int:
+    """Return a sum over fingerprints that does not depend on their order, modulo 2**64: of SplitMix64 of each one's words."""
+    mixed = rows[:, 0] + (rows[:, 1] * np.uint64(0x9E3779B97F4A7C15) if rows.shape[1] > 1 else np.uint64(0))
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return int(np.sum(mixed ^ mixed >> np.uint64(31), dtype=np.uint64))
+
+
+class PackedTables:
+    """The permuted tables of a store. The methods that look things up are not thread-safe; `chunks` and `problems` are."""
+
+    def __init__(self, packer: Packer, databases: TableDatabases, *, memory: int | None = None) -> None:
+        self.design = packer.design
+        self.packer = packer
+        self._databases = databases
+        room = _room(packer, MEMORY if memory is None else memory)
+        self._unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
+        # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
+        self._most_resident = room if all(table.prefix_bits <= DENSE_BITS for table in self.design.tables) else 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin again with nothing read."""
+        self._delta = Delta(self.packer)
+        # Whether the delta holds everything, the tables' own part too.
+        self._resident = False
+        self._sequence = self._loads = self._distinct = 0
+        self._marks = np.zeros((len(self.design.tables), SLICES), np.int64)
+        # The last commit that the delta knows of.
+        self._moment = -1
+
+    # ---- reading
+
+    def near(self, txn: Transaction[Any], fingerprint: int, distance: int) -> dict[int, int]:
+        """Return {fingerprint: distance} of all within the radius, as a read transaction sees them."""
+        if txn.id() != self._moment:
+            self.catch_up(txn, txn.id())
+        if self.packer.is_exact(distance):
+            keys = self.packer.keys(fingerprint)
+            found = self._delta.own(keys)
+            if not self._resident:
+                found += map(txn.get, keys, _NOTHING, self._databases.tables)
+        elif self.packer.probe_count(distance) >= max(_MANY_PROBES, self._distinct):
+            # One table read from end to end holds everything.
+            found = list(self._everything(txn))
+        else:
+            found = self._candidates(txn, fingerprint, distance)
+        return self.packer.within(b"".join(found), fingerprint, distance)
+
+    def _candidates(self, txn: Transaction[Any], fingerprint: int, distance: int) -> list[bytes]:
+        get, probes = txn.get, self.packer.probes(fingerprint, distance)
+        if self._resident:
+            return self._delta.candidates(probes)
+        found = [get(key, b"", table) for table, keys in zip(self._databases.tables, probes, strict=True) for key in keys]
+        return found + self._delta.candidates(probes)
+
+    def _everything(self, txn: Transaction[Any]) -> Iterator[bytes]:
+        if not self._resident:
+            with txn.cursor(self._databases.tables[0]) as cursor:
+                yield from map(bytes, cursor.iternext(keys=False, values=True))
+        yield from self._delta.tables[0].values()
+
+    def contains(self, txn: Transaction[Any], fingerprint: int) -> bool:
+        """Return whether a fingerprint is stored, as a transaction sees it to whose beginning the delta is caught up."""
+        if self._resident or self._delta.contains(fingerprint):
+            return self._delta.contains(fingerprint)
+        key = self.packer.keys(fingerprint)[0]
+        return self.packer.holds(bytes(txn.get(key, b"", self._databases.tables[0])), fingerprint)
+
+    def is_held(self, txn: Transaction[Any], fingerprint: int) -> bool:
+        """Return whether a fingerprint is stored, as a read transaction sees it."""
+        if txn.id() != self._moment:
+            self.catch_up(txn, txn.id())
+        return self.contains(txn, fingerprint)
+
+    def catch_up(self, txn: Transaction[Any], moment: int) -> None:
+        """Bring the delta to what a transaction sees; `moment` is the last commit that it sees.
+
+        Raises:
+            StoreCorruptError: the log or the marks fail their checksum.
+        """
+        if moment == self._moment:
+            return
+        try:
+            self._read_on(txn, self.counters(txn))
+        except BaseException:
+            # Half of a tail must not be applied twice.
+            self._forget()
+            raise
+        self._moment = moment
+
+    def _read_on(self, txn: Transaction[Any], counters: Counters) -> None:
+        fits, marks = counters.distinct <= self._most_resident, self._read_marks(txn)
+        # Records up to the least mark are deleted: who keeps everything and has not read them cannot read them any more.
+        missed = self._resident and int(marks.min()) > self._sequence
+        if counters.loads != self._loads or (self._resident and not fits) or missed:
+            self._forget()
+        first = self._moment < 0
+        waiting = marks
+        if first and fits:
+            self._read_tables(txn)
+        elif self._resident:
+            waiting = np.zeros_like(marks)
+        else:
+            # A slice is folded as a whole, up to the log's end of that time: what is newer stands in the tail read below.
+            for table, part in np.argwhere(marks != self._marks).tolist():
+                self._delta.tables[table].clear(part)
+        for batch in _batches(self._tail(txn, int(marks.min()) if first else self._sequence)):
+            self._apply(batch, waiting)
+        self._marks, self._sequence, self._loads, self._distinct = marks, counters.sequence, counters.loads, counters.distinct
+
+    def _read_tables(self, txn: Transaction[Any]) -> None:
+        self._resident = True
+        for held, table in zip(self._delta.tables, self._databases.tables, strict=True):
+            with txn.cursor(table) as cursor:
+                for key, packed in cursor:
+                    held.replace(bytes(key), bytes(packed))
+
+    def _apply(self, batch: _Batch, marks: NDArray[np.int64]) -> None:
+        if batch.kind == REMOVED:
+            for row in batch.rows:
+                self._delta.discard(int.from_bytes(row.tobytes(), "little"))
+            return
+        prefixes = [table.prefixes(batch.rows) for table in self.design.tables]
+        parts = map(slices_of, self.design.tables, prefixes)
+        self._delta.add(batch.rows, prefixes, [own[part] < batch.sequences for own, part in zip(marks, parts, strict=True)])
+
+    def _tail(self, txn: Transaction[Any], after: int) -> Iterator[_Record]:
+        """Yield the records of the log after one of them."""
+        with txn.cursor(self._databases.log) as cursor:
+            if cursor.set_range(_SEQUENCE.pack(after + 1)):
+                for key, value in cursor:
+                    sealed = _unseal(value, "a record of the log")
+                    kind = _KIND.unpack_from(sealed)[0]
+                    if kind not in (ADDED, REMOVED) or (len(sealed) - _KIND.size) % self.packer.word:
+                        raise StoreCorruptError(f"a record of the log does not parse (kind {kind}): restore the store from a backup")
+                    yield _Record(_SEQUENCE.unpack(key)[0], kind, self.packer.rows(sealed[_KIND.size :]))
+
+    def _read_marks(self, txn: Transaction[Any]) -> NDArray[np.int64]:
+        rows = [txn.get(_mark_key(table), db=self._databases.state) for table in range(len(self.design.tables))]
+        read = [np.zeros(SLICES, ">i8") if row is None else np.frombuffer(_unseal(row, "the marks"), ">i8") for row in rows]
+        return np.array(read, np.int64)
+
+    def counters(self, txn: Transaction[Any]) -> Counters:
+        """Return the counters, as a transaction sees them.
+
+        Raises:
+            StoreCorruptError: they fail their checksum.
+        """
+        found = txn.get(_COUNTERS_KEY, db=self._databases.state)
+        return Counters() if found is None else Counters(*_COUNTERS.unpack(_unseal(found, "the counters")))
+
+    def version(self, txn: Transaction[Any]) -> tuple[int, int]:
+        """Return what every change of the fingerprints changes."""
+        # Not the number of the transaction: one that changes nothing leaves its number to the next.
+        counters = self.counters(txn)
+        return counters.sequence, counters.loads
+
+    def chunks(self, txn: Transaction[Any], size: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield every fingerprint once, in chunks of about `size`, as a transaction sees them."""
+        packed = bytearray()
+        with txn.cursor(self._databases.tables[0]) as cursor:
+            for held in cursor.iternext(keys=False, values=True):
+                packed += held
+                if len(packed) >= size * self.packer.word:
+                    yield self.packer.rows(bytes(packed))
+                    packed.clear()
+        rows = np.concatenate((self.packer.rows(bytes(packed)), self._unfolded_rows(txn, 0)))
+        yield from (rows[start : start + size] for start in range(0, len(rows), size))
+
+    def _unfolded_rows(self, txn: Transaction[Any], index: int) -> NDArray[np.uint64]:
+        """Return what the log holds for a table that is not in it: like the delta's, but of any transaction."""
+        marks, table, found = self._read_marks(txn)[index], self.design.tables[index], self.packer.rows(b"")
+        for batch in _batches(self._tail(txn, int(marks.min()))):
+            if batch.kind == ADDED:
+                waiting = marks[slices_of(table, table.prefixes(batch.rows))] < batch.sequences
+                found = np.concatenate((found, batch.rows[waiting]))
+            else:
+                found = found[~_among(found, batch.rows)]
+        return found
+
+    # ---- writing
+
+    def write(self, txn: Transaction[Any], added: Sequence[int], removed: Sequence[int]) -> None:
+        """Add fingerprints that are not there and remove ones that are, in a transaction to whose beginning the delta is caught up."""
+        if not added and not removed:
+            return
+        old = self.counters(txn)
+        gone, fresh = (words(some, bits=self.design.bits) for some in (removed, added))
+        # First: what is folded is what the log held before.
+        self._fold(txn, self._due(old.logged, len(added)))
+        for fingerprint in removed:
+            self._remove(txn, fingerprint)
+        records = [(kind, rows) for kind, rows in ((REMOVED, gone), (ADDED, fresh)) if len(rows)]
+        for sequence, (kind, rows) in enumerate(records, old.sequence + 1):
+            value = _seal(_KIND.pack(kind) + rows.tobytes())
+            txn.put(_SEQUENCE.pack(sequence), value, append=True, db=self._databases.log)
+        new = replace(old, sequence=old.sequence + len(records), logged=old.logged + len(added))
+        self._count(txn, new, fresh, gone)
+
+    def _due(self, logged: int, more: int) -> int:
+        """Return how many slices a commit folds, so that each has its turn once in so many fingerprints as may be unfolded."""
+        slices = self._marks.size
+        return min(slices, (logged + more) * slices // self._unfolded - logged * slices // self._unfolded)
+
+    def _fold(self, txn: Transaction[Any], count: int) -> None:
+        """Move what the delta holds of the slices that waited longest into their tables, and cut off the log what no slice needs."""
+        if not count:
+            return
+        marks = self._marks.copy()
+        for table, part in zip(*np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape), strict=True):
+            groups = self._delta.tables[table].items(part)
+            self._put(txn, int(table), groups, append=False) if self._resident else self._merge(txn, int(table), groups)
+            marks[table, part] = self._sequence
+        for table in np.flatnonzero((marks != self._marks).any(axis=1)).tolist():
+            txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self._databases.state)
+        self._trim(txn, int(marks.min()))
+
+    def _trim(self, txn: Transaction[Any], needless: int) -> None:
+        with txn.cursor(self._databases.log) as cursor:
+            while cursor.first() and _SEQUENCE.unpack(cursor.key())[0] <= needless:
+                cursor.delete()
+
+    def _merge(self, txn: Transaction[Any], index: int, groups: Iterable[tuple[bytes, bytes]]) -> None:
+        """Append groups, in the order of their keys, to what a table has under these keys."""
+        table = self._databases.tables[index]
+        if not txn.stat(table)["entries"]:
+            self._put(txn, index, groups, append=True)
+        else:
+            self._put(txn, index, ((key, b"".join((txn.get(key, b"", table), packed))) for key, packed in groups), append=False)
+
+    def _put(self, txn: Transaction[Any], index: int, groups: Iterable[tuple[bytes, bytes]], *, append: bool) -> None:
+        with txn.cursor(self._databases.tables[index]) as cursor:
+            cursor.putmulti(groups, append=append)
+
+    def _remove(self, txn: Transaction[Any], fingerprint: int) -> None:
+        """Remove a fingerprint from the tables that have it; the log's record removes it from deltas."""
+        one = self.packer.pack(fingerprint)
+        for table, key in zip(self._databases.tables, self.packer.keys(fingerprint), strict=True):
+            held = bytes(txn.get(key, b"", table))
+            if rest := self.packer.without(held, one):
+                if rest != held:
+                    txn.put(key, rest, db=table)
+            elif held:
+                txn.delete(key, db=table)
+
+    def _count(self, txn: Transaction[Any], old: Counters, added: NDArray[np.uint64], removed: NDArray[np.uint64]) -> None:
+        distinct = old.distinct + len(added) - len(removed)
+        total = (old.checksum + checksum(added) - checksum(removed)) % (1 << 64)
+        value = _COUNTERS.pack(*astuple(replace(old, distinct=distinct, checksum=total)))
+        txn.put(_COUNTERS_KEY, _seal(value), db=self._databases.state)
+
+    def load(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Add distinct fingerprints in bulk, those that are there left out; return which of them were there.
+
+        In a transaction to whose beginning the delta is caught up. Many go to the tables directly, a table after the other.
+        """
+        known = self._known(txn, rows)
+        fresh = rows[~known]
+        if len(fresh) < _FEW:
+            self.write(txn, [int.from_bytes(row.tobytes(), "little") for row in fresh], [])
+            return known
+        for index, table in enumerate(self.design.tables):
+            self._merge(txn, index, self.packer.groups(table, fresh))
+        old = self.counters(txn)
+        self._count(txn, replace(old, loads=old.loads + 1), fresh, fresh[:0])
+        return known
+
+    def _known(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return which fingerprints are stored."""
+        known = np.zeros(len(rows), bool)
+        table = self.design.tables[0]
+        parts = slices_of(table, table.prefixes(rows))
+        unfolded = self._delta.tables[0]
+        for part in np.unique(parts).tolist():
+            tables = () if self._resident else self._slice(txn, 0, part)
+            held = self.packer.rows(b"".join((*tables, *(packed for _, packed in unfolded.items(part)))))
+            if len(held):
+                here = np.flatnonzero(parts == part)
+                known[here] = _among(rows[here], held)
+        return known
+
+    def _slice(self, txn: Transaction[Any], index: int, part: int) -> Iterator[bytes]:
+        """Yield the packed fingerprints of a slice in a table."""
+        return (packed for _, packed in self._items(txn, index, part))
+
+    def _items(self, txn: Transaction[Any], index: int, part: int) -> Iterator[tuple[bytes, bytes]]:
+        with txn.cursor(self._databases.tables[index]) as cursor:
+            if cursor.set_range(first_key(part)):
+                for key, packed in takewhile(lambda item: slice_of(item[0]) == part, cursor):
+                    yield bytes(key), bytes(packed)
+
+    # ---- verification
+
+    def problems(self, txn: Transaction[Any], owned: Iterable[NDArray[np.uint64]]) -> Iterator[str]:
+        """Yield every contradiction among tables, log and counters, and with `owned`: chunks of fingerprints that must be there."""
+        try:
+            counters = self.counters(txn)
+            for index in range(len(self.design.tables)):
+                yield from self._problems_of_table(txn, index, counters)
+            yield from self._missing(txn, owned)
+        except StoreCorruptError as exc:
+            yield f"log: {exc}"
+
+    def _problems_of_table(self, txn: Transaction[Any], index: int, counters: Counters) -> Iterator[str]:
+        table = self.design.tables[index]
+        unfolded = self._unfolded_rows(txn, index)
+        parts = slices_of(table, table.prefixes(unfolded))
+        held, total = 0, 0
+        for part in range(SLICES):
+            rows = [unfolded[parts == part]]
+            for key, packed in self._items(txn, index, part):
+                rows.append(self.packer.rows(packed[: len(packed) // self.packer.word * self.packer.word]))
+                if any(other != key for other, _ in self.packer.groups(table, rows[-1])) or len(packed) % self.packer.word or not packed:
+                    yield f"table {index}: not everything under the prefix {key.hex()} belongs there"
+            joined = np.concatenate(rows)
+            distinct = np.unique(joined, axis=0)
+            if len(distinct) != len(joined):
+                yield f"table {index}: slice {part} holds a fingerprint twice"
+            held, total = held + len(distinct), (total + checksum(distinct)) % (1 << 64)
+        if (held, total) != (counters.distinct, counters.checksum):
+            yield f"table {index}: {held} fingerprints, not exactly the {counters.distinct} that were written"
+
+    def _missing(self, txn: Transaction[Any], owned: Iterable[NDArray[np.uint64]]) -> Iterator[str]:
+        table, unfolded = self.design.tables[0], self._unfolded_rows(txn, 0)
+        for rows in owned:
+            held = [unfolded]
+            for part in np.unique(slices_of(table, table.prefixes(rows))).tolist():
+                held += map(self.packer.rows, self._slice(txn, 0, part))
+            for row in rows[~_among(rows, np.concatenate(held))]:
+                yield f"fingerprints: {int.from_bytes(row.tobytes(), 'little'):#x} has an owner and is in no table"
+
+
+class _Batch(NamedTuple):
+    """Records of one kind that follow each other."""
+
+    kind: int
+    sequences: NDArray[np.int64]
+    rows: NDArray[np.uint64]
+
+
+def _batches(records: Iterable[_Record]) -> Iterator[_Batch]:
+    """Join records of one kind that follow each other: opening a store costs one sort a table, not one a commit."""
+    waiting: list[_Record] = []
+    for record in records:
+        if waiting and waiting[-1].kind != record.kind:
+            yield _joined(waiting)
+            waiting = []
+        waiting.append(record)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(records: list[_Record]) -> _Batch:
+    sequences = np.repeat([record.sequence for record in records], [len(record.rows) for record in records])
+    return _Batch(records[0].kind, sequences.astype(np.int64), np.concatenate([record.rows for record in records]))
+
+
+def _among(rows: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which rows are among others."""
+    if rows.shape[1] == 1:
+        return np.isin(rows[:, 0], others[:, 0])
+    known = {other.tobytes() for other in others}
+    return np.array([row.tobytes() in known for row in rows], bool)
+
+
+def _mark_key(table: int) -> bytes:
+    return b"marks" + bytes([table])
+
+
+def _seal(value: bytes) -> bytes:
+    return _CRC.pack(zlib.crc32(value)) + value
+
+
+def _unseal(sealed: bytes | memoryview, what: str) -> bytes:
+    value = bytes(sealed[_CRC.size :])
+    if len(sealed) < _CRC.size or _CRC.unpack_from(sealed)[0] != zlib.crc32(value):
+        raise StoreCorruptError(f"{what} fails its checksum: restore the store from a backup, or start a new one")
+    return value

@@ -1,0 +1,132 @@
+"""Stores as a whole: rebuilt for other tables, compacted, killed again and again."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.store import kills
+from simcrawl.errors import StoreError, StoreFormatError
+from simcrawl.pages import PageFingerprint
+from simcrawl.rule import Rule
+from simcrawl.store import compact, open_store, rebuild
+from tests.samples import python
+from tests.strategies import page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
+URLS = [f"http://a.test/{i}" for i in range(60)]
+BARE = [Random(i).getrandbits(64) for i in range(5_000)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The directory of a store with pages, some of them forgotten, a register, and fingerprints in tables and log."""
+    path = tmp_path / "store"
+    with open_store(path, recipe="manku2007", sync_seconds=math.inf, memory=0) as store:
+        store.load_fingerprints(BARE)
+        for i, url in enumerate(URLS):
+            store.admit(page(url, Random(-i - 1).getrandbits(64)), NEAR)
+            if not i % 7:
+                store.sync()
+        store.admit(page("http://b.test/", Random(-1).getrandbits(64)), NEAR)
+        store.sync()
+        for url in URLS[::5]:
+            store.forget(url)
+    return path
+
+
+def contents(path: Path) -> tuple[object, ...]:
+    with open_store(path, create=False) as store:
+        assert store.verify() == []
+        pages = {stored.page.url: stored for stored in store.pages()}
+        for stored in pages.values():
+            assert isinstance(stored.page, PageFingerprint)
+            assert [match.url for match in store.query(stored.page.fingerprint ^ 7, 3)] == [stored.page.url]
+        held = {int(row[0]) for chunk in store.fingerprint_chunks() for row in chunk}
+        for fingerprint in BARE[::50]:
+            assert [match.fingerprint for match in store.query_fingerprint(fingerprint, 7)] == [fingerprint]
+        counts = store.counts()
+        return pages, held, list(store.duplicates()), counts["pages"], counts["fingerprints"], store.header.recipe, store.header.seed
+
+
+@pytest.mark.parametrize("design", ["10", "16", "2:1", "3:1", "5:3"])
+def test_a_rebuilt_store_holds_the_same_and_answers_the_same(path: Path, design: str):
+    before = contents(path)
+    rebuild(path, design)
+    assert contents(path) == before
+    with open_store(path) as store:
+        assert store.header.design == design
+        store.admit_fingerprint(1)
+        store.sync()
+        assert store.verify() == []
+    assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
+
+
+def test_a_store_is_rebuilt_by_its_url(path: Path):
+    rebuild(f"lmdb://{path}", "10")
+    with open_store(path) as store:
+        assert len(store.design.tables) == 10
+
+
+def test_compaction_gives_space_back_and_changes_nothing(path: Path):
+    before, size = contents(path), (path / "data.mdb").stat().st_size
+    given = compact(path)
+    assert given > 0
+    assert (path / "data.mdb").stat().st_size == size - given
+    assert contents(path) == before
+
+
+def test_leftovers_of_an_interrupted_rebuild_are_no_obstacle(path: Path):
+    before = contents(path)
+    (path / "rewriting").mkdir()
+    (path / "rewriting" / "data.mdb").write_bytes(b"half of it")
+    assert contents(path) == before
+    rebuild(path, "10")
+    assert contents(path) == before
+
+
+def test_a_design_that_does_not_exist_leaves_the_store_as_it_was(path: Path):
+    before = contents(path)
+    with pytest.raises(ValueError, match="is no design"):
+        rebuild(path, "seven")
+    assert contents(path) == before
+    assert not (path / "rewriting").exists()
+
+
+@pytest.mark.parametrize("work", ["rebuild(path, '10')", "compact(path)"])
+def test_a_store_that_is_open_is_left_alone_wherever_it_is_open(path: Path, work: str):
+    script = f"""
+from simcrawl.errors import StoreError
+from simcrawl.store import compact, rebuild
+path = {str(path)!r}
+try:
+    {work}
+except StoreError as exc:
+    print(exc)
+"""
+    with open_store(path) as store:
+        with pytest.raises(StoreError, match="is open in this process: close it first"):
+            eval(work, {"rebuild": rebuild, "compact": compact, "path": path})
+        # The refusal must not have given up this process's own lock.
+        assert "is in use by another process" in python(script)
+        assert store.verify() == []
+    assert python(script) == ""
+
+
+@pytest.mark.parametrize("work", [lambda path: rebuild(path, "10"), compact])
+def test_where_there_is_no_store_nothing_is_made(tmp_path: Path, work):
+    with pytest.raises(StoreFormatError, match="there is no simcrawl store"):
+        work(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_killed_writers_leave_a_store_without_loss_or_contradiction(tmp_path: Path):
+    result = kills.run(tmp_path / "store", rounds=10, seed=3)
+    assert result.clean, result
+    assert result.commits > 20
