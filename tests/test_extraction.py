@@ -133,7 +133,7 @@ def test_links_are_the_targets_as_they_stand(links: tuple[str, ...], found: tupl
 
 
 @pytest.mark.parametrize("url", ["http://[broken", "http://example.org:port/", "no url", ""])
-def test_a_page_of_any_url_has_links(url: str):
+def test_the_links_of_a_page_of_any_url(url: str):
     made = _extract(page(english(), links=("/a", "http://b/?c")), url)
     assert made.links == ("/a", "http://b/")
 
