@@ -225,7 +225,7 @@ def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around:
 
 @pytest.mark.parametrize(("filler", "around"), [("a" * 53, True), ("a" * 54, False), ("港" * 17, True), ("港" * 18, False)])
 def test_a_line_of_60_letters_is_no_dateline(filler: str, around: bool):
-    parts = _page(f"<p>{english(20)}</p><p>{filler} 12:30</p>").parts()
+    parts = _page(f"<div>{_article(english(20))}<p>{filler} 12:30</p></div>").parts()
     assert bool(parts.around) == around
     assert join(parts.prose).endswith("12:30") != around
 

@@ -393,9 +393,18 @@ def test_a_setting_ends_a_calendar(outlinks: float | str):
 
 
 def test_addresses_without_end_of_one_page_end_at_the_first():
+    plain = article(english(40))
+    for links in (plain.replace('/" ', '/?session={}" ').replace('/">', '/?session={}">'), plain.replace('href="/', 'class="s{}" href="')):
+        verdict = second(*(links.replace("{}", str(number)) for number in range(2)))
+        assert links.count("{}") > 10
+        assert (verdict.kind, verdict.drop_page, verdict.drop_outlinks) == (Kind.EXACT_DUPLICATE, True, True)
+
+
+@pytest.mark.parametrize(("outlinks", "ends"), [(None, False), (0.98, True)])
+def test_a_session_in_the_path_of_every_link_is_ended_by_a_setting_only(outlinks: float | None, ends: bool):
     pages = [article(english(40)).replace('href="/', f'href="/session-{number}/') for number in range(2)]
-    verdict = second(*pages)
-    assert (verdict.kind, verdict.drop_outlinks) == (Kind.EXACT_DUPLICATE, True)
+    verdict = second(*pages, outlinks=outlinks)
+    assert (verdict.kind, verdict.drop_page, verdict.drop_outlinks) == (Kind.EXACT_DUPLICATE, True, ends)
 
 
 # ---- empty pages
