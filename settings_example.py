@@ -20,14 +20,15 @@ SIMCRAWL_ACTION = "drop"
 SIMCRAWL_SCOPE = "all"
 # How many pages of a cluster are kept.
 SIMCRAWL_COPIES_KEPT = 1
-# How pages become fingerprints: "auto", "content", "manku2007" (the paper's plain rule), "layout", or a dotted path.
+# How pages become fingerprints: "auto", "content", "main", "manku2007" (the paper's plain rule), "layout", or a dotted path.
 SIMCRAWL_RECIPE = "auto"
 
 # These come with the recipe; the values shown are those of "content".
 # SIMCRAWL_MAX_DISTANCE = 7        # differing bits of the 64 up to which a stored page is a candidate
-# SIMCRAWL_MIN_SIMILARITY = 0.94   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
+# SIMCRAWL_MIN_SIMILARITY = 0.93   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
 # SIMCRAWL_OUTLINKS = 1.0          # similarity from which its outlinks are dropped too (1.0: identical text); or "drop", "follow"
 # SIMCRAWL_MIN_FEATURES = 50       # pages with fewer words are compared as exact copies only
+# SIMCRAWL_MIN_AROUND = 120        # words around an article from which its prose alone can make it a copy
 # SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"
 
 SIMCRAWL_MAX_PAGE_BYTES = 4_000_000

@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from lxml import etree
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -163,6 +161,9 @@ def join(blocks: Iterable[Block]) -> str:
 
 def layout(tree: HtmlElement) -> Layout:
     """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it."""
+    # Loaded on first use: whoever compares pages or opens a store parses none.
+    from lxml import etree  # noqa: PLC0415
+
     walk = _Walk()
     unseen = 0
     for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):

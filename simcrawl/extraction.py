@@ -123,8 +123,15 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
 
 def _links(hrefs: list[str], url: str) -> tuple[str, ...]:
     # Not resolved: copies of a page in two directories have the same links as they stand. Queries carry session numbers.
-    own = urlsplit(url)._replace(path="", query="", fragment="").geturl()
+    own = _origin(url)
     return tuple(sorted({re.split("[?#]", href.removeprefix(own), maxsplit=1)[0] for href in hrefs}))
+
+
+def _origin(url: str) -> str:
+    try:
+        return urlsplit(url)._replace(path="", query="", fragment="").geturl()
+    except ValueError:
+        return ""
 
 
 def _count_outlinks(hrefs: list[str], url: str) -> int:

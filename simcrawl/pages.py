@@ -250,7 +250,7 @@ class _Work:
         hashes = shingles(hash_units(shingle_units(content), seed=self.seed), self.recipe.shingle)
         shares = {"prose": 2, "links": 8, "around": 8}
         return {"content_sketch": sketch(hashes, self.recipe.sketch_registers)} | {
-            name: self._part([cut[block] for block in parts.get(name, ())], self.recipe.sketch_registers // share)
+            name: self._part([cut[block] for block in parts.get(name, ())], max(1, self.recipe.sketch_registers // share))
             for name, share in shares.items()
         }
 

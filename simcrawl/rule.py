@@ -274,7 +274,9 @@ class Rule:
         if self.outlinks >= 1 and comparison.identical_text:
             # A gallery's pages, or those of a hub, can have one text and other links.
             return self.outlinks <= 1 and comparison.identical_links
-        return self.outlinks <= 0 or (self.outlinks < 1 and (comparison.similarity or 0) >= self.outlinks)
+        # One article in other surroundings: that its prose agrees says nothing of its links.
+        alike = 0 if comparison.same_article else comparison.similarity or 0
+        return self.outlinks <= 0 or (self.outlinks < 1 and alike >= self.outlinks)
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

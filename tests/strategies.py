@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, encode
 from simcrawl.permutations import PAPER, Design, design
 from simcrawl.simhash import WIDTHS
+from simcrawl.sketch import Part
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -28,11 +29,11 @@ def page(url: str, fingerprint: int = 0, *, text: str = "", bits: int = 64, seed
         seed=seed,
         body_digest=content,
         text_digest=content,
+        links_digest=bytes(16),
         fingerprint=fingerprint,
         bits=bits,
         units=100,
         content_sketch=b"",
-        prose_sketch=b"",
     )
 
 
@@ -94,7 +95,9 @@ def pages(draw: DrawFn, bits: int = 64) -> PageFingerprint | Abstention:
     known = st.fixed_dictionaries(
         {"url": urls, "recipe": st.just(RECIPE), "seed": st.just(0), "body_digest": sixteen, "text_length": small, "outlinks": small}
     )
-    own = {"fingerprint": fingerprints(bits), "units": small, "text_digest": sixteen, "content_sketch": sketch, "prose_sketch": sketch}
+    part = st.builds(Part, small, sketch)
+    own = {"fingerprint": fingerprints(bits), "units": small, "text_digest": sixteen, "links_digest": sixteen, "content_sketch": sketch}
+    own |= {"prose": part, "links": part, "around": part}
     common: dict[str, Any] = draw(known)
     content: dict[str, Any] = {name: draw(values) for name, values in own.items()}
     if draw(st.booleans()):

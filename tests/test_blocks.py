@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,8 +26,8 @@ def _page(html: str) -> Layout:
 
 def _texts(html: str) -> tuple[str, str]:
     """Return content and prose."""
-    content, prose = map(join, _page(html).split())
-    return content, prose
+    parts = _page(html).parts()
+    return join(parts.content), join(parts.prose)
 
 
 def _content(html: str) -> str:
@@ -143,6 +144,107 @@ def test_links_and_furniture_inside_the_container_are_content_and_no_prose(part:
     assert len(prose) < len(content)
 
 
+@pytest.mark.parametrize(("frame", "text"), FRAMES)
+def test_every_block_is_prose_links_or_surroundings(frame: str, text: str):
+    article = f"<article>{_article(text)}{link_list(3)}<aside>{english(1, 5)}</aside><p>12:30</p>{table(3)}</article>"
+    found = _page(frame.format(article=article))
+    parts = found.parts()
+    assert sorted(map(id, parts.prose + parts.links + parts.around)) == sorted(map(id, found.blocks))
+    assert join(parts.content) == _whole(article)
+    assert join(parts.prose) == _whole(_article(text) + table(3))
+    assert join(parts.links) == _whole(link_list(3))
+    inside = [block for block in parts.around if block in parts.content]
+    assert join(inside) == _whole(f"<aside>{english(1, 5)}</aside><p>12:30</p>")
+    outside = [block for block in found.blocks if block not in parts.content]
+    assert [block for block in parts.around if block not in inside] == outside != []
+
+
+def test_links_outside_the_container_are_surroundings():
+    parts = _page(f"<html><body><div>{link_list(4)}</div><article>{_article(english(30))}</article></body></html>").parts()
+    assert join(parts.around) == _whole(link_list(4))
+    assert parts.links == []
+
+
+@pytest.mark.parametrize("tag", ["form", "label"])
+def test_what_is_filled_in_is_furniture_unless_it_is_half_of_the_page(tag: str):
+    article = _article(english(20))
+    parts = _page(site_page(f"{article}<{tag}>Your name and your harbour</{tag}>")).parts()
+    assert join(parts.prose) == _whole(article)
+    assert "Your name and your harbour" in join(parts.around)
+    # Some systems put the whole page into a form.
+    assert _prose(f"<html><body><{tag}>{article}</{tag}><footer>Imprint</footer></body></html>") == _whole(article)
+
+
+DATELINES = [
+    "12 May 2024",
+    "Published 1999-12-31",
+    "Monday, 9:05",
+    "Updated at 23:59 by the harbour master",
+    "3 minutes ago",
+    "1 min ago",
+    "2 HOURS ago",
+    "14 days ago",
+    "5 years ago",
+    "128 comments",
+    "1 Comment",
+    "77 views",
+    "3 shares",
+    "12likes",
+    "4 replies",
+    "发布时间2024年",
+    "2024 年5月",
+    "5月12日",
+    "5 月 12 日",
+    "© 2024 The Harbour Times",
+]
+NO_DATELINES = [
+    "Twelve boats",
+    "The year 20245",
+    "A 1850 map",
+    "Boats 2124",
+    "12 boats",
+    "ago",
+    "5 ships ago",
+    "123:4",
+    "viewers 12",
+    "12 viewers",
+    "五月",
+    "5月",
+    "版本20241",
+]
+
+
+@pytest.mark.parametrize(("line", "around"), [(line, True) for line in DATELINES] + [(line, False) for line in NO_DATELINES])
+def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around: bool):
+    article = f"<h1>The harbour</h1><p>{line}</p>" + _article(english(20)).removeprefix("<h1>The harbour</h1>")
+    parts = _page(article).parts()
+    assert join(parts.content) == _whole(article)
+    assert join(parts.around) == (line if around else "")
+    assert (line in join(parts.prose)) != around
+
+
+@pytest.mark.parametrize(("filler", "around"), [("a" * 53, True), ("a" * 54, False), ("港" * 17, True), ("港" * 18, False)])
+def test_a_line_of_60_letters_is_no_dateline(filler: str, around: bool):
+    parts = _page(f"<div>{_article(english(20))}<p>{filler} 12:30</p></div>").parts()
+    assert bool(parts.around) == around
+    assert join(parts.prose).endswith("12:30") != around
+
+
+@pytest.mark.parametrize("tag", ["h1", "h2", "h3", "h4", "h5", "h6", "pre", "th", "td"])
+@pytest.mark.parametrize("line", ["12:30", "<b>12 May</b> 2024", "<code>2024年</code>"])
+def test_dates_in_tables_code_and_headings_are_prose(tag: str, line: str):
+    inside = f"<{tag}>{line}</{tag}>"
+    wrapped = f"<table><tr>{inside}</tr></table>" if tag in ("td", "th") else inside
+    parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p>{wrapped}</div>").parts()
+    assert _lines(f"<p>{line}</p>")[0] in join(parts.prose)
+    assert parts.around == []
+
+
+def test_a_date_that_is_a_link_is_a_link():
+    parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p><p><a href='/'>12 May 2024</a></p></div>").parts()
+    assert (join(parts.links), parts.around) == ("12 May 2024", [])
+
+
 def test_links_within_a_sentence_are_prose():
     article = _article(english(20)) + f"<p>{english(1)} <a href='/x'>the lighthouse</a> {english(1, 3)}</p>"
     assert _prose(site_page(article)) == _whole(article)
@@ -235,7 +337,7 @@ def test_a_page_without_text_has_no_content(html: str):
 
 
 def test_an_empty_layout_has_no_content():
-    assert Layout().split() == ([], [])
+    assert Layout().parts() == ([], [], [], [])
     assert join([]) == ""
 
 
@@ -322,7 +424,7 @@ def test_a_page_is_left_as_it_was():
     tree = lxml_html.document_fromstring(site_page(_article(english(20)) + table(5)))
     before = etree.tostring(tree)
     assert layout(tree) == layout(tree)
-    layout(tree).split()
+    assert layout(tree).parts() == layout(tree).parts()
     assert etree.tostring(tree) == before
 
 
@@ -361,8 +463,9 @@ def test_very_deep_nesting(tag: str):
     _nest(tree[1], tag)
     found = layout(tree)
     assert len(found.parents) > MANY
-    content, prose = map(join, found.split())
-    assert content == prose
+    parts = found.parts()
+    content = join(parts.content)
+    assert parts.content == parts.prose
     assert content.split() == f"The harbour {english(20)}".split()
 
 
@@ -386,9 +489,9 @@ def test_very_deep_nesting_of_what_is_not_seen():
 def test_very_many_siblings(sibling: str, lines: list[str]):
     found = _page(f"<html><body><div>{sibling * MANY}</div><div>{_article(english(20))}</div></body></html>")
     assert _lines_of(found) == [*lines, "The harbour", *english(20).splitlines()]
-    content, prose = found.split()
-    assert content[-5:] == found.blocks[-5:]
-    assert set(prose) <= set(content)
+    parts = found.parts()
+    assert parts.content[-5:] == parts.prose[-5:] == found.blocks[-5:]
+    assert sorted(map(id, parts.prose + parts.links + parts.around)) == sorted(map(id, found.blocks))
 
 
 # ---- properties
@@ -470,10 +573,14 @@ def test_every_visible_word_stands_once_and_in_order_in_the_whole_text(spec: tup
     tree = E.html(_build(("div", [spec]), words))
     found = layout(tree)
     assert join(found.blocks).split() == words
-    content, prose = found.split()
+    content, *parts = found.parts()
     start = found.blocks.index(content[0])
     assert found.blocks[start : start + len(content)] == content
-    assert [block for block in content if block in prose] == prose
+    # Every text is another one: no block is in two parts, none is missing, all stand in order.
+    assert sorted(chain(*parts), key=found.blocks.index) == found.blocks
+    assert all(part == sorted(part, key=found.blocks.index) for part in parts)
+    prose, links, _ = parts
+    assert all(block in content and block.is_links == (block in links) for block in prose + links)
     assert all(parent < number for number, parent in enumerate(found.parents) if number)
     assert all(block.text == " ".join(block.text.split()) != "" for block in found.blocks)
     assert all(0 <= block.link_characters <= len(block.text.replace(" ", "")) for block in found.blocks)
@@ -486,4 +593,4 @@ def test_an_element_around_everything_changes_nothing(spec: tuple[str, list[Any]
         wrapped = E.div(wrapped)
     a, b = layout(plain), layout(E.body(wrapped))
     assert join(a.blocks) == join(b.blocks)
-    assert tuple(map(join, a.split())) == tuple(map(join, b.split()))
+    assert [join(part) for part in a.parts()] == [join(part) for part in b.parts()]

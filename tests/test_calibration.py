@@ -39,6 +39,7 @@ from simcrawl.errors import SettingError
 from simcrawl.pages import fingerprint_page
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
+from simcrawl.sketch import Part
 from tests.samples import chinese, edited, english, page
 from tests.strategies import abstention, fingerprints, near, page as stored_page
 
@@ -258,21 +259,24 @@ def _says(rule: Rule, a: Any, b: Any, k: int, threshold: float) -> bool:
 
 @st.composite
 def sketched(draw: st.DrawFn) -> tuple[Any, Any]:
-    """Two pages whose sketches agree in any share of their registers."""
+    """Two pages whose sketches agree in any share of their registers, and of whose parts there is any number of units."""
     base = draw(fingerprints())
     pages = []
     for name, fingerprint in (("a", base), ("b", draw(near(base, 14)))):
-        content, prose = (
-            bytes([1] * (100 - changed) + [2 + (name == "b")] * changed) for changed in draw(st.tuples(*[st.integers(0, 55)] * 2))
-        )
         made = stored_page(name, fingerprint, text=draw(st.sampled_from(["", "", "same"])))
-        pages.append(replace(made, content_sketch=content, prose_sketch=draw(st.sampled_from([prose, b""]))))
+        parts = {part: Part(draw(st.sampled_from([0, 90, 150, 400])), _registers_of(draw, name)) for part in ("prose", "links", "around")}
+        pages.append(replace(made, content_sketch=_registers_of(draw, name), **parts))
     return pages[0], pages[1]
 
 
-@given(sketched(), st.sampled_from([0.94, 0.97, 1.0]))
-def test_a_pair_is_found_where_the_rule_says_so(pages: tuple[Any, Any], prose_similarity: float):
-    rule = replace(RULE, prose_similarity=prose_similarity)
+def _registers_of(draw: st.DrawFn, name: str) -> bytes:
+    changed = draw(st.integers(0, 12) | st.integers(0, 55))
+    return bytes([1] * (100 - changed) + [2 + (name == "b")] * changed)
+
+
+@given(sketched(), st.sampled_from([0, 100, 10**9]))
+def test_a_pair_is_found_where_the_rule_says_so(pages: tuple[Any, Any], min_around: int):
+    rule = replace(RULE, min_around=min_around)
     found = measure(*pages, line=1, near=True, rule=rule)
     for k in (0, 3, 7, 12):
         for threshold in (0.0, *THRESHOLDS[::3]):

@@ -38,6 +38,7 @@ DEFAULTS = {
     "recipe": "auto",
     "extractor": None,
     "min_features": None,
+    "min_around": None,
     "max_page_bytes": 4_000_000,
     "max_page_seconds": 10.0,
     "expire_days": 0,
@@ -58,6 +59,7 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "recipe": [("auto", "auto"), (" manku2007 ", "manku2007"), (OWN, OWN), (f"{__name__}.OWN", f"{__name__}.OWN")],
     "extractor": [(EXTRACTOR, EXTRACTOR), (f" {EXTRACTOR}", EXTRACTOR)],
     "min_features": [(0, 0), ("50", 50)],
+    "min_around": [(0, 0), ("120", 120), (10**9, 10**9)],
     "max_page_bytes": [(1, 1), ("1000", 1000)],
     "max_page_seconds": [("0.5", 0.5), (3, 3)],
     "expire_days": [(0, 0), ("0.5", 0.5), (365, 365)],
@@ -78,6 +80,7 @@ REFUSED: dict[str, list[Any]] = {
     "recipe": ["", "agrement", "tests.test_config.absent", "no.such.module", 3],
     "extractor": ["", "tests.samples.absent", "nodots", "tests.test_config.HIGH", 3],
     "min_features": [-1, "some"],
+    "min_around": [-1, "much", 1.5, True],
     "max_page_bytes": [0, "4MB", math.inf],
     "max_page_seconds": [0, -1, "soon", math.inf],
     "expire_days": [-1, "never"],
@@ -98,6 +101,7 @@ CURES = {
     "recipe": "use |cannot load",
     "extractor": "use |cannot load",
     "min_features": "use a whole number of 0 or more",
+    "min_around": "use a whole number of 0 or more",
     "max_page_bytes": "use a whole number of 1 or more",
     "max_page_seconds": "use a number of 0.001 or more",
     "expire_days": "use a number of 0 or more",
@@ -142,9 +146,10 @@ def test_a_wrong_value_is_refused_with_the_setting_the_value_and_the_cure(name: 
 
 
 def test_all_options_of_a_detector_are_settings():
-    options = _config(action="observe", outlinks="0.5", max_distance="3", recipe=OWN).detector_options
+    options = _config(action="observe", outlinks="0.5", max_distance="3", min_around="7", recipe=OWN).detector_options
     detector = Detector(open_store("memory:"), **options)
     assert (detector.rule.action, detector.rule.outlinks, detector.rule.max_distance, detector.recipe.name) == ("observe", 0.5, 3, "own")
+    assert (detector.rule.min_around, detector.recipe.min_around) == (7, 7)
     assert options.keys() <= DEFAULTS.keys()
 
 

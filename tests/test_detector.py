@@ -85,17 +85,19 @@ def test_a_detector_takes_the_recipe_that_its_store_was_made_with():
 
 
 def test_options_override_the_recipe_s_thresholds_without_changing_what_pages_mean():
-    detector = Detector(open_store("memory:"), max_distance=3, min_similarity=0.5, min_features=5, outlinks=0.7)
-    assert detector.recipe == replace(RECIPES["content"], max_distance=3, min_similarity=0.5, min_features=5, outlinks=0.7)
+    options: dict[str, Any] = {"max_distance": 3, "min_similarity": 0.5, "min_features": 5, "min_around": 9, "outlinks": 0.7}
+    detector = Detector(open_store("memory:"), **options)
+    assert detector.recipe == replace(RECIPES["content"], **options)
     assert detector.recipe.identity == "content/1"
     assert (detector.rule.max_distance, detector.rule.min_similarity, detector.rule.outlinks) == (3, 0.5, 0.7)
+    assert (detector.rule.min_around, detector.rule.min_prose) == (9, 100)
     assert isinstance(detector.page(page(english(2))), PageFingerprint)
 
 
 def test_an_option_of_zero_is_an_option():
-    detector = Detector(open_store("memory:"), max_distance=0, min_similarity=0, min_features=0, outlinks=0)
+    detector = Detector(open_store("memory:"), max_distance=0, min_similarity=0, min_features=0, min_around=0, outlinks=0)
     assert (detector.rule.max_distance, detector.rule.min_similarity, detector.rule.outlinks) == (0, 0, 0)
-    assert detector.recipe.min_features == 0
+    assert (detector.recipe.min_features, detector.rule.min_around) == (0, 0)
 
 
 @pytest.mark.parametrize(("outlinks", "value"), [("drop", 0), ("follow", 2), (0.98, 0.98), ("0.98", 0.98), (1, 1)])
@@ -115,6 +117,7 @@ def test_outlinks_by_name_or_by_similarity(outlinks: float | str, value: float):
         {"max_distance": -1},
         {"max_distance": 65},
         {"min_similarity": 92},
+        {"min_around": -1},
         {"max_page_bytes": 0},
         {"recipe": "nonsense"},
         {"extractor": "tests.samples.absent"},
@@ -135,7 +138,7 @@ def test_seconds_are_counted_by_stage():
 # ---- compare
 
 
-@given(st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["content", "manku2007"]))
+@given(st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["content", "main", "manku2007"]))
 def test_two_pages_compare_as_a_crawl_decides(text: str, edits_a: int, edits_b: int, seed: int, recipe: str):
     a = _page(page(edited(text, edits_a, seed)), "http://x/a", recipe=recipe)
     b = _page(page(edited(text, edits_b, seed + 1)), "http://x/b", recipe=recipe)
@@ -157,7 +160,7 @@ def test_edits_of_a_text_pass_from_copies_to_pages_of_their_own():
 
 def test_a_page_resembles_itself_fully():
     made = _page(page(english()))
-    assert compare(made, made) == simcrawl.Comparison(0, 1.0, is_near_duplicate=True, identical_text=True)
+    assert compare(made, made) == simcrawl.Comparison(0, 1.0, is_near_duplicate=True, identical_text=True, identical_links=True)
 
 
 def test_a_rule_of_the_caller_is_the_rule():

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
+from lxml import html as lxml_html
 
-from simcrawl.extraction import decode, extract
-from tests.samples import FOREIGN, chinese, english, page, python
+from simcrawl.blocks import Parts, join, layout
+from simcrawl.extraction import all_prose, decode, extract
+from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
 
 CHINESE = page(chinese(), head='<meta charset="{}">')
 
@@ -111,9 +114,41 @@ def test_outlinks_are_distinct_targets_on_the_web(links: tuple[str, ...], outlin
     assert _extract(page(english(), links=links), "http://example.org/dir/page").outlinks == outlinks
 
 
+@pytest.mark.parametrize(
+    ("links", "found"),
+    [
+        ((), ()),
+        (("/b", "/a", "/b"), ("/a", "/b")),
+        # The page's own origin, queries (session numbers) and fragments make no difference; what is left may be nothing.
+        (("http://example.org:8080/a?sid=1", "/a?sid=2#part", "/a#part?", "http://example.org:8080/a"), ("/a",)),
+        (("?page=2", "#top", ""), ("",)),
+        (("http://example.org/a", "https://example.org:8080/a", "//example.org:8080/a", "http://other.example/a?b"), None),
+        (("../a", "a", "./a", "/dir/a"), None),
+        ((" /a ", "mailto:x@example.org", "http://[broken"), ("/a", "http://[broken", "mailto:x@example.org")),
+    ],
+)
+def test_links_are_the_targets_as_they_stand(links: tuple[str, ...], found: tuple[str, ...] | None):
+    expected = tuple(sorted(link.split("?")[0] for link in links)) if found is None else found
+    assert _extract(page(english(), links=links), "http://example.org:8080/dir/page").links == expected
+
+
+@pytest.mark.parametrize("url", ["http://[broken", "http://example.org:port/", "no url", ""])
+def test_the_links_of_a_page_of_any_url(url: str):
+    made = _extract(page(english(), links=("/a", "http://b/?c")), url)
+    assert made.links == ("/a", "http://b/")
+
+
+def test_copies_in_two_directories_or_on_two_hosts_have_the_same_links():
+    html = page(english(), links=("next.html", "{}/index.html"))
+    urls = ("http://example.org/one/page", "https://mirror.example:8443/two/three/page")
+    a, b = (_extract(html.format(url.split("/one")[0].split("/two")[0]), url) for url in urls)
+    assert a.links == b.links == ("/index.html", "next.html")
+
+
 def test_areas_of_maps_are_outlinks_and_images_are_none():
     html = page(english()).replace("</body>", '<map><area href="/m"></map><img src="/i"><link href="/l"></body>')
-    assert _extract(html, "http://example.org/").outlinks == 1
+    made = _extract(html, "http://example.org/")
+    assert (made.outlinks, made.links) == (1, ("/m",))
 
 
 def test_a_page_without_a_url_counts_relative_links_as_they_stand():
@@ -132,6 +167,33 @@ def test_an_extractor_of_the_user_gets_the_page_as_it_came():
     made = extract(body, "gb18030", "http://x/", extractor=lambda *call: repr(call))
     assert made.main == repr((body, "gb18030", "http://x/"))
     assert chinese(5) in made.whole
+
+
+def test_a_user_s_text_is_all_prose():
+    made = extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "one\n\ntwo three")
+    assert made.parts == all_prose("one\n\ntwo three")
+    assert [join(part) for part in made.parts] == ["one\n\ntwo three", "one\n\ntwo three", "", ""]
+
+
+def test_an_empty_text_has_no_parts():
+    assert all_prose("") == Parts([], [], [], [])
+    assert extract(b"", "utf-8", "", extractor=lambda *_: "a text").parts == all_prose("a text")
+
+
+def test_the_parts_are_those_of_the_blocks_whoever_asks_for_the_main_text():
+    html = site_page(f"<h1>The harbour</h1><p>{english(30)}</p>{link_list(3)}")
+    made, without = extract(html.encode(), "utf-8", ""), extract(html.encode(), "utf-8", "", main=False)
+    assert english(1) in made.main
+    assert without == replace(made, main="")
+    tree = lxml_html.document_fromstring(html)
+    assert [join(part) for part in made.parts] == [join(part) for part in layout(tree).parts()]
+    assert join(made.parts.links) == "\n".join(english(1, number) for number in range(3))
+
+
+def test_trafilatura_is_not_called_where_nobody_asks(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.extraction.main_text", lambda _: pytest.fail("called"))
+    assert extract(page(english()).encode(), "utf-8", "", main=False).main == ""
+    assert extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "own").main == "own"
 
 
 def test_trafilatura_says_nothing(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]):

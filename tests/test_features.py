@@ -14,7 +14,18 @@ from hypothesis import given, strategies as st
 import simcrawl
 from simcrawl import features
 from simcrawl.errors import SettingError
-from simcrawl.features import Features, fingerprint_features, hash_rows, hash_units, normalize, runs, units, words
+from simcrawl.features import (
+    Features,
+    fingerprint_features,
+    hash_rows,
+    hash_units,
+    normalize,
+    runs,
+    shingle_units,
+    units,
+    units_by_line,
+    words,
+)
 from simcrawl.simhash import hamming_distance
 from tests.samples import FOREIGN, JAPANESE, KOREAN, THAI, chinese, english, python
 
@@ -264,9 +275,14 @@ def test_hashes_of_units_keep_their_order_and_number():
     assert len(hash_units([], seed=5)) == 0
 
 
-@given(
-    st.text(st.characters() | st.characters(categories=["Cs"]) | st.sampled_from(f"aé_7 \n.’北京大々かナ한글ไท{KHMER}\U0001f600\U00020000"))
+_any_text = st.text(
+    st.characters()
+    | st.characters(categories=["Cs"])
+    | st.sampled_from(f"aé_7 \n\r\u2028.’北京大々かナ한글ไท{KHMER}\uffff\u0338ΑΣ\U0001f600\U00020000")
 )
+
+
+@given(_any_text)
 def test_units_are_what_the_expression_finds(text: str):
     assert units(text) == features._UNIT.findall(normalize(text))
 
@@ -274,6 +290,44 @@ def test_units_are_what_the_expression_finds(text: str):
 @given(st.text(st.sampled_from("aé_7 \n.’大学々\U00020000한ไ")))
 def test_a_text_is_cut_line_by_line_whether_it_has_han_or_not(text: str):
     assert words(text) == [word for line in normalize(text).splitlines() for word in words(line)]
+
+
+@given(_any_text | st.lists(_any_text, max_size=4).map("\n".join))
+def test_units_by_line_are_the_units_of_each_line(text: str):
+    assert units_by_line(text) == [units(line) for line in text.split("\n")]
+
+
+@pytest.mark.parametrize("astral", ["", "\U00020000", "\U0001f600"])
+def test_a_line_without_units_has_none_and_a_break_is_none(astral: str):
+    text = f"\none two\n\n.\uffff!\n北京\ud800x{astral}\n"
+    ending = [[*units(f"北京\ud800x{astral}")], []]
+    assert units_by_line(text) == [[], ["one", "two"], [], [], *ending]
+    assert units_by_line("") == [[]]
+    assert units("a\uffffb") == ["a", "b"]
+
+
+def test_shingles_are_of_letters_where_a_tenth_is_unspaced():
+    # One character of ten letters, and one of eleven.
+    assert shingle_units(["北", "abcdefghi"]) == "北abcdefghi"
+    assert shingle_units(["北", "abcdefghij"]) == ["北", "abcdefghij"]
+
+
+@pytest.mark.parametrize("character", ["北", "々", "か", "ナ", "한", "ไ", "ព", "\U00020000"])
+def test_every_unspaced_script_has_shingles_of_letters(character: str):
+    cut = units(f"{character} foreign")
+    assert shingle_units(cut) == f"{character}foreign"
+
+
+@pytest.mark.parametrize("text", [english(5), FOREIGN["ar"], "naïve café Москва"])
+def test_scripts_with_spaces_have_shingles_of_words(text: str):
+    assert shingle_units(units(text)) == units(text) != []
+
+
+@given(st.lists(st.text(st.sampled_from("abcé北京かไ"), min_size=1, max_size=12), max_size=30))
+def test_shingle_units_are_words_or_all_their_letters(cut: list[str]):
+    letters = "".join(cut)
+    unspaced = sum(letter in "北京かไ" for letter in letters)
+    assert shingle_units(cut) == (letters if 10 * unspaced >= len(letters) else cut)
 
 
 def test_units_and_words_belong_to_the_caller():

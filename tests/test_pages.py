@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import SettingError
-from simcrawl.features import Features
+from simcrawl.features import Features, units
 from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page, fingerprint_text, page_key
-from simcrawl.recipes import RECIPES, Recipe
+from simcrawl.recipes import RECIPES, Recipe, fingerprint
 from simcrawl.simhash import hamming_distance
+from simcrawl.sketch import NO_PART, Part, differing, resemblance
 from tests.samples import FOREIGN, chinese, edited, english, extracted, link_list, page, site_page
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ def test_a_page_knows_what_it_was_made_from():
     assert (made.recipe, made.seed, made.bits) == ("content/1", 7, 64)
     assert (made.text_length, made.units, made.outlinks) == (len(text), len(text.split()), 2)
     assert made.hex == f"{made.fingerprint:016x}"
-    assert len(made.body_digest) == len(made.text_digest) == 16
-    assert (len(made.content_sketch), len(made.prose_sketch)) == (512, 256)
+    assert len(made.body_digest) == len(made.text_digest) == len(made.links_digest) == 16
+    assert list(map(len, (made.content_sketch, made.prose.sketch, made.links.sketch, made.around.sketch))) == [512, 256, 64, 64]
     assert made.text is None
 
 
@@ -109,43 +110,131 @@ def test_a_small_edit_moves_the_fingerprint_a_little_and_another_text_far(text: 
 
 def test_seeds_change_everything_that_stands_for_content():
     a, b = (_found(fingerprint_page(page(english(60)), seed=seed)) for seed in (0, 2**64 - 1))
-    for name in ("fingerprint", "body_digest", "text_digest", "content_sketch", "prose_sketch"):
+    for name in ("fingerprint", "body_digest", "text_digest", "links_digest", "content_sketch"):
         assert getattr(a, name) != getattr(b, name)
+    assert a.prose.units == b.prose.units
+    assert a.prose.sketch != b.prose.sketch
 
 
-@pytest.mark.parametrize(("words", "kept"), [(399, False), (400, True)])
-def test_prose_is_sketched_from_400_units_on(words: int, kept: bool):
-    text = " ".join(english(60).split()[:words])
-    sketched = _found(fingerprint_page(page(text))).prose_sketch
-    assert len(sketched) == (256 if kept else 0)
-    characters = "".join(letter for letter in chinese(60) if letter.isalpha())[:words]
-    assert bool(_found(fingerprint_page(page(characters))).prose_sketch) == kept
+ARTICLE = f"<h1>The harbour</h1><p>{english(20)}</p><p>{english(20, seed=1)}</p>"
 
 
-def test_long_content_without_prose_has_no_sketch_of_prose():
-    made = _found(fingerprint_page(site_page(f"<h1>Index</h1>{link_list(100)}")))
-    assert made.units > 400
-    assert (len(made.content_sketch), made.prose_sketch) == (512, b"")
+def _units(*texts: str) -> int:
+    return sum(len(units(text)) for text in texts)
 
 
-def test_content_and_prose_are_sketched_from_the_parts_of_the_page_of_that_name():
-    prose = f"<h1>The harbour</h1><p>{english(60)}</p>"
-    plain, linked, around = (
-        _found(fingerprint_page(html)) for html in (site_page(prose), site_page(prose + link_list(30)), site_page(prose, seed=5))
+def test_parts_are_sketched_from_the_blocks_of_that_name():
+    plain, linked, dated, around = (
+        _found(fingerprint_page(html))
+        for html in (
+            site_page(ARTICLE),
+            site_page(ARTICLE + link_list(12)),
+            site_page(f"{ARTICLE}<p>12 May 2024</p>"),
+            site_page(ARTICLE, seed=5),
+        )
     )
-    assert plain.prose_sketch == linked.prose_sketch == around.prose_sketch
-    assert plain.content_sketch == around.content_sketch != linked.content_sketch
-    assert plain.units == around.units < linked.units
-    assert len({plain.text_digest, linked.text_digest, around.text_digest}) == 3
+    assert plain.prose == linked.prose == dated.prose == around.prose
+    assert plain.prose.units == _units("The harbour", english(20), english(20, seed=1)) == plain.units
+    assert plain.links == dated.links == around.links == Part(0, bytes(64))
+    assert linked.links.units == linked.units - plain.units == _units(*{english(1, number) for number in range(12)})
+    assert plain.around == linked.around
+    assert dated.around.units - plain.around.units == dated.units - plain.units == 3
+    assert resemblance(plain.around.sketch, around.around.sketch) < 0.5
+    assert plain.content_sketch == around.content_sketch
+    assert len({made.content_sketch for made in (plain, linked, dated)}) == 3
+    assert len({made.fingerprint for made in (plain, linked, dated, around)}) == 1
+    assert len({made.text_digest for made in (plain, linked, dated, around)}) == 4
 
 
-@pytest.mark.parametrize(("found", "used"), [(0, 0), (49, 0), (50, 50)])
-def test_where_next_to_no_main_text_is_found_the_content_is_fingerprinted(found: int, used: int, monkeypatch: pytest.MonkeyPatch):
+def test_a_block_that_stands_twice_counts_once():
+    once, twice = (_found(fingerprint_page(page(text))) for text in (english(40), f"{english(40)}\n{english(5)}"))
+    assert english(40).startswith(english(5))
+    assert once.prose == twice.prose
+    assert twice.units == once.units + _units(english(5))
+
+
+def test_a_block_counts_for_as_many_units_as_it_has():
+    a, b = (_found(fingerprint_page(page(f"{english(200)}\n{added}"))) for added in ("", english(5, seed=7)))
+    added = _units(english(5, seed=7))
+    assert b.prose.units - a.prose.units == added
+    assert differing(a.prose, b.prose) == pytest.approx(added, abs=0.75 * added)
+    assert resemblance(a.prose.sketch, b.prose.sketch) == pytest.approx(a.prose.units / b.prose.units, abs=0.03)
+
+
+@pytest.mark.parametrize("share", [9, 11])
+def test_pages_of_unspaced_letters_are_sketched_by_letter(share: int):
+    # The same 400 units; the foreign word is one unit or `share` letters.
+    lines = [f"{'北' * 5} {'x' * 5}", f"{'北' * 5} {'x' * 4}y"]
+    spaced = "".join(f"北 {'w' * (share - 1)} {n:0>8} " for n in range(90))
+    a, b = (_found(fingerprint_text(f"{line}。" * 40)) for line in lines)
+    assert resemblance(a.content_sketch, b.content_sketch) < 0.7
+    made = _found(fingerprint_text(spaced))
+    assert made.units == len(units(spaced))
+
+
+@pytest.mark.parametrize("registers", [1, 2, 3, 7, 8, 512])
+def test_any_number_of_registers_makes_a_page(registers: int):
+    recipe = replace(CONTENT, sketch_registers=registers)
+    made = _found(fingerprint_page(site_page(ARTICLE + link_list(5)), recipe=recipe))
+    assert len(made.content_sketch) == registers
+    sizes = [len(part.sketch) for part in (made.prose, made.links, made.around)]
+    assert sizes == [max(1, registers // share) for share in (2, 8, 8)]
+
+
+def test_without_registers_there_are_no_sketches():
+    made = _found(fingerprint_page(page(english()), recipe="manku2007"))
+    assert (made.content_sketch, made.prose, made.links, made.around) == (b"", NO_PART, NO_PART, NO_PART)
+
+
+def test_the_digest_of_the_links_is_of_their_targets():
+    plain, other, session = (
+        _found(fingerprint_page(page(english(), links=links), url="http://example.org/x"))
+        for links in (("/a", "/b"), ("/a", "/c"), ("/b?sid=1", "http://example.org/a#part", "/a"))
+    )
+    assert plain.text_digest == other.text_digest == session.text_digest
+    assert plain.links_digest == session.links_digest != other.links_digest
+    assert plain.links_digest == digest(b"/a\n/b", 0)
+
+
+@pytest.mark.parametrize(("number", "used"), [(0, False), (49, False), (50, True)])
+def test_where_there_is_next_to_no_prose_the_content_is_fingerprinted(number: int, used: bool):
+    prose = " ".join(english(60, seed=1).split()[:number])
+    html = f"<html><body><p>{prose}</p>{link_list(12)}</body></html>"
+    made = _found(fingerprint_page(html))
+    content = "\n".join([prose, *(english(1, number) for number in range(12))]).strip()
+    assert (made.prose.units, made.units) == (number, _units(content))
+    source = prose if used else content
+    assert made.fingerprint == fingerprint(source)
+    assert made.text_length == len(source)
+
+
+@pytest.mark.parametrize(("found", "used"), [(0, False), (49, False), (50, True)])
+@pytest.mark.parametrize("recipe", ["main", "manku2007"])
+def test_where_next_to_no_main_text_is_found_the_content_is_fingerprinted(
+    recipe: str, found: int, used: bool, monkeypatch: pytest.MonkeyPatch
+):
     main = " ".join(english(60, seed=1).split()[:found])
     monkeypatch.setattr("simcrawl.extraction.main_text", lambda tree: main)
-    made = _found(fingerprint_page(page(english(60))))
-    assert made.fingerprint == _found(fingerprint_text(main if used else english(60))).fingerprint
-    assert (made.text_length, made.units) == (len(main), len(english(60).split()))
+    made = _found(fingerprint_page(page(english(60)), recipe=replace(RECIPES[recipe], min_features=50)))
+    source = main if used else english(60)
+    assert made.fingerprint == fingerprint(source, recipe=recipe)
+    assert (made.text_length, made.units) == (len(source), len(english(60).split()))
+
+
+def test_trafilatura_runs_only_where_its_text_is_wanted(monkeypatch: pytest.MonkeyPatch):
+    calls: list[object] = []
+    monkeypatch.setattr("simcrawl.extraction.main_text", lambda tree: calls.append(tree) or english(60, seed=1))
+    plain = _found(fingerprint_page(page(english())))
+    layouts = fingerprint_page(page(english(300)), recipe="layout")
+    assert (calls, plain.fingerprint) == ([], fingerprint(english()))
+    assert isinstance(layouts, PageFingerprint)
+    kept = _found(fingerprint_page(page(english()), keep_text=True))
+    assert (len(calls), kept.text) == (1, english(60, seed=1))
+    assert kept == plain
+    by_main = _found(fingerprint_page(page(english()), recipe="main"))
+    assert (len(calls), by_main.text) == (2, None)
+    assert by_main.fingerprint == fingerprint(english(60, seed=1))
+    assert (by_main.content_sketch, by_main.prose) == (plain.content_sketch, plain.prose)
 
 
 def test_the_text_is_kept_on_request():
@@ -159,7 +248,9 @@ def test_a_layout_is_the_page_without_its_text():
     assert a.fingerprint == b.fingerprint
     assert a.units == 60 + len(["html", "head", "title", "body", "div"])
     assert a.content_sketch == b.content_sketch
-    assert a.prose_sketch == b.prose_sketch == b""
+    for made in (a, b):
+        assert made.prose == Part(0, bytes(256))
+        assert made.links == made.around == Part(0, bytes(64))
 
 
 def test_seconds_are_added_up_by_stage():

@@ -37,14 +37,20 @@ def test_a_recipe_resolves_to_itself_and_its_path_to_the_recipe():
 def test_the_default_is_what_is_documented():
     content = RECIPES["content"]
     assert resolve() is content
-    assert (content.bits, content.sketch_registers, content.min_prose, content.shingle, content.min_features) == (64, 512, 400, 5, 50)
-    assert (content.max_distance, content.min_similarity, content.prose_similarity) == (7, 0.94, 0.97)
+    assert (content.source, content.bits, content.sketch_registers, content.shingle, content.min_features) == ("prose", 64, 512, 5, 50)
+    assert (content.max_distance, content.min_similarity, content.min_prose, content.min_around) == (7, 0.93, 100, 120)
     assert content.outlinks == IDENTICAL_TEXT == 1
+
+
+def test_main_is_the_default_but_for_the_text_of_its_fingerprints():
+    assert replace(RECIPES["main"], name="content", source="prose") == RECIPES["content"]
+    assert RECIPES["main"].identity == "main/1"
 
 
 def test_the_paper_s_recipe_is_the_paper_s():
     paper = RECIPES["manku2007"]
     assert (paper.bits, paper.max_distance, paper.min_similarity, paper.sketch_registers) == (64, 3, 0, 0)
+    assert paper.source == "main"
     assert paper.outlinks == DROP_OUTLINKS < paper.min_features < FOLLOW_OUTLINKS
 
 
@@ -57,7 +63,7 @@ def test_the_paper_s_recipe_is_the_paper_s():
         {"bits": 128},
         {"extractor": "tests.samples.counting_extractor"},
         {"sketch_registers": 64},
-        {"min_prose": 399},
+        {"source": "main"},
         {"shingle": 4},
         {"version": 2},
     ],
@@ -70,7 +76,7 @@ def test_what_changes_the_meaning_changes_the_identity(changes: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"max_distance": 1}, {"min_similarity": 0}, {"prose_similarity": 1.0}, {"outlinks": 0.5}, {"min_features": 1}]
+    "changes", [{"max_distance": 1}, {"min_similarity": 0}, {"min_prose": 1}, {"min_around": 0}, {"outlinks": 0.5}, {"min_features": 1}]
 )
 def test_thresholds_leave_the_identity_as_it_is(changes: dict[str, Any]):
     assert replace(RECIPES[DEFAULT], **changes).identity == RECIPES[DEFAULT].identity
@@ -91,7 +97,7 @@ def test_the_order_in_which_words_are_written_does_not_matter():
 
 @pytest.mark.parametrize("wrong", ["", "agrement", "CONTENT", "tests.test_recipes.DEFAULT", "tests.samples.english"])
 def test_a_recipe_that_does_not_exist_is_refused_with_those_that_do(wrong: str):
-    with pytest.raises(SettingError, match="use auto, content, manku2007, layout, or a dotted path") as refused:
+    with pytest.raises(SettingError, match="use auto, content, main, manku2007, layout, or a dotted path") as refused:
         resolve(wrong)
     assert repr(wrong) in str(refused.value)
 
@@ -109,7 +115,7 @@ def test_a_path_that_leads_nowhere_is_refused_by_its_name(wrong: str):
         ({"bits": 60}, "60 bits"),
         ({"bits": 32, "max_distance": 33}, "from 0 to 32, got 33"),
         ({"max_distance": -1}, "got -1"),
-        ({"sketch_registers": 0}, "min_similarity 0.94 needs sketches.*min_similarity to 0"),
+        ({"sketch_registers": 0}, "min_similarity 0.93 needs sketches.*min_similarity to 0"),
     ],
 )
 def test_recipes_that_cannot_work_are_refused_by_their_value(wrong: dict[str, Any], named: str):

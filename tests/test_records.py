@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import StoreCorruptError
+from simcrawl.pages import PageFingerprint, fingerprint_page
 from simcrawl.rule import StoredPage
+from simcrawl.sketch import Part
 from simcrawl.store.records import decode, encode
+from tests.samples import english, link_list, site_page
 from tests.strategies import RECIPE, abstention, page, pages, widths
 
 if TYPE_CHECKING:
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.pages import Abstention
 
 times = st.floats(0, 4e9)
 
@@ -31,6 +34,33 @@ def test_a_record_gives_back_its_page(data: st.DataObject, bits: int, first: flo
     back = _decode(encode(stored), bits)
     assert back == stored
     assert type(back.page) is type(stored.page)
+
+
+def test_every_part_of_a_page_has_a_place_of_its_own():
+    # Lengths and numbers that are all different: none stands where another one belongs.
+    parts = {name: Part(10 + length, bytes([length]) * length) for length, name in enumerate(("prose", "links", "around"), 1)}
+    digests = {name: bytes([at]) * 16 for at, name in enumerate(("body_digest", "text_digest", "links_digest"), 100)}
+    made = replace(page("http://a.test/"), units=9, content_sketch=b"content", text_length=7, outlinks=8, **parts, **digests)
+    back = _decode(encode(StoredPage(made, 1.0, 2.0, callback="parse"))).page
+    assert back == made
+    assert asdict(back) == asdict(made)
+
+
+@pytest.mark.parametrize("name", ["links_digest", "prose", "links", "around"])
+def test_a_record_tells_pages_apart_by_each_part(name: str):
+    made = page("http://a.test/")
+    other = replace(made, **{name: b"x" * 16 if name == "links_digest" else Part(1, b"")})
+    assert encode(StoredPage(made, 1.0, 2.0)) != encode(StoredPage(other, 1.0, 2.0))
+    assert _decode(encode(StoredPage(other, 1.0, 2.0))).page == other != made
+
+
+@pytest.mark.parametrize("recipe", ["content", "main", "layout"])
+def test_pages_as_they_are_made_survive(recipe: str):
+    html = site_page(f"<h1>The harbour</h1><p>{english(40)}</p>{link_list(4)}<p>12:30</p>")
+    made = fingerprint_page(html, url="http://a.test/", recipe=recipe)
+    assert isinstance(made, PageFingerprint)
+    back = decode(encode(StoredPage(made, 1.0, 2.0)), recipe=made.recipe, seed=0, bits=64)
+    assert back.page == made
 
 
 @pytest.mark.parametrize("written", [page("http://a.test/\udc80", 2**64 - 1), abstention("http://a.test/\ud800x")])

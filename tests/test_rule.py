@@ -9,7 +9,7 @@ from simcrawl.detector import Detector
 from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.rule import Kind, Rule, Verdict, site
-from simcrawl.sketch import resemblance
+from simcrawl.sketch import NO_PART, Part, differing, resemblance
 from simcrawl.store import MemoryStore, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
 
@@ -30,10 +30,10 @@ def _page(html: str, url: str = ORIGINAL) -> PageFingerprint:
 BASE = _page(page(TEXT))
 
 
-def _like(number: int, *, bits: int = 0, registers: int = 0, prose: int = 256, url: str = "") -> PageFingerprint:
-    """Return another page that differs from `BASE` in so many bits of the fingerprint and registers of the sketches.
+def _like(number: int, *, bits: int = 0, registers: int = 0, url: str = "") -> PageFingerprint:
+    """Return another page that differs from `BASE` in so many bits of the fingerprint and registers of the content's sketch.
 
-    Unless told otherwise its prose is not the base's at all: content alone decides.
+    Its prose is the base's, but neither has anything around it: content alone decides.
     """
     unlike = number.to_bytes(16, "big")
     return replace(
@@ -41,7 +41,6 @@ def _like(number: int, *, bits: int = 0, registers: int = 0, prose: int = 256, u
         url=url or f"http://example.org/{number}",
         fingerprint=BASE.fingerprint ^ (1 << bits) - 1,
         content_sketch=_changed(BASE.content_sketch, registers),
-        prose_sketch=_changed(BASE.prose_sketch, prose),
         body_digest=unlike,
         text_digest=unlike,
     )
@@ -102,7 +101,7 @@ def test_a_small_edit_is_a_near_copy(text: str):
     verdict = _judge(_page(page(text)), _page(page(edited(text, 1)), "http://example.org/b"))
     assert (verdict.kind, verdict.reason, verdict.original) == (Kind.NEAR_DUPLICATE, "near-duplicate", ORIGINAL)
     assert verdict.similarity is not None
-    assert 0.94 <= verdict.similarity < 1
+    assert 0.93 <= verdict.similarity < 1
 
 
 @pytest.mark.parametrize(("bits", "found"), [(0, True), (7, True), (8, False)])
@@ -110,92 +109,211 @@ def test_the_radius_is_the_recipe_s(bits: int, found: bool):
     assert _judge(BASE, _like(1, bits=bits)).is_duplicate == found
 
 
-@pytest.mark.parametrize(("registers", "found"), [(0, True), (30, True), (31, False), (512, False)])
+@pytest.mark.parametrize(("registers", "found"), [(0, True), (35, True), (36, False), (512, False)])
 def test_verification_refuses_a_candidate_within_the_radius(registers: int, found: bool):
     asked = _like(1, registers=registers)
     assert _judge(BASE, asked).is_duplicate == found
     assert _judge(BASE, asked, min_similarity=0).is_duplicate
 
 
-@pytest.mark.parametrize(("prose", "found"), [(0, True), (7, True), (8, False), (256, False)])
-def test_nearly_equal_prose_suffices_whatever_stands_around_it(prose: int, found: bool):
-    asked = _like(1, registers=512, prose=prose)
-    comparison = RULE.compare(BASE, asked)
-    assert (comparison.similarity, comparison.is_near_duplicate) == (0, found)
-    assert _judge(BASE, asked).is_duplicate == found
+# ---- articles in other surroundings
 
 
-@pytest.mark.parametrize("bits", [7, 8])
-def test_equal_prose_outside_the_radius_is_no_near_copy(bits: int):
-    assert RULE.compare(BASE, _like(1, bits=bits, registers=512, prose=0)).is_near_duplicate == (bits == 7)
+def _sketched(units: int, registers: int, *, changed: int = 0, size: int = 64) -> Part:
+    """Return a part of so many units, of whose registers so many differ from those of the same part of another page."""
+    return Part(units, _changed(b"\1" * registers, changed) + bytes(size - registers))
+
+
+def _surrounded(number: int, **parts: Part) -> PageFingerprint:
+    """Return a page of 200 units of prose in which 150 around it differ altogether; its content is unlike that of the others."""
+    own = {"prose": _sketched(200, 256, size=256), "links": _sketched(0, 0), "around": _sketched(150, 64, changed=64 * number)} | parts
+    return replace(_like(number, registers=512 * number), **own)
+
+
+OTHER = _surrounded(1)
+FIRST = _surrounded(0)
+# Each changes one of the two pages, so that one condition fails or just holds.
+PROSE = 256
+CONDITIONS: list[tuple[str, dict[str, Part], dict[str, Part], bool]] = [
+    ("as they are", {}, {}, True),
+    # Prose may differ by 1.4 * (1 - 0.93) = 9.8 %.
+    ("24 of 256 registers of prose differ", {}, {"prose": _sketched(200, PROSE, changed=24, size=PROSE)}, True),
+    ("25 of 256 registers of prose differ", {}, {"prose": _sketched(200, PROSE, changed=25, size=PROSE)}, False),
+    ("other prose", {}, {"prose": _sketched(200, PROSE, changed=PROSE, size=PROSE)}, False),
+    # There must be 100 units of it in both.
+    ("100 units of prose", {}, {"prose": _sketched(100, PROSE, size=PROSE)}, True),
+    ("99 units of prose in one", {}, {"prose": _sketched(99, PROSE, size=PROSE)}, False),
+    # And 120 around one of them.
+    ("120 units around one", {"around": _sketched(0, 0)}, {"around": _sketched(120, 64)}, True),
+    ("119 units around both", {"around": _sketched(119, 64)}, {"around": _sketched(119, 64, changed=64)}, False),
+    # Links may be twice the prose in each, if they are the same in both.
+    ("400 equal links", {"links": _sketched(400, 64)}, {"links": _sketched(400, 64)}, True),
+    ("401 equal links", {"links": _sketched(400, 64)}, {"links": _sketched(401, 64)}, False),
+    # They may differ by what differs around (300 units: both sides' 150) and 5 % of the prose (10 units).
+    ("310 links come", {}, {"links": _sketched(310, 64)}, True),
+    ("311 links come", {}, {"links": _sketched(311, 64)}, False),
+    ("155 links are others", {"links": _sketched(155, 64)}, {"links": _sketched(155, 64, changed=64)}, True),
+    ("156 links are others", {"links": _sketched(156, 64)}, {"links": _sketched(156, 64, changed=64)}, False),
+    ("10 links come, around which nothing changes", {"around": _sketched(150, 64)}, {"around": _sketched(150, 64), "links": _sketched(10, 64)}, True),
+    ("11 links come, around which nothing changes", {"around": _sketched(150, 64)}, {"around": _sketched(150, 64), "links": _sketched(11, 64)}, False),
+    # 5 % are of the shorter prose.
+    (
+        "8 links come to 160 units of prose",
+        {"around": _sketched(150, 64), "prose": _sketched(160, PROSE, size=PROSE)},
+        {"around": _sketched(150, 64), "links": _sketched(8, 64)},
+        True,
+    ),
+    (
+        "9 links come to 160 units of prose",
+        {"around": _sketched(150, 64), "prose": _sketched(160, PROSE, size=PROSE)},
+        {"around": _sketched(150, 64), "links": _sketched(9, 64)},
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [pytest.param(*case[1:], id=case[0]) for case in CONDITIONS])
+def test_each_condition_of_the_article_rule_decides(one: dict[str, Part], other: dict[str, Part], same: bool):
+    first, second = _surrounded(0, **one), _surrounded(1, **other)
+    comparison = RULE.compare(first, second)
+    assert comparison == RULE.compare(second, first)
+    assert (comparison.is_near_duplicate, comparison.same_article) == (same, same)
+    assert comparison.similarity == (resemblance(first.prose.sketch, second.prose.sketch) if same else 0)
+    for stored, asked in ((first, second), (second, first)):
+        verdict = _judge(stored, asked)
+        assert (verdict.kind, verdict.reason) == ((Kind.NEAR_DUPLICATE, "same article") if same else (Kind.ADMITTED, None))
+
+
+def test_what_differs_around_both_pages_is_what_the_conditions_say():
+    assert differing(FIRST.around, OTHER.around) == 300
+    assert differing(_sketched(155, 64), _sketched(155, 64, changed=64)) == 310
+
+
+@pytest.mark.parametrize(("bits", "found"), [(7, True), (8, False)])
+def test_one_article_outside_the_radius_is_no_near_copy(bits: int, found: bool):
+    asked = replace(OTHER, fingerprint=FIRST.fingerprint ^ (1 << bits) - 1)
+    comparison = RULE.compare(FIRST, asked)
+    assert (comparison.is_near_duplicate, comparison.same_article) == (found, found)
 
 
 @pytest.mark.parametrize("prose", [0, 256])
 def test_equal_content_suffices_whatever_the_prose(prose: int):
-    asked = _like(1, prose=prose)
-    for other in (asked, replace(asked, prose_sketch=b"")):
-        assert _judge(BASE, other).kind is Kind.NEAR_DUPLICATE
-        assert RULE.compare(other, BASE) == RULE.compare(BASE, other)
-
-
-def test_a_page_of_too_little_prose_is_judged_by_its_content_alone():
-    asked = _like(1, registers=31, prose=0)
-    without = replace(BASE, prose_sketch=b""), replace(asked, prose_sketch=b"")
-    assert RULE.compare(BASE, asked).is_near_duplicate
-    for a, b in ((without[0], asked), (BASE, without[1]), without):
-        assert not RULE.compare(a, b).is_near_duplicate
-        assert _judge(a, b).kind is Kind.ADMITTED
+    asked = replace(OTHER, content_sketch=FIRST.content_sketch, prose=_sketched(200, 256, changed=prose, size=256))
+    for other in (asked, replace(asked, prose=NO_PART)):
+        comparison = RULE.compare(FIRST, other)
+        assert (comparison.similarity, comparison.is_near_duplicate, comparison.same_article) == (1, True, False)
+        assert RULE.compare(other, FIRST) == comparison
+        assert _judge(FIRST, other).reason == "near-duplicate"
 
 
 @pytest.mark.parametrize(
-    ("prose", "min_similarity", "found"), [(7, 0.94, True), (7, 0.98, False), (3, 0.98, True), (1, 1.0, False), (0, 1.0, True)]
+    ("prose", "min_similarity", "found"), [(24, 0.93, True), (24, 0.94, False), (3, 0.99, True), (1, 1.0, False), (0, 1.0, True)]
 )
 def test_who_asks_for_more_similarity_asks_for_it_of_prose_too(prose: int, min_similarity: float, found: bool):
-    assert _judge(BASE, _like(1, registers=512, prose=prose), min_similarity=min_similarity).is_duplicate == found
+    asked = replace(OTHER, prose=_sketched(200, 256, changed=prose, size=256))
+    verdict = _judge(FIRST, asked, min_similarity=min_similarity)
+    assert verdict.is_duplicate == found
+    assert verdict.similarity == (resemblance(FIRST.prose.sketch, asked.prose.sketch) if found else None)
 
 
-def test_less_similarity_of_content_asks_for_no_less_of_prose():
-    assert not _judge(BASE, _like(1, registers=512, prose=8), min_similarity=0.1).is_duplicate
+@pytest.mark.parametrize(("name", "value"), [("min_around", 150), ("min_prose", 200)])
+def test_the_article_rule_s_thresholds_are_the_recipe_s(name: str, value: int):
+    for threshold, found in ((value, True), (value + 1, False)):
+        recipe = replace(RECIPES["content"], **{name: threshold})
+        assert Rule.of(recipe).compare(FIRST, OTHER).same_article == found
 
 
-def test_the_prose_threshold_is_the_recipe_s():
-    asked = _like(1, registers=512, prose=100)
-    for threshold, found in ((0.65, False), (0.55, True)):
-        recipe = replace(RECIPES["content"], prose_similarity=threshold, min_similarity=0.5)
-        assert Rule.of(recipe).compare(BASE, asked).is_near_duplicate == found
+@pytest.mark.parametrize(("min_around", "found"), [(150, True), ("150", True), (151, False), (10**9, False)])
+def test_the_setting_for_surroundings_is_obeyed(min_around: Any, found: bool):
+    assert _judge(FIRST, OTHER, min_around=min_around).is_duplicate == found
+
+
+def test_without_verification_there_is_no_article_rule():
+    comparison = RULE.compare(FIRST, OTHER)
+    assert comparison.same_article
+    loose = replace(RULE, min_similarity=0).compare(FIRST, OTHER)
+    assert (loose.is_near_duplicate, loose.same_article, loose.similarity) == (True, False, 0)
+
+
+def test_the_more_similar_of_an_article_and_a_content_is_the_original():
+    content = replace(OTHER, url="http://example.org/content", content_sketch=_changed(FIRST.content_sketch, 15), text_digest=b"c" * 16)
+    article = replace(OTHER, prose=_sketched(200, 256, changed=3, size=256))
+    verdict = Detector(_store(content, article)).admit(FIRST)
+    assert (verdict.original, verdict.reason) == (article.url, "same article")
+    verdict = Detector(_store(content, replace(article, prose=_sketched(200, 256, changed=20, size=256)))).admit(FIRST)
+    assert (verdict.original, verdict.reason) == (content.url, "near-duplicate")
 
 
 # ---- what that means for pages
 
 
-def _news(sentences: int, box: int) -> PageFingerprint:
-    """Return a page of prose and, within the same element, a box of links."""
-    return _page(site_page(f"<h1>The harbour</h1>{_paragraphs(english(sentences))}<h3>More</h3>{link_list(12, seed=box)}"))
+def _news(sentences: int, *, box: int, seed: int, day: int = 12) -> PageFingerprint:
+    """Return a page of prose and, within the same element, a date and a box of links; menu and sidebar by the seed."""
+    article = f"<h1>The harbour</h1><p>{day} May 2024, {day}:30</p>{_paragraphs(english(sentences))}"
+    return _page(site_page(f"{article}<h3>More</h3>{link_list(12, seed=box)}<aside><p>{english(12, 50 + seed)}</p></aside>", seed=seed))
 
 
-def _manual(text: str, row: str) -> PageFingerprint:
-    """Return a page of a manual, one row of whose table says something else than that of the next page."""
-    return _page(site_page(f"<h1>北方 North</h1>{_paragraphs(text)}{table(8, changed=row)}"))
+ROWS = ("eth0 wlan0 10.0.2.15 netmask", "sda1 sdb2 ext4 /var/lib mount")
+
+
+def _manual(text: str, row: str) -> str:
+    """Return a topic of a manual, one row of whose table says something else than that of the next topic."""
+    return f"<h1>北方 North</h1>{_paragraphs(text)}{table(8, changed=row)}"
 
 
 def _paragraphs(text: str) -> str:
     return "".join(f"<p>{line}</p>" for line in text.splitlines())
 
 
-def test_a_news_page_whose_box_of_links_changed_is_a_copy_if_it_has_much_prose():
-    much, little = (RULE.compare(_news(sentences, 1), _news(sentences, 2)) for sentences in (60, 30))
-    assert much.similarity is not None
-    assert much.similarity < 0.8
-    assert much.distance == little.distance == 0
-    assert (much.is_near_duplicate, little.is_near_duplicate) == (True, False)
+@pytest.mark.parametrize(("sentences", "found"), [(30, True), (60, True), (8, False)])
+def test_a_news_page_in_other_surroundings_is_a_copy_if_it_has_enough_prose(sentences: int, found: bool):
+    before, after = _news(sentences, box=1, seed=1), _news(sentences, box=2, seed=2, day=13)
+    comparison = RULE.compare(before, after)
+    assert resemblance(before.content_sketch, after.content_sketch) < 0.8
+    assert (before.prose.units >= 100) == found
+    assert (comparison.distance, comparison.is_near_duplicate, comparison.same_article) == (0, found, found)
+
+
+def test_a_box_of_links_that_alone_differs_is_content():
+    before, after = _news(30, box=1, seed=1), _news(30, box=2, seed=1)
+    assert before.around == after.around
+    assert before.prose == after.prose
+    assert not RULE.compare(before, after).is_near_duplicate
+
+
+def test_another_article_in_the_same_frame_is_no_copy():
+    rule = replace(RULE, max_distance=64)
+    pages = [_page(site_page(f"<h1>The harbour</h1>{_paragraphs(english(40, seed))}", seed=4)) for seed in (1, 2)]
+    assert pages[0].around == pages[1].around
+    assert not rule.compare(*pages).is_near_duplicate
 
 
 @pytest.mark.parametrize("make", [english, chinese])
 def test_one_row_of_a_table_tells_two_pages_of_a_manual_apart(make: Callable[[int], str]):
     rule = replace(RULE, max_distance=64)
-    pages = [_manual(make(12), row) for row in ("eth0 wlan0 10.0.2.15 netmask", "sda1 sdb2 ext4 /var/lib mount")]
+    pages = [_page(f"<html><body>{_manual(make(12), row)}</body></html>") for row in ROWS]
     assert not rule.compare(*pages).is_near_duplicate
     assert rule.compare(pages[0], replace(pages[0], text_digest=bytes(16))).is_near_duplicate
+
+
+@pytest.mark.xfail(
+    reason="blocks of prose may differ by 9.8 %, whether anything around them differs or not", raises=AssertionError, strict=True
+)
+@pytest.mark.parametrize("make", [english, chinese])
+def test_one_row_of_a_table_tells_two_pages_apart_whose_equal_surroundings_are_many(make: Callable[[int], str]):
+    before, after = (_page(site_page(_manual(make(12), row))) for row in ROWS)
+    assert before.around == after.around
+    assert before.links == after.links
+    assert not RULE.compare(before, after).is_near_duplicate
+
+
+@pytest.mark.parametrize("make", [english, chinese])
+def test_two_tables_tell_two_pages_apart_whose_equal_surroundings_are_many(make: Callable[[int], str]):
+    rule = replace(RULE, max_distance=64)
+    before, after = (_page(site_page(_manual(make(12), row) + table(2, changed=f"{row} {row} ro"))) for row in ROWS)
+    assert before.around == after.around
+    assert before.around.units >= RULE.min_around
+    assert not rule.compare(before, after).is_near_duplicate
 
 
 def test_what_stands_around_the_content_makes_no_difference():
@@ -219,7 +337,8 @@ def test_layouts_are_compared_by_their_tags_and_never_by_their_prose():
     assert isinstance(plain, PageFingerprint)
     assert isinstance(other, PageFingerprint)
     assert isinstance(boxed, PageFingerprint)
-    assert plain.prose_sketch == other.prose_sketch == boxed.prose_sketch == b""
+    for made in (plain, other, boxed):
+        assert made.prose.units == made.links.units == made.around.units == 0
     assert rule.compare(plain, other).is_near_duplicate
     assert not rule.compare(plain, boxed).is_near_duplicate
 
@@ -301,18 +420,30 @@ def test_a_similarity_that_reaches_a_threshold_passes_it():
     assert not _judge(BASE, LESS_ALIKE, outlinks=above).drop_outlinks
 
 
-def test_prose_that_reaches_its_threshold_passes_it():
-    asked = _like(1, registers=512, prose=5)
-    similarity = resemblance(asked.prose_sketch, BASE.prose_sketch)
-    for threshold, found in ((similarity, True), (similarity + 1e-9, False)):
-        assert replace(RULE, prose_similarity=threshold).compare(BASE, asked).is_near_duplicate == found
-        assert replace(RULE, min_similarity=threshold, prose_similarity=0.5).compare(BASE, asked).is_near_duplicate == found
+@pytest.mark.parametrize(("outlinks", "dropped"), [("drop", True), (0.5, False), (0.98, False), (1.0, False), ("follow", False)])
+def test_prose_that_agrees_does_not_drop_outlinks(outlinks: float | str, dropped: bool):
+    # What makes two pages one article is that the rest differs, links among it.
+    verdict = _judge(FIRST, OTHER, outlinks=outlinks)
+    assert (verdict.kind, verdict.similarity, verdict.drop_page, verdict.drop_outlinks) == (Kind.NEAR_DUPLICATE, 1, True, dropped)
 
 
-@pytest.mark.parametrize("outlinks", [0.98, 1.0])
-def test_prose_that_agrees_does_not_drop_outlinks(outlinks: float):
-    verdict = _judge(BASE, _like(1, registers=512, prose=0), outlinks=outlinks)
-    assert (verdict.kind, verdict.drop_page, verdict.drop_outlinks) == (Kind.NEAR_DUPLICATE, True, False)
+@pytest.mark.parametrize(
+    ("outlinks", "same", "other"), [("drop", True, True), (0.98, True, True), (1.0, True, False), ("follow", False, False)]
+)
+def test_identical_text_with_other_links_keeps_its_outlinks(outlinks: float | str, same: bool, other: bool):
+    for links, dropped in ((BASE.links_digest, same), (b"x" * 16, other)):
+        asked = replace(IDENTICAL, links_digest=links)
+        comparison = RULE.compare(BASE, asked)
+        assert (comparison.identical_text, comparison.identical_links) == (True, links == BASE.links_digest)
+        verdict = _judge(BASE, asked, outlinks=outlinks)
+        assert (verdict.kind, verdict.reason, verdict.drop_page) == (Kind.EXACT_DUPLICATE, "identical text", True)
+        assert verdict.drop_outlinks == dropped
+
+
+def test_an_identical_body_drops_its_outlinks_wherever_they_lead():
+    # Equal bytes have equal links as they stand, at any address.
+    verdict = _judge(BASE, replace(BASE, url="http://mirror.example/b"), outlinks=1.0)
+    assert (verdict.reason, verdict.drop_outlinks) == ("identical body", True)
 
 
 def test_outlinks_follow_the_recipe_where_nothing_is_said():
@@ -322,8 +453,8 @@ def test_outlinks_follow_the_recipe_where_nothing_is_said():
 @pytest.mark.parametrize(("outlinks", "dropped"), [(DROP_OUTLINKS, True), (0.5, False), (1.0, False), (FOLLOW_OUTLINKS, False)])
 def test_without_sketches_only_a_threshold_of_zero_drops_the_outlinks_of_a_near_copy(outlinks: float, dropped: bool):
     rule = replace(RULE, min_similarity=0, outlinks=outlinks)
-    store = _store(replace(BASE, content_sketch=b"", prose_sketch=b""))
-    verdict = store.admit(replace(_like(1), content_sketch=b"", prose_sketch=b""), rule)
+    parts: dict[str, Any] = {"content_sketch": b"", "prose": NO_PART, "links": NO_PART, "around": NO_PART}
+    verdict = _store(replace(BASE, **parts)).admit(replace(_like(1), **parts), rule)
     assert (verdict.similarity, verdict.drop_outlinks) == (None, dropped)
 
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.features import hash_units
-from simcrawl.sketch import resemblance, shingles, sketch
+from simcrawl.sketch import NO_PART, Part, differing, resemblance, shingles, sketch, weighted
 
 REGISTERS = 256
 
@@ -93,3 +94,84 @@ def test_a_text_shorter_than_a_shingle_has_none():
 def test_one_changed_word_changes_the_shingles_around_it_only():
     before, after = (set(_cut(f"a b c d {word} f g h i").tolist()) for word in ("e", "x"))
     assert len(before - after) == len(after - before) == 3
+
+
+# ---- weighted sets
+
+_weights = st.dictionaries(st.integers(0, 2**64 - 1), st.integers(0, 60), max_size=40)
+
+
+def _weighted(weights: dict[int, int]) -> np.ndarray:
+    return weighted(np.array(list(weights), np.uint64), np.array(list(weights.values()), np.uint64))
+
+
+def _part(weights: dict[int, int], registers: int = REGISTERS) -> Part:
+    made = _weighted(weights)
+    return Part(len(made), sketch(made, registers))
+
+
+def _resemblance(a: dict[int, int], b: dict[int, int]) -> float:
+    """Return the weighted Jaccard resemblance, exactly."""
+    keys = a.keys() | b.keys()
+    return sum(min(a.get(key, 0), b.get(key, 0)) for key in keys) / sum(max(a.get(key, 0), b.get(key, 0)) for key in keys)
+
+
+@given(_weights, _weights, st.data())
+def test_the_resemblance_of_weighted_sets_is_the_weighted_one(own: dict[int, int], others: dict[int, int], data: st.DataObject):
+    # Some elements in both, with any weight: an element that weighs 3 here and 5 there shares 3 of 5.
+    shared = {key: data.draw(st.integers(0, 60)) for key in own if data.draw(st.booleans())}
+    other = others | shared
+    a, b = (set(_weighted(weights).tolist()) for weights in (own, other))
+    assert (len(a), len(b)) == (sum(own.values()), sum(other.values()))
+    if a or b:
+        assert len(a & b) / len(a | b) == _resemblance(own, other)
+
+
+@given(_weights, st.randoms(use_true_random=False))
+def test_weighted_hashes_are_sorted_distinct_and_the_same_in_any_order(weights: dict[int, int], random: random.Random):
+    made = _weighted(weights)
+    assert (made[1:] > made[:-1]).all()
+    items = [*weights.items(), *weights.items()]
+    random.shuffle(items)
+    again = weighted(np.array([key for key, _ in items], np.uint64), np.array([weight for _, weight in items], np.uint64))
+    assert again.tolist() == made.tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("shared", "own"), [(60, 2), (60, 20), (20, 60)])
+def test_sketches_of_weighted_sets_estimate_within_four_standard_errors(seed: int, shared: int, own: int):
+    random = np.random.default_rng(seed)
+    values, weights = random.integers(0, 2**64, shared + 2 * own, dtype=np.uint64).tolist(), random.integers(5, 90, shared + 2 * own).tolist()
+    elements = list(zip(values, weights, strict=True))
+    a, b = dict(elements[: shared + own]), dict(elements[:shared] + elements[shared + own :])
+    exact = _resemblance(a, b)
+    error = 4 * math.sqrt(exact * (1 - exact) / REGISTERS)
+    assert resemblance(_part(a).sketch, _part(b).sketch) == pytest.approx(exact, abs=error)
+    only_one = sum(weights[shared:])
+    # The slope of (1 - J) / (1 + J) is below 2, and 2 / (1 + J)^2 in between.
+    total = _part(a).units + _part(b).units
+    assert differing(_part(a), _part(b)) == pytest.approx(only_one, abs=total * error * 2 / (1 + exact - error) ** 2)
+
+
+def test_a_heavy_element_counts_for_what_it_weighs():
+    a, b = {1: 90, **dict.fromkeys(range(2, 12), 1)}, {1: 90, **dict.fromkeys(range(12, 22), 1)}
+    assert resemblance(_part(a).sketch, _part(b).sketch) == pytest.approx(90 / 110, abs=0.1)
+    del a[1], b[1]
+    assert resemblance(_part(a).sketch, _part(b).sketch) < 0.2
+
+
+def test_parts_that_are_equal_or_empty_do_not_differ():
+    a = _part({1: 30, 2: 70})
+    assert a.units == 100
+    assert differing(a, a) == differing(NO_PART, NO_PART) == differing(_part({}), _part({})) == 0
+
+
+def test_parts_without_anything_in_common_differ_by_all_that_both_have():
+    a, b = _part(dict.fromkeys(range(500), 10)), _part(dict.fromkeys(range(1000, 1300), 10))
+    assert differing(a, b) == differing(b, a) == pytest.approx(8000, rel=0.05)
+    assert differing(a, _part({})) == 5000
+
+
+def test_parts_that_differ_by_one_block_differ_by_its_units():
+    rest = dict.fromkeys(range(10), 3)
+    assert differing(_part(rest | {99: 12}), _part(rest)) == pytest.approx(12, abs=4)
