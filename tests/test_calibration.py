@@ -264,7 +264,8 @@ def sketched(draw: st.DrawFn) -> tuple[Any, Any]:
     pages = []
     for name, fingerprint in (("a", base), ("b", draw(near(base, 14)))):
         made = stored_page(name, fingerprint, text=draw(st.sampled_from(["", "", "same"])))
-        parts = {part: Part(draw(st.sampled_from([0, 90, 150, 400])), _registers_of(draw, name)) for part in ("prose", "links", "around")}
+        sizes = st.sampled_from([0, 90, 150, 400])
+        parts: dict[str, Any] = {part: Part(draw(sizes), _registers_of(draw, name)) for part in ("prose", "links", "around")}
         pages.append(replace(made, content_sketch=_registers_of(draw, name), **parts))
     return pages[0], pages[1]
 

@@ -138,7 +138,9 @@ def test_seconds_are_counted_by_stage():
 # ---- compare
 
 
-@given(st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["content", "main", "manku2007"]))
+@given(
+    st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["content", "main", "manku2007"])
+)
 def test_two_pages_compare_as_a_crawl_decides(text: str, edits_a: int, edits_b: int, seed: int, recipe: str):
     a = _page(page(edited(text, edits_a, seed)), "http://x/a", recipe=recipe)
     b = _page(page(edited(text, edits_b, seed + 1)), "http://x/b", recipe=recipe)

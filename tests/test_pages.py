@@ -223,7 +223,12 @@ def test_where_next_to_no_main_text_is_found_the_content_is_fingerprinted(
 
 def test_trafilatura_runs_only_where_its_text_is_wanted(monkeypatch: pytest.MonkeyPatch):
     calls: list[object] = []
-    monkeypatch.setattr("simcrawl.extraction.main_text", lambda tree: calls.append(tree) or english(60, seed=1))
+
+    def main_text(tree: object) -> str:
+        calls.append(tree)
+        return english(60, seed=1)
+
+    monkeypatch.setattr("simcrawl.extraction.main_text", main_text)
     plain = _found(fingerprint_page(page(english())))
     layouts = fingerprint_page(page(english(300)), recipe="layout")
     assert (calls, plain.fingerprint) == ([], fingerprint(english()))

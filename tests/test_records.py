@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -38,8 +38,10 @@ def test_a_record_gives_back_its_page(data: st.DataObject, bits: int, first: flo
 
 def test_every_part_of_a_page_has_a_place_of_its_own():
     # Lengths and numbers that are all different: none stands where another one belongs.
-    parts = {name: Part(10 + length, bytes([length]) * length) for length, name in enumerate(("prose", "links", "around"), 1)}
-    digests = {name: bytes([at]) * 16 for at, name in enumerate(("body_digest", "text_digest", "links_digest"), 100)}
+    parts: dict[str, Any] = {
+        name: Part(10 + length, bytes([length]) * length) for length, name in enumerate(("prose", "links", "around"), 1)
+    }
+    digests: dict[str, Any] = {name: bytes([at]) * 16 for at, name in enumerate(("body_digest", "text_digest", "links_digest"), 100)}
     made = replace(page("http://a.test/"), units=9, content_sketch=b"content", text_length=7, outlinks=8, **parts, **digests)
     back = _decode(encode(StoredPage(made, 1.0, 2.0, callback="parse"))).page
     assert back == made
@@ -49,7 +51,8 @@ def test_every_part_of_a_page_has_a_place_of_its_own():
 @pytest.mark.parametrize("name", ["links_digest", "prose", "links", "around"])
 def test_a_record_tells_pages_apart_by_each_part(name: str):
     made = page("http://a.test/")
-    other = replace(made, **{name: b"x" * 16 if name == "links_digest" else Part(1, b"")})
+    changed: dict[str, Any] = {name: b"x" * 16 if name == "links_digest" else Part(1, b"")}
+    other = replace(made, **changed)
     assert encode(StoredPage(made, 1.0, 2.0)) != encode(StoredPage(other, 1.0, 2.0))
     assert _decode(encode(StoredPage(other, 1.0, 2.0))).page == other != made
 

@@ -126,7 +126,11 @@ def _sketched(units: int, registers: int, *, changed: int = 0, size: int = 64) -
 
 def _surrounded(number: int, **parts: Part) -> PageFingerprint:
     """Return a page of 200 units of prose in which 150 around it differ altogether; its content is unlike that of the others."""
-    own = {"prose": _sketched(200, 256, size=256), "links": _sketched(0, 0), "around": _sketched(150, 64, changed=64 * number)} | parts
+    own: dict[str, Any] = {
+        "prose": _sketched(200, 256, size=256),
+        "links": _sketched(0, 0),
+        "around": _sketched(150, 64, changed=64 * number),
+    } | parts
     return replace(_like(number, registers=512 * number), **own)
 
 
@@ -154,8 +158,18 @@ CONDITIONS: list[tuple[str, dict[str, Part], dict[str, Part], bool]] = [
     ("311 links come", {}, {"links": _sketched(311, 64)}, False),
     ("155 links are others", {"links": _sketched(155, 64)}, {"links": _sketched(155, 64, changed=64)}, True),
     ("156 links are others", {"links": _sketched(156, 64)}, {"links": _sketched(156, 64, changed=64)}, False),
-    ("10 links come, around which nothing changes", {"around": _sketched(150, 64)}, {"around": _sketched(150, 64), "links": _sketched(10, 64)}, True),
-    ("11 links come, around which nothing changes", {"around": _sketched(150, 64)}, {"around": _sketched(150, 64), "links": _sketched(11, 64)}, False),
+    (
+        "10 links come, around which nothing changes",
+        {"around": _sketched(150, 64)},
+        {"around": _sketched(150, 64), "links": _sketched(10, 64)},
+        True,
+    ),
+    (
+        "11 links come, around which nothing changes",
+        {"around": _sketched(150, 64)},
+        {"around": _sketched(150, 64), "links": _sketched(11, 64)},
+        False,
+    ),
     # 5 % are of the shorter prose.
     (
         "8 links come to 160 units of prose",
@@ -219,7 +233,8 @@ def test_who_asks_for_more_similarity_asks_for_it_of_prose_too(prose: int, min_s
 @pytest.mark.parametrize(("name", "value"), [("min_around", 150), ("min_prose", 200)])
 def test_the_article_rule_s_thresholds_are_the_recipe_s(name: str, value: int):
     for threshold, found in ((value, True), (value + 1, False)):
-        recipe = replace(RECIPES["content"], **{name: threshold})
+        changed: dict[str, Any] = {name: threshold}
+        recipe = replace(RECIPES["content"], **changed)
         assert Rule.of(recipe).compare(FIRST, OTHER).same_article == found
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-import random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -9,6 +9,9 @@ from hypothesis import given, strategies as st
 
 from simcrawl.features import hash_units
 from simcrawl.sketch import NO_PART, Part, differing, resemblance, shingles, sketch, weighted
+
+if TYPE_CHECKING:
+    from random import Random
 
 REGISTERS = 256
 
@@ -128,7 +131,7 @@ def test_the_resemblance_of_weighted_sets_is_the_weighted_one(own: dict[int, int
 
 
 @given(_weights, st.randoms(use_true_random=False))
-def test_weighted_hashes_are_sorted_distinct_and_the_same_in_any_order(weights: dict[int, int], random: random.Random):
+def test_weighted_hashes_are_sorted_distinct_and_the_same_in_any_order(weights: dict[int, int], random: Random):
     made = _weighted(weights)
     assert (made[1:] > made[:-1]).all()
     items = [*weights.items(), *weights.items()]
@@ -140,9 +143,9 @@ def test_weighted_hashes_are_sorted_distinct_and_the_same_in_any_order(weights: 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("shared", "own"), [(60, 2), (60, 20), (20, 60)])
 def test_sketches_of_weighted_sets_estimate_within_four_standard_errors(seed: int, shared: int, own: int):
-    random = np.random.default_rng(seed)
-    values, weights = random.integers(0, 2**64, shared + 2 * own, dtype=np.uint64).tolist(), random.integers(5, 90, shared + 2 * own).tolist()
-    elements = list(zip(values, weights, strict=True))
+    random, number = np.random.default_rng(seed), shared + 2 * own
+    weights = random.integers(5, 90, number).tolist()
+    elements = list(zip(random.integers(0, 2**64, number, dtype=np.uint64).tolist(), weights, strict=True))
     a, b = dict(elements[: shared + own]), dict(elements[:shared] + elements[shared + own :])
     exact = _resemblance(a, b)
     error = 4 * math.sqrt(exact * (1 - exact) / REGISTERS)

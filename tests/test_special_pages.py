@@ -9,9 +9,9 @@ import pytest
 
 import simcrawl
 from simcrawl import Verdict
-from simcrawl.pages import Abstention, Reason, fingerprint_page
+from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.rule import Kind
-from tests.samples import chinese, edited, english
+from tests.samples import chinese, edited, english, link_list, site_page
 
 HOST = "https://www.example.org"
 
@@ -269,6 +269,29 @@ def test_soft_404s_that_say_what_was_not_found_are_copies_at_a_lower_similarity(
     assert (verdict.kind, verdict.drop_page, verdict.drop_outlinks) == (Kind.NEAR_DUPLICATE, True, False)
 
 
+PATHS = ("/boats/old.html", "/harbour/1998/")
+
+
+@pytest.mark.parametrize(("sentences", "kept"), [(5, True), (8, False)])
+def test_a_soft_404_under_about_180_words_is_kept(sentences: int, kept: bool):
+    pages = [soft_404(path).replace("</article>", f"<p>{english(sentences, 3)}</p></article>") for path in PATHS]
+    made = fingerprint_page(pages[0])
+    assert isinstance(made, PageFingerprint)
+    assert (made.units < 180, made.around.units < 120) == (kept, True)
+    assert _kept(second(*pages)) == kept
+
+
+@pytest.mark.parametrize(("words", "kept"), [(80, True), (150, False)])
+def test_a_soft_404_of_130_words_among_120_others_is_a_copy(words: int, kept: bool):
+    text = " ".join(english(20, 3).split()[:words])
+    pages = [site_page(f"<h1>Page not found</h1><p>We could not find {path}.</p><p>{text}</p>") for path in PATHS]
+    made = fingerprint_page(pages[0])
+    assert isinstance(made, PageFingerprint)
+    assert (made.prose.units < 130, made.around.units >= 120) == (kept, True)
+    verdict = second(*pages)
+    assert (_kept(verdict), verdict.drop_outlinks, verdict.reason) == (kept, False, None if kept else "same article")
+
+
 def test_a_soft_404_of_many_words_is_a_copy_though_it_says_what_was_not_found():
     long = [soft_404(path).replace("</article>", f"<p>{english(60, 3)}</p></article>") for path in ("/boats/old.html", "/harbour/1998/")]
     assert second(*long).kind is Kind.NEAR_DUPLICATE
@@ -306,6 +329,16 @@ def test_articles_behind_one_cookie_wall_stay_apart(text: Any, sentences: int, b
 def test_short_articles_behind_a_long_wall_stay_apart(banner: str):
     wall = BANNERS[banner].replace(_CONSENT, f"{_CONSENT} {english(50, 9)}")
     assert all(map(_kept, admit(*(article(english(8, seed), extra=wall) for seed in range(1, 5)))))
+
+
+def test_an_article_of_less_than_a_tenth_of_its_page_vanishes_behind_the_wall():
+    wall = BANNERS["OneTrust"].replace(_CONSENT, f"{_CONSENT} {english(50, 9)}")
+    for sentences, kept in ((4, False), (8, True)):
+        pages = [article(english(sentences, seed), extra=wall) for seed in (1, 2)]
+        share = len(english(sentences, 1).split()) / len(f"{_CONSENT} {english(50, 9)} {english(sentences, 1)}".split())
+        assert (share > 0.1) == kept
+        verdict = second(*pages)
+        assert (_kept(verdict), verdict.drop_outlinks) == (kept, False)
 
 
 @pytest.mark.parametrize("banner", [name for name in BANNERS if name != "none of these"])
@@ -346,6 +379,24 @@ def test_hubs_with_other_links_under_one_paragraph_are_kept():
     assert _kept(second(hub([*range(12)]), hub([*range(20, 32)])))
 
 
+def _book(links: range, sentences: int, *, seed: int) -> str:
+    """Return a hub among menus and sidebars, which depend on the seed."""
+    body = hub([*links], paragraph=english(sentences))
+    return site_page(body[body.index("<div class='book'>") : body.index("</body>")], seed=seed)
+
+
+@pytest.mark.parametrize("sentences", [8, 20, 60])
+def test_hubs_with_other_links_under_any_amount_of_prose_are_kept(sentences: int):
+    assert _kept(second(_book(range(12), sentences, seed=1), _book(range(20, 32), sentences, seed=1)))
+    assert _kept(second(hub([*range(12)], paragraph=english(sentences)), hub([*range(20, 32)], paragraph=english(sentences))))
+
+
+@pytest.mark.parametrize(("links", "kept"), [(8, False), (40, True)])
+def test_hubs_whose_links_change_by_no_more_than_what_stands_around_are_copies(links: int, kept: bool):
+    verdict = second(_book(range(links), 60, seed=1), _book(range(links, 2 * links), 60, seed=2))
+    assert (_kept(verdict), verdict.drop_page, verdict.drop_outlinks) == (kept, not kept, False)
+
+
 def test_a_hub_with_one_link_more_is_dropped_and_its_links_are_followed():
     verdict = second(hub([*range(40)]), hub([*range(41)]))
     assert (verdict.kind, verdict.drop_page, verdict.drop_outlinks) == (Kind.NEAR_DUPLICATE, True, False)
@@ -372,6 +423,27 @@ def test_hubs_of_one_text_and_other_targets_do_not_take_each_other_s_links_away(
 @pytest.mark.parametrize(("outlinks", "dropped"), [(1.0, False), ("follow", False), (0.98, True), ("drop", True)])
 def test_links_that_differ_under_one_text_follow_the_setting(outlinks: float | str, dropped: bool):
     assert second(gallery([1, 2, 3]), gallery([4, 5, 6]), outlinks=outlinks).drop_outlinks == dropped
+
+
+# ---- articles
+
+
+def _teased(sentences: int, *, seed: int) -> str:
+    """Return an article with a date and a box of links, among menus and sidebars; all but the article depend on the seed."""
+    paragraphs = "".join(f"<p>{line}</p>" for line in english(sentences).splitlines())
+    box = f"<h3>More</h3>{link_list(6, seed=seed)}"
+    return site_page(f"<h1>The harbour</h1><p>{seed} May 2024, {10 + seed}:30</p>{paragraphs}{box}", seed=seed)
+
+
+@pytest.mark.parametrize(("sentences", "kept"), [(8, True), (12, False), (60, False)])
+def test_an_article_of_100_words_in_other_surroundings_is_a_copy_and_its_links_are_followed(sentences: int, kept: bool):
+    verdict = second(_teased(sentences, seed=1), _teased(sentences, seed=2))
+    assert (_kept(verdict), verdict.drop_page, verdict.drop_outlinks) == (kept, not kept, False)
+    assert verdict.reason == (None if kept else "same article")
+
+
+def test_a_setting_judges_articles_by_all_of_their_content():
+    assert _kept(second(_teased(60, seed=1), _teased(60, seed=2), min_around=1000))
 
 
 # ---- traps
