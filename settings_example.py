@@ -26,7 +26,7 @@ SIMCRAWL_RECIPE = "auto"
 # These come with the recipe; the values shown are those of "content".
 # SIMCRAWL_MAX_DISTANCE = 7        # differing bits of the 64 up to which a stored page is a candidate
 # SIMCRAWL_MIN_SIMILARITY = 0.93   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
-# SIMCRAWL_OUTLINKS = 1.0          # similarity from which its outlinks are dropped too (1.0: identical text); or "drop", "follow"
+# SIMCRAWL_OUTLINKS = 1.0          # similarity from which its outlinks are dropped too (1.0: identical text and links); or "drop", "follow"
 # SIMCRAWL_MIN_FEATURES = 50       # pages with fewer words are compared as exact copies only
 # SIMCRAWL_MIN_AROUND = 120        # words around an article from which its prose alone can make it a copy
 # SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"
