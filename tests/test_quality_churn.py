@@ -1,7 +1,7 @@
 """The quality gate for articles whose surroundings change: the default must go on finding them, and go on telling other articles apart.
 
-The floors are those of the pages of `benchmarks.quality.packages`, rounded down to hundredths, at most two hundredths below what
-`python -m benchmarks.quality.churn` measures.
+The pages are every other one of `benchmarks.quality.packages`; the floors are what was measured on them, rounded down to hundredths (the
+share of swapped ones up) and a hundredth lower. `python -m benchmarks.quality.churn` measures all.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from benchmarks.quality.churn import RULES, Article, Case, Judged, cases, judge,
 if TYPE_CHECKING:
     from pathlib import Path
 
-FEWEST = 110
-COPIES_FOUND = {("en", "mild"): 0.79, ("en", "full"): 0.71, ("zh", "mild"): 0.78, ("zh", "full"): 0.62}
-SWAPS_TAKEN = {"en": 0.0, "zh": 0.02}
+FEWEST = 120
+COPIES_FOUND = {("en", "mild"): 0.70, ("en", "full"): 0.84, ("zh", "mild"): 0.77, ("zh", "full"): 0.52}
+SWAPS_TAKEN = {"en": 0.0, "zh": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
         pytest.skip(str(exc))
     if len(pages) < FEWEST:
         pytest.skip(f"{len(pages)} of {len(packages.index())} pages can be had: the floors are those of all of them")
-    return cases(pages)
+    # Every other page: all of them take a minute.
+    return cases(pages[::2])
 
 
 def test_the_default_stays_above_its_floors(made: list[Case]) -> None:

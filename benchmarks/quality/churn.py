@@ -117,6 +117,7 @@ class _Subject:
     article: Article
     anatomy: Anatomy
     shingles: frozenset[tuple[str, ...]]
+    site: str
 
     def is_another(self, other: _Subject) -> bool:
         return len(self.shingles & other.shingles) < 0.1 * len(self.shingles | other.shingles)
@@ -136,7 +137,7 @@ def _subject(page: Article) -> _Subject | None:
     anatomy = dissect(page.html)
     if anatomy is None or len(anatomy.words) < LEAST_WORDS or len(anatomy.article) < 3:
         return None
-    return _Subject(page, anatomy, frozenset(shingles(anatomy.words)))
+    return _Subject(page, anatomy, frozenset(shingles(anatomy.words)), page.site)
 
 
 class _Pools:
@@ -154,7 +155,7 @@ def _cases_of(subject: _Subject, pools: _Pools, seed: int) -> Iterator[Case]:
     others = pools.others(subject)
     if not others:
         return
-    neighbours = [other for other in others if other.article.site == subject.article.site]
+    neighbours = [other for other in others if other.site == subject.site]
     donor = rng.choice(neighbours or others)
     pool = _pool(neighbours, others, rng)
     page = subject.article
