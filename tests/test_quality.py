@@ -14,7 +14,7 @@ from rich.console import Console
 import simcrawl
 from benchmarks.quality.crossvalidation import Setting, choose, hold_out
 from benchmarks.quality.tables import comparisons
-from benchmarks.quality.variants import CONTENT_OR_PROSE, FAST, NONE, Pages, Variant
+from benchmarks.quality.variants import CONTENT_OR_ARTICLE, NONE, PROSE, Pages, Variant
 from simcrawl.pages import fingerprint_page
 from simcrawl.recipes import Recipe, resolve
 from tests.quality import floors, pairs
@@ -100,8 +100,8 @@ def test_a_score_counts_grey_pairs_neither_for_nor_against() -> None:
 
 @pytest.mark.parametrize(
     "recipe",
-    [resolve(), resolve(BASELINE), replace(resolve(), min_features=300, min_prose=10, sketch_registers=32, shingle=3)],
-    ids=["default", BASELINE, "changed"],
+    [resolve(), resolve("main"), resolve(BASELINE), replace(resolve(), min_features=300, sketch_registers=32, shingle=3)],
+    ids=["default", "main", BASELINE, "changed"],
 )
 def test_the_search_makes_the_pages_that_a_crawl_would(recipe: Recipe) -> None:
     bodies = {str(path): path.read_bytes() for path in sorted(DEMONSTRATION.rglob("*.html"))}
@@ -114,8 +114,9 @@ def test_the_search_makes_the_pages_that_a_crawl_would(recipe: Recipe) -> None:
 def test_every_table_of_the_search_has_the_default_in_it() -> None:
     # One factor at a time: a variant of each factor is the default again. Without verification none can be.
     for comparison in comparisons():
-        same = [v for v in comparison.variants if (v.recipe, v.main, v.judged) == (resolve(), FAST, CONTENT_OR_PROSE)]
-        assert same or all(v.judged == NONE or not v.recipe.min_similarity or v.main != FAST for v in comparison.variants), comparison.title
+        same = [v for v in comparison.variants if (v.recipe, v.text, v.judged, v.letters) == (resolve(), PROSE, CONTENT_OR_ARTICLE, True)]
+        others = [v for v in comparison.variants if v.judged != NONE and v.recipe.min_similarity and v.text == PROSE]
+        assert same or not others, comparison.title
 
 
 def test_the_settings_of_the_greatest_recall_are_chosen_among_the_precise_ones() -> None:

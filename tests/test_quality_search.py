@@ -107,7 +107,7 @@ def test_two_hosts_have_a_page_threshold_of_their_own() -> None:
     assert isinstance(a, PageFingerprint)
     assert isinstance(same, PageFingerprint)
     assert isinstance(other, PageFingerprint)
-    lax = replace(resolve(), max_distance=64, min_similarity=0.85, prose_similarity=2)
+    lax = replace(resolve(), max_distance=64, min_similarity=0.85)
     rule = Variant("", lax, across=0.99).rule
     assert rule.compare(a, same).is_near_duplicate
     assert not rule.compare(a, other).is_near_duplicate

@@ -1,6 +1,7 @@
 """Copies whose surroundings changed, and different articles in the same surroundings.
 
-    python -m benchmarks.quality.churn [--packages DIRECTORY] [--pages FILE] [--pairs FILE] [--seed 0] [--missed] [--cases FILE.jsonl.gz]
+    python -m benchmarks.quality.churn [--markdown] [--packages DIRECTORY] [--pages FILE] [--pairs FILE] [--seed 0] [--missed]
+        [--cases FILE.jsonl.gz]
 
 Pages: those of `benchmarks.quality.packages`, downloaded unless the directory has them, where no file is given; JSON lines, also gzipped,
 with the fields html and lang (url, source, id); the article pages of a file of labelled pairs. `--cases` keeps what was made of them.
@@ -12,9 +13,10 @@ Every article page is made into three others:
     full    the same, and navigation, sidebars and footer are those of another page: of the same site's where there is one
     swap    everything kept but the article, which is another page's
 
-mild and full are copies, swap is not. Columns: the share called copies by the default; by the distance of its fingerprints alone; by
-manku2007; and why the default missed copies, with distance and similarities
-by `--missed`. What is an article is decided without simcrawl and trafilatura: see `benchmarks.quality.surgery`.
+mild and full are copies, swap is not. Columns: the share called copies by the default; by the default without the article rule; by the
+distance of fingerprints of trafilatura's main text alone, at the default's k; by manku2007. Without `--markdown` by source as well, and
+why the default missed copies, with distance and similarities by `--missed`. What is an article is decided without simcrawl and
+trafilatura: see `benchmarks.quality.surgery`.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from statistics import mean
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -38,15 +41,22 @@ from w3lib.encoding import html_to_unicode
 
 import simcrawl
 from benchmarks.quality import packages, surgery
+from benchmarks.quality.search import printer
 from benchmarks.quality.surgery import Anatomy, Pool, dissect, serialise, shingles
+from benchmarks.quality.tables import NEVER
 from simcrawl.extraction import text_of
 from simcrawl.recipes import resolve
+from simcrawl.rule import Rule
+from simcrawl.simhash import hamming_distance
 from simcrawl.sketch import resemblance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lxml.html import HtmlElement
+
+    from simcrawl.recipes import Recipe
+    from simcrawl.rule import Comparison
 
 KINDS = ("mild", "full", "swap")
 LEAST_WORDS = 150
@@ -107,6 +117,7 @@ class _Subject:
     article: Article
     anatomy: Anatomy
     shingles: frozenset[tuple[str, ...]]
+    site: str
 
     def is_another(self, other: _Subject) -> bool:
         return len(self.shingles & other.shingles) < 0.1 * len(self.shingles | other.shingles)
@@ -126,7 +137,7 @@ def _subject(page: Article) -> _Subject | None:
     anatomy = dissect(page.html)
     if anatomy is None or len(anatomy.words) < LEAST_WORDS or len(anatomy.article) < 3:
         return None
-    return _Subject(page, anatomy, frozenset(shingles(anatomy.words)))
+    return _Subject(page, anatomy, frozenset(shingles(anatomy.words)), page.site)
 
 
 class _Pools:
@@ -144,7 +155,7 @@ def _cases_of(subject: _Subject, pools: _Pools, seed: int) -> Iterator[Case]:
     others = pools.others(subject)
     if not others:
         return
-    neighbours = [other for other in others if other.article.site == subject.article.site]
+    neighbours = [other for other in others if other.site == subject.site]
     donor = rng.choice(neighbours or others)
     pool = _pool(neighbours, others, rng)
     page = subject.article
@@ -353,37 +364,36 @@ def _write_all(element: HtmlElement, texts: list[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is said of a case. Similarities and distances are None where a page abstained."""
+    """What is said of a case. `copies`: by each of `RULES`. `prose`: its resemblance; None, as `comparison`, where a page abstained."""
 
     case: Case
-    default: bool
-    main: bool
-    paper: bool
-    distance: int | None
-    content: float | None
-    prose: float | None
-    abstained: str = ""
+    copies: tuple[bool, ...]
+    comparison: Comparison | None = None
+    prose: float | None = None
+    reason: str = ""
 
     @property
-    def reason(self) -> str:
-        """Why the default does not take the second page for a copy."""
-        if self.abstained:
-            return f"abstained: {self.abstained}"
-        too_far = self.distance is not None and self.distance > resolve().max_distance
-        alike = (self.content or 0) >= resolve().min_similarity or (self.prose or 0) >= resolve().prose_similarity
-        return "too far" if too_far and alike else "not alike" if not too_far else "too far and not alike"
+    def is_wrong(self) -> bool:
+        """Whether the default is wrong about it."""
+        return self.copies[0] != (self.case.kind != "swap")
+
+    def __str__(self) -> str:
+        found = self.comparison
+        measured = f"{found.distance} {found.similarity} {self.prose}" if found else ""
+        return f"{self.case.id[:70]:70} {self.reason} {measured}"
 
 
 def judge(case: Case) -> Judged:
-    """Return what the default recipe, its distance alone, and the paper's rule say of a case."""
+    """Return what each rule says of a case, and why the default does not take the second page for a copy."""
+    copies = tuple(rule(case) for rule in RULES.values())
     a, b = (_fingerprint(html, "auto") for html in (case.html_a, case.html_b))
-    main = _is_near(case.html_a, case.html_b)
     if not (isinstance(a, simcrawl.PageFingerprint) and isinstance(b, simcrawl.PageFingerprint)):
         reason = next(str(page.reason) for page in (a, b) if isinstance(page, simcrawl.Abstention))
-        return Judged(case, False, main, _is_copy(case, "manku2007"), None, None, None, reason)
-    found = simcrawl.compare(a, b)
-    prose = resemblance(a.prose_sketch, b.prose_sketch) if a.prose_sketch and b.prose_sketch else None
-    return Judged(case, found.is_near_duplicate, main, _is_copy(case, "manku2007"), found.distance, found.similarity, prose)
+        return Judged(case, copies, reason=f"abstained: {reason}")
+    alike = _is_copy(case, replace(resolve(), max_distance=resolve().bits))
+    too_far = hamming_distance(a.fingerprint, b.fingerprint) > resolve().max_distance
+    reason = "" if copies[0] else "too far" if alike else "too far and not alike" if too_far else "not alike"
+    return Judged(case, copies, simcrawl.compare(a, b), resemblance(a.prose.sketch, b.prose.sketch), reason)
 
 
 @lru_cache(maxsize=8)
@@ -391,14 +401,15 @@ def _fingerprint(html: str, recipe: str) -> Any:
     return simcrawl.fingerprint_page(html.encode(), url="http://a.example/", encoding="utf-8", recipe=recipe)
 
 
-def _is_copy(case: Case, recipe: str) -> bool:
-    a, b = (_fingerprint(html, recipe) for html in (case.html_a, case.html_b))
-    pages = isinstance(a, simcrawl.PageFingerprint) and isinstance(b, simcrawl.PageFingerprint)
-    return pages and simcrawl.compare(a, b).is_near_duplicate
+def _is_copy(case: Case, recipe: Recipe) -> bool:
+    a, b = (_fingerprint(html, recipe.name) for html in (case.html_a, case.html_b))
+    if not (isinstance(a, simcrawl.PageFingerprint) and isinstance(b, simcrawl.PageFingerprint)):
+        return False
+    return simcrawl.compare(a, b, rule=Rule.of(recipe)).is_near_duplicate
 
 
-def _is_near(a: str, b: str) -> bool:
-    left, right = _main_fingerprint(a), _main_fingerprint(b)
+def _is_near(case: Case) -> bool:
+    left, right = _main_fingerprint(case.html_a), _main_fingerprint(case.html_b)
     return left is not None and right is not None and simcrawl.hamming_distance(left, right) <= resolve().max_distance
 
 
@@ -408,6 +419,14 @@ def _main_fingerprint(html: str) -> int | None:
         return simcrawl.fingerprint(text_of(html.encode(), "utf-8"))
     except ValueError:
         return None
+
+
+RULES: dict[str, Callable[[Case], bool]] = {
+    "the default": lambda case: _is_copy(case, resolve()),
+    "content only": lambda case: _is_copy(case, replace(resolve(), min_around=NEVER)),
+    "trafilatura's main text, distance only": _is_near,
+    "manku2007": lambda case: _is_copy(case, resolve("manku2007")),
+}
 
 
 # Where pages come from.
@@ -473,6 +492,7 @@ def main() -> None:
     parser.add_argument("--cases", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--missed", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     pages = [page for path in arguments.pages for page in read_pages(path)] + [
         page for path in arguments.pairs for page in read_pairs(path)
@@ -481,16 +501,30 @@ def main() -> None:
         with ExitStack() as stack:
             pages += package_pages(arguments.packages or Path(stack.enter_context(tempfile.TemporaryDirectory())))
     made = cases(pages, arguments.seed)
-    print(f"{len(pages)} pages, {len(made)} cases")
+    print(f"{len(pages)} pages, {len(made)} cases\n")
     if arguments.cases:
         with gzip.open(arguments.cases, "wt") as file:
             file.writelines(json.dumps(asdict(case), ensure_ascii=False) + "\n" for case in made)
     judged = [judge(case) for case in made]
-    _print(judged)
+    if arguments.markdown:
+        printer(markdown=True)("Share called copies", ("language", "change", "pages", *RULES), _rows(judged))
+    else:
+        _print(judged)
     if arguments.missed:
-        for one in judged:
-            if one.default != (one.case.kind != "swap"):
-                print(f"{one.case.id[:70]:70} {one.distance} {one.content} {one.prose} {one.reason}")
+        print(*(one for one in judged if one.is_wrong), sep="\n")
+
+
+def _rows(judged: list[Judged]) -> Iterator[list[str]]:
+    for lang in sorted({one.case.lang for one in judged}):
+        for kind in KINDS:
+            those = [one for one in judged if (one.case.lang, one.case.kind) == (lang, kind)]
+            if those:
+                yield [lang, kind, str(len(those)), *(f"{share:.3f}" for share in shares(those))]
+
+
+def shares(judged: Sequence[Judged]) -> list[float]:
+    """Return the share of cases that each of `RULES` calls copies."""
+    return [mean(said) for said in zip(*(one.copies for one in judged), strict=True)]
 
 
 def _print(judged: list[Judged]) -> None:
@@ -500,9 +534,8 @@ def _print(judged: list[Judged]) -> None:
             for kind in KINDS:
                 those = [one for one in mine if one.case.kind == kind and group in ("all", one.case.source, one.case.genre)]
                 if those:
-                    shares = [sum(getattr(one, rule) for one in those) / len(those) for rule in ("default", "main", "paper")]
-                    why = dict(Counter(one.reason for one in those if not one.default)) if kind != "swap" else ""
-                    print(lang, f"{group:30}", kind, f"{len(those):4}", *(f"{share:.3f}" for share in shares), why)
+                    why = dict(Counter(one.reason for one in those if one.reason)) if kind != "swap" else ""
+                    print(lang, f"{group:30}", kind, f"{len(those):4}", *(f"{share:.3f}" for share in shares(those)), why)
 
 
 if __name__ == "__main__":

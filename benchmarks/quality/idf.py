@@ -14,7 +14,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.quality.tables import Comparison, plain, references
-from benchmarks.quality.variants import FAST, Variant
+from benchmarks.quality.variants import PROSE, Variant
 from simcrawl.features import Features, words
 from simcrawl.recipes import resolve
 from simcrawl.simhash import hamming_distance
@@ -67,7 +67,7 @@ def inverse_frequencies(vocabularies: Iterable[set[str]]) -> tuple[tuple[str, fl
 
 
 def _vocabularies(bench: Bench, keys: Sequence[str]) -> Iterator[set[str]]:
-    return (set(words(bench.pages.text(key, FAST))) for key in keys)
+    return (set(words(bench.pages.text(key, PROSE))) for key in keys)
 
 
 def _features(weighting: Weighting, weights: tuple[tuple[str, float], ...]) -> Features:
@@ -76,4 +76,4 @@ def _features(weighting: Weighting, weights: tuple[tuple[str, float], ...]) -> F
 
 def _fingerprints(bench: Bench, keys: Sequence[str], known: Sequence[str]) -> list[int | None]:
     features = _features("log-tf", inverse_frequencies(_vocabularies(bench, known)))
-    return [bench.pages.fingerprint(key, FAST, features, resolve().bits) for key in keys]
+    return [bench.pages.fingerprint(key, PROSE, features, resolve().bits) for key in keys]

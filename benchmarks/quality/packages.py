@@ -13,6 +13,7 @@ import sys
 import tarfile
 from functools import cache
 from pathlib import Path
+from shutil import which
 from typing import NamedTuple
 
 INDEX = Path(__file__).with_name("articles.json")
@@ -59,13 +60,14 @@ def members(root: Path, package: str) -> list[tuple[str, bytes]]:
     work = root / name.replace("/", "-")
     if not list(work.glob("*.t*gz")):
         work.mkdir(parents=True, exist_ok=True)
-        subprocess.run([*_COMMANDS[registry], name], cwd=work, capture_output=True, check=False)
+        if which(_COMMANDS[registry][0]):
+            subprocess.run([*_COMMANDS[registry], name], cwd=work, capture_output=True, check=False)
     return [found for archive in work.glob("*.t*gz") for found in _html_files(archive)]
 
 
 _COMMANDS = {
-    "pypi": (sys.executable, "-m", "pip", "download", "--quiet", "--no-binary=:all:", "--no-deps"),
-    "npm": ("npm", "pack", "--silent"),
+    "pypi": (sys.executable, "-m", "pip", "download", "--quiet", "--retries=1", "--no-binary=:all:", "--no-deps"),
+    "npm": ("npm", "pack", "--silent", "--fetch-retries=1"),
 }
 
 

@@ -11,7 +11,7 @@ and the site of `tests.sites.installguide`, crawled over its files in random ord
     grey share            of the pairs with J from .5 to .9 that are called copies
     fetched, lost, kept per content, wrong      as in `benchmarks.contents_lost`
 
-"-": not crawled. `--quick`: every fourth pair, one order. Left out: other sites, and pages whose surroundings change.
+"-": not crawled. `--quick`: every fourth pair, one order. Left out: other sites; pages whose surroundings change are in `churn`.
 """
 
 from __future__ import annotations

@@ -94,5 +94,5 @@ def resembling(sketcher: str, choose: Callable[[float, float], float] | None) ->
 @contextmanager
 def estimating(resemble: Callable[[bytes, bytes], float]) -> Iterator[None]:
     """Let the rule estimate resemblances in another way."""
-    with patch("simcrawl.rule.resemblance", resemble):
+    with patch("simcrawl.rule.resemblance", resemble), patch("simcrawl.sketch.resemblance", resemble):
         yield

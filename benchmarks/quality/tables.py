@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.quality.sketches import BOTTOM, EXACT, SIMHASH
-from benchmarks.quality.variants import CONTENT, CONTENT_OR_PROSE, EXTRACTORS, FAST, LESS, MORE, NONE, PROSE, WHOLE, Variant
+from benchmarks.quality.sketches import SIMHASH
+from benchmarks.quality.variants import CONTENT, CONTENT_OR_ARTICLE, FAST, LESS, MORE, NONE, PROSE, SOURCES, WHOLE, Variant
 from simcrawl.features import Features
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from simcrawl.features import Weighting
     from simcrawl.recipes import Recipe
 
 BASELINE = "manku2007"
 DISTANCES = range(13)
+SHOWN = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11)
 PAGE_THRESHOLDS = (0.8, 0.85, 0.88, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 0.98, 1.0)
-_NEVER = 2.0
+NEVER = 10**9
+"""More units than any page has around it: the article rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,9 @@ def by_language() -> list[Variant]:
     """Return what is shown for each language."""
     return [
         *references(),
-        Variant("the default, k = 3, not verified", plain(replace(resolve(), max_distance=3))),
+        Variant("main: features of trafilatura's text", resolve("main")),
         Variant("the default, not verified", plain(resolve())),
-        Variant("the default, features of the content", resolve(), main=CONTENT),
-        Variant("the same, k = 11", replace(resolve(), max_distance=11), main=CONTENT),
+        Variant("the default, shingles of units", resolve(), letters=False),
     ]
 
 
@@ -57,39 +59,23 @@ def comparisons() -> list[Comparison]:
     unverified = [Variant(f"{name}, k = 3", plain(replace(resolve(), features=f, max_distance=3))) for name, f in _features()]
     slow = [Variant("TextRank, best 20, a tenth of the pairs", replace(resolve(), features=Features("textrank", 20)), every=10)]
     return [
-        Comparison("Main text, from which the features come", [Variant(name, resolve(), main=name) for name in EXTRACTORS]),
+        Comparison("Text from which the features come", [Variant(name, resolve(), source=name) for name in SOURCES]),
         Comparison("Features", verified + slow),
         Comparison("Features, at k = 3 without verification", unverified, crawl=False),
-        Comparison("Weights", [_with(name, features=Features(weighting=name)) for name in ("unit", "tf", "log-tf")]),
+        Comparison("Weights", list(_weights())),
+        Comparison("Distance k, candidates verified", [_with(f"k = {k}", max_distance=k) for k in SHOWN]),
         Comparison(
-            "Weights, at k = 3 without verification",
-            [
-                Variant(name, plain(replace(resolve(), features=Features(weighting=name), max_distance=3)))
-                for name in ("unit", "tf", "log-tf")
-            ],
-            crawl=False,
+            "Distance k, candidates verified, features of trafilatura's main text",
+            [Variant(f"k = {k}", replace(resolve("main"), max_distance=k)) for k in (3, 5, 7, 9, 11)],
         ),
-        Comparison("Distance k, candidates verified", [_with(f"k = {k}", max_distance=k) for k in DISTANCES]),
-        Comparison(
-            "Distance k, candidates verified, features of the content by blocks",
-            [Variant(f"k = {k}", replace(resolve(), max_distance=k), main=CONTENT) for k in DISTANCES],
-        ),
-        Comparison("Distance k, without verification", [Variant(f"k = {k}", plain(replace(resolve(), max_distance=k))) for k in DISTANCES]),
+        Comparison("Distance k, without verification", [Variant(f"k = {k}", plain(replace(resolve(), max_distance=k))) for k in SHOWN]),
         Comparison("Text that verifies a candidate", list(_judged())),
-        Comparison(
-            "Registers of the content's sketch", [_with(f"{size}", sketch_registers=size) for size in (32, 64, 128, 256, 512, 1024)]
-        ),
-        Comparison("Bottom-k sketches, and exact Jaccard", list(_bottom())),
+        Comparison("What shingles of unspaced text are made of", list(_shingles())),
         Comparison("A second simhash that verifies", list(_second_simhashes())),
         Comparison("Width of the fingerprint", list(_widths())),
-        Comparison("Page threshold", [_with(f"content {s:.2f}", min_similarity=s) for s in PAGE_THRESHOLDS]),
+        Comparison("Page threshold", [_with(f"{s:.2f}", min_similarity=s) for s in PAGE_THRESHOLDS]),
         Comparison("Page threshold within a host and across hosts", list(_hosts())),
-        Comparison(
-            "Prose threshold",
-            [_with(f"prose {s:.2f}", prose_similarity=s) for s in (0.9, 0.93, 0.95, 0.97, 0.99)]
-            + [_with("never", prose_similarity=_NEVER)],
-        ),
-        Comparison("Units of prose to judge by it", [_with(f"{units}", min_prose=units) for units in (100, 200, 400, 800)]),
+        Comparison("The article rule", list(_articles())),
         Comparison("Outlink threshold", [_with(name, outlinks=value) for name, value in _outlinks()]),
         Comparison("Minimum length, units of content", [_with(f"{units}", min_features=units) for units in (1, 20, 50, 100, 200)]),
     ]
@@ -110,7 +96,7 @@ def _features() -> Iterable[tuple[str, Features]]:
 
 def _judged() -> Iterable[Variant]:
     yield Variant("none", plain(resolve()), judged=NONE)
-    yield Variant(CONTENT_OR_PROSE, resolve())
+    yield Variant(CONTENT_OR_ARTICLE, resolve())
     texts = {
         "content": CONTENT,
         "prose": PROSE,
@@ -120,15 +106,31 @@ def _judged() -> Iterable[Variant]:
         "main or whole": MORE,
     }
     for name, text in texts.items():
-        for similarity in (0.9, 0.94):
+        for similarity in (0.9, resolve().min_similarity):
             yield Variant(f"{name}, {similarity:.2f}", replace(resolve(), min_similarity=similarity), judged=text)
 
 
-def _bottom() -> Iterable[Variant]:
-    yield Variant(f"{resolve().sketch_registers} registers (the default)", resolve())
-    for size in (64, 128, 256, 512, 1024):
-        yield Variant(f"smallest {size} hashes", replace(resolve(), sketch_registers=size), sketcher=BOTTOM)
-    yield Variant("all shingles: exact Jaccard", resolve(), sketcher=EXACT)
+def _weights() -> Iterable[Variant]:
+    names: tuple[Weighting, ...] = ("unit", "tf", "log-tf")
+    for name in names:
+        yield _with(name, features=Features(weighting=name))
+    for name in names:
+        yield Variant(f"{name}, k = 3, not verified", plain(replace(resolve(), features=Features(weighting=name), max_distance=3)))
+
+
+def _shingles() -> Iterable[Variant]:
+    yield Variant("letters", resolve())
+    for similarity in (resolve().min_similarity, 0.94, 0.95):
+        recipe = replace(resolve(), min_similarity=similarity)
+        yield Variant(f"units, {similarity:.2f}", recipe, letters=False)
+
+
+def _articles() -> Iterable[Variant]:
+    for units in (0, 60, 120, 200):
+        yield _with(f"from {units} units around it", min_around=units)
+    for units in (50, 200, 400):
+        yield _with(f"from {units} units of prose", min_prose=units)
+    yield _with("never", min_around=NEVER)
 
 
 def _second_simhashes() -> Iterable[Variant]:
@@ -136,12 +138,7 @@ def _second_simhashes() -> Iterable[Variant]:
     for name, shingle in (("words", 1), ("5-shingles", 5)):
         for bits in (1, 2, 3, 4, 6):
             # Half a bit apart from any similarity that there can be.
-            changes: dict[str, Any] = {
-                "min_similarity": 1 - (bits + 0.5) / 64,
-                "prose_similarity": _NEVER,
-                "shingle": shingle,
-                "sketch_registers": 64,
-            }
+            changes: dict[str, Any] = {"min_similarity": 1 - (bits + 0.5) / 64, "shingle": shingle, "sketch_registers": 64}
             named = f"64 bits of the content's {name}, at most {bits} differ"
             yield Variant(named, replace(resolve(), **changes), judged=CONTENT, sketcher=SIMHASH)
 
@@ -156,7 +153,7 @@ def _widths() -> Iterable[Variant]:
 
 def _hosts() -> Iterable[Variant]:
     chosen = resolve().min_similarity
-    thresholds = sorted({0.9, 0.92, chosen, 0.97})
+    thresholds = sorted({0.9, chosen, 0.97})
     for within in thresholds:
         for across in thresholds:
             name = f"{within:.2f} within, {across:.2f} across"

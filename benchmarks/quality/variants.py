@@ -1,6 +1,6 @@
 """Variants of a recipe, and pages made by them: everything that two variants share is computed once.
 
-A variant also says what a `Recipe` cannot: which extractor gives the main text, and which text is sketched. For the variants that a
+A variant also says what a `Recipe` cannot: which other text the features come from, and which is sketched. For the variants that a
 recipe can say, the pages are those of `simcrawl.fingerprint_page`, which a test proves.
 """
 
@@ -8,49 +8,59 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+import numpy as np
 import trafilatura
 
 from benchmarks.quality.sketches import REGISTERS, SKETCHERS, joined, resembling
+from simcrawl.blocks import join
 from simcrawl.extraction import decode, extract
-from simcrawl.features import Features, fingerprint_features, hash_units, units
+from simcrawl.features import Features, fingerprint_features, hash_units, shingle_units, units, units_by_line
 from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.rule import Rule
-from simcrawl.sketch import shingles
+from simcrawl.sketch import Part, shingles, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from simcrawl.rule import Comparison
 
 FAST = "trafilatura fast"
 CONTENT, PROSE, WHOLE = "content by blocks", "prose by blocks", "whole visible text"
-CONTENT_OR_PROSE = "content, or much prose"
+CONTENT_OR_ARTICLE = "content, or the article"
 NONE = "nothing"
 
 LESS, MORE = "the less alike of main and whole text", "the more alike of main and whole text"
 _COMBINED: dict[str, Callable[..., float]] = {LESS: min, MORE: max}
 
-# Of what `simcrawl.extraction.extract` gives; the others extract on their own.
-_PARTS = {FAST: "main", CONTENT: "content", PROSE: "prose", WHOLE: "whole"}
+# Registers of a part's sketch: one for so many of the content's.
+_SHARES = {"prose": 2, "links": 8, "around": 8}
 _EXTRACTORS: dict[str, Callable[[str], str | None]] = {
     "trafilatura default": lambda html: trafilatura.extract(html, include_comments=False),
     "trafilatura, favour recall": lambda html: trafilatura.extract(html, include_comments=False, favor_recall=True),
     "trafilatura html2txt": trafilatura.html2txt,
     "trafilatura baseline": lambda html: trafilatura.baseline(html)[1],
 }
-EXTRACTORS = (FAST, *_EXTRACTORS, *list(_PARTS)[1:])
+SOURCES = (FAST, *_EXTRACTORS, CONTENT, PROSE, WHOLE)
+
+
+class Shingling(NamedTuple):
+    """How shingles are made: of `size` successive units, or of letters where much of the text is unspaced."""
+
+    size: int
+    letters: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A recipe under a name. `main`: where its features come from; `judged`: the text that verifies a candidate, by `sketcher`.
+    """A recipe under a name. `source`: where its features come from, "" for the recipe's own; `judged`: the text that verifies a
+    candidate, by `sketcher`; `letters`: whether shingles of unspaced text are of letters, not units.
 
     `across`: the page threshold between pages of two hosts, where it is not that of the recipe. `every`: only every so many of the
     pairs are judged, and nothing is crawled, because it is slow.
@@ -58,11 +68,22 @@ class Variant:
 
     name: str
     recipe: Recipe
-    main: str = FAST
-    judged: str = CONTENT_OR_PROSE
+    source: str = ""
+    judged: str = CONTENT_OR_ARTICLE
     sketcher: str = REGISTERS
+    letters: bool = True
     across: float | None = None
     every: int = 1
+
+    @property
+    def text(self) -> str:
+        """The text that its features come from."""
+        return self.source or (FAST if self.recipe.source == "main" else PROSE)
+
+    @property
+    def shingling(self) -> Shingling:
+        """How its shingles are made."""
+        return Shingling(self.recipe.shingle, self.letters)
 
     @property
     def rule(self) -> Rule:
@@ -96,11 +117,13 @@ class Pages:
 
     def __init__(self, bodies: dict[str, bytes]) -> None:
         self._bodies = bodies
-        self._extract = cache(lambda key: extract(bodies[key], None, ""))
+        self._extract = cache(lambda key: extract(bodies[key], None, "", main=False))
         self.text = cache(self._text_of)
         self.shingles = cache(self._shingles_of)
         self.fingerprint = cache(self._fingerprint_of)
         self.sketch = cache(self._sketch_of)
+        self._blocks = cache(self._blocks_of)
+        self._part = cache(self._part_of)
         self._plain = cache(self._plain_page)
         # Its digest is of all the weights that a recipe may have.
         self._identity = cache(lambda recipe: recipe.identity)
@@ -109,45 +132,56 @@ class Pages:
     def make(self, key: str, variant: Variant) -> PageFingerprint | Abstention:
         """Return a page as a variant sees it."""
         plain, recipe = self._plain(key), variant.recipe
-        if isinstance(plain, Abstention):
+        if isinstance(plain, Abstention) and plain.reason not in (Reason.EMPTY, Reason.SHORT):
             return replace(plain, recipe=self._identity(recipe))
-        content = len(self._units(key, CONTENT))
-        enough = len(self._units(key, variant.main)) >= recipe.min_features
-        fingerprint = self.fingerprint(key, variant.main if enough else CONTENT, recipe.features, recipe.bits)
+        source = variant.text if len(self._units(key, variant.text)) >= recipe.min_features else CONTENT
+        known: dict[str, Any] = {"recipe": self._identity(recipe), "text_length": len(self.text(key, source))}
+        if isinstance(plain, Abstention):
+            return replace(plain, **known)
+        content, fingerprint = len(self._units(key, CONTENT)), self.fingerprint(key, source, recipe.features, recipe.bits)
         if content < recipe.min_features or fingerprint is None:
-            shared = {field.name: getattr(plain, field.name) for field in fields(Page)}
-            return Abstention(reason=Reason.SHORT, **shared | {"recipe": self._identity(recipe)})
-        content_sketch, prose_sketch = self._sketches(key, variant)
-        sketches: dict[str, Any] = {"content_sketch": content_sketch, "prose_sketch": prose_sketch}
-        return replace(plain, recipe=self._identity(recipe), fingerprint=fingerprint, bits=recipe.bits, units=content, **sketches)
+            return Abstention(reason=Reason.SHORT, **{field.name: getattr(plain, field.name) for field in fields(Page)} | known)
+        return replace(plain, fingerprint=fingerprint, bits=recipe.bits, units=content, **known, **self._sketches(key, variant))
 
-    def _sketches(self, key: str, variant: Variant) -> tuple[bytes, bytes]:
-        size, kind = variant.recipe.sketch_registers, (variant.recipe.shingle, variant.sketcher)
+    def _sketches(self, key: str, variant: Variant) -> dict[str, Any]:
+        size, kind = variant.recipe.sketch_registers, (variant.shingling, variant.sketcher)
         if variant.judged == NONE or not size:
-            return b"", b""
+            return {"content_sketch": b""}
         if variant.judged in _COMBINED:
-            return joined(self.sketch(key, FAST, size, *kind), self.sketch(key, WHOLE, size, *kind)), b""
-        if variant.judged != CONTENT_OR_PROSE:
-            return self.sketch(key, variant.judged, size, *kind), b""
-        enough = len(self._units(key, PROSE)) >= variant.recipe.min_prose
-        return self.sketch(key, CONTENT, size, *kind), self.sketch(key, PROSE, size // 2, *kind) if enough else b""
+            return {"content_sketch": joined(self.sketch(key, FAST, size, *kind), self.sketch(key, WHOLE, size, *kind))}
+        if variant.judged != CONTENT_OR_ARTICLE:
+            return {"content_sketch": self.sketch(key, variant.judged, size, *kind)}
+        parts = {name: self._part(key, name, size // share, variant.sketcher) for name, share in _SHARES.items()}
+        return {"content_sketch": self.sketch(key, CONTENT, size, *kind)} | parts
 
     def _plain_page(self, key: str) -> PageFingerprint | Abstention:
         # Of one word or more, without sketches: what is left is a page that every recipe refuses.
-        return fingerprint_page(self._bodies[key], recipe=replace(resolve(), min_features=1, sketch_registers=0, min_similarity=0))
+        recipe = replace(resolve(), min_features=1, sketch_registers=0, min_similarity=0)
+        return fingerprint_page(self._bodies[key], recipe=recipe, max_seconds=inf)
 
     def _text_of(self, key: str, text: str) -> str:
         if text in _EXTRACTORS:
             return _EXTRACTORS[text](decode(self._bodies[key], None)[1]) or ""
-        part: str = getattr(self._extract(key), _PARTS[text])
-        return part
+        if text == FAST:
+            return extract(self._bodies[key], None, "").main
+        page = self._extract(key)
+        return page.whole if text == WHOLE else join(page.parts.content if text == CONTENT else page.parts.prose)
 
     def _fingerprint_of(self, key: str, text: str, features: Features, bits: int) -> int | None:
         weighed = features.weigh(self.text(key, text))
         return fingerprint_features(weighed, bits=bits) if any(weighed.values()) else None
 
-    def _sketch_of(self, key: str, text: str, size: int, shingle: int, sketcher: str) -> bytes:
-        return SKETCHERS[sketcher].make(self.shingles(key, text, shingle), size)
+    def _sketch_of(self, key: str, text: str, size: int, shingling: Shingling, sketcher: str) -> bytes:
+        return SKETCHERS[sketcher].make(self.shingles(key, text, shingling), size)
 
-    def _shingles_of(self, key: str, text: str, size: int) -> NDArray[np.uint64]:
-        return shingles(hash_units(self._units(key, text), seed=0), size)
+    def _shingles_of(self, key: str, text: str, shingling: Shingling) -> NDArray[np.uint64]:
+        cut = self._units(key, text)
+        return shingles(hash_units(shingle_units(cut) if shingling.letters else cut, seed=0), shingling.size)
+
+    def _part_of(self, key: str, part: str, size: int, sketcher: str) -> Part:
+        hashes = self._blocks(key, part)
+        return Part(len(hashes), SKETCHERS[sketcher].make(hashes, size))
+
+    def _blocks_of(self, key: str, part: str) -> NDArray[np.uint64]:
+        cut = units_by_line(join(getattr(self._extract(key).parts, part)))
+        return weighted(hash_units(map(" ".join, cut), seed=0), np.fromiter(map(len, cut), np.uint64, len(cut)))
