@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import SettingError
-from simcrawl.features import Features, units
+from simcrawl.features import Features, hash_units, units
 from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page, fingerprint_text, page_key
 from simcrawl.recipes import RECIPES, Recipe, fingerprint
 from simcrawl.simhash import hamming_distance
-from simcrawl.sketch import NO_PART, Part, differing, resemblance
+from simcrawl.sketch import NO_PART, Part, differing, resemblance, shingles, sketch
 from tests.samples import FOREIGN, chinese, edited, english, extracted, link_list, page, site_page
 
 if TYPE_CHECKING:
@@ -161,15 +161,29 @@ def test_a_block_counts_for_as_many_units_as_it_has():
     assert resemblance(a.prose.sketch, b.prose.sketch) == pytest.approx(a.prose.units / b.prose.units, abs=0.03)
 
 
-@pytest.mark.parametrize("share", [9, 11])
-def test_pages_of_unspaced_letters_are_sketched_by_letter(share: int):
-    # The same 400 units; the foreign word is one unit or `share` letters.
-    lines = [f"{'北' * 5} {'x' * 5}", f"{'北' * 5} {'x' * 4}y"]
-    spaced = "".join(f"北 {'w' * (share - 1)} {n:0>8} " for n in range(90))
-    a, b = (_found(fingerprint_text(f"{line}。" * 40)) for line in lines)
-    assert resemblance(a.content_sketch, b.content_sketch) < 0.7
-    made = _found(fingerprint_text(spaced))
-    assert made.units == len(units(spaced))
+@pytest.mark.parametrize(("letters", "alone"), [(9, True), (10, False)])
+def test_pages_of_a_tenth_of_unspaced_letters_are_sketched_by_letter(letters: int, alone: bool):
+    lines = english(30).replace(" ", "").replace(".", "").replace("\n", "")
+    text = " ".join(f"北{lines[start : start + letters]}" for start in range(0, 60 * letters, letters))
+    made = _found(fingerprint_text(text))
+    cut = units(text)
+    expected = list("".join(cut)) if alone else cut
+    assert made.content_sketch == sketch(shingles(hash_units(expected, seed=0), CONTENT.shingle), CONTENT.sketch_registers)
+    assert made.units == len(cut) == 120
+
+
+def test_foreign_words_count_by_their_letters_on_a_page_of_unspaced_ones():
+    # The same Chinese around other names: of eleven units one differs, of some fifteen letters five.
+    names = english(40).split()[:60]
+    letters = chinese(60).replace("。", "").replace("\n", "")
+    made = [
+        "".join(f"{letters[10 * n : 10 * n + 10]} {name} " for n, name in enumerate(found))
+        for found in (names, [name[::-1] for name in names])
+    ]
+    a, b = (_found(fingerprint_text(text)) for text in made)
+    assert a.units == b.units
+    by_unit = [sketch(shingles(hash_units(units(text), seed=0), 5), 512) for text in made]
+    assert resemblance(a.content_sketch, b.content_sketch) < resemblance(by_unit[0], by_unit[1])
 
 
 @pytest.mark.parametrize("registers", [1, 2, 3, 7, 8, 512])
