@@ -31,7 +31,8 @@ _DAY = 86_400
 _MOST_CANDIDATES = 256
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
-_PROSE_MAY_DIFFER, _MOST_LINKS, _STRAY_LINKS = 1.4, 2, 0.05
+_PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
+_MOST_LINKS, _STRAY_LINKS = 3, 0.1
 
 
 class Kind(StrEnum):
@@ -189,17 +190,21 @@ class Rule:
     def _same_article(self, a: PageFingerprint, b: PageFingerprint) -> float:
         """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
 
-        What differs outside the prose is furniture only if there is much of it, if links do not outweigh the prose (a list of links is
-        its page's content), and if the links among the prose differ by little more than what stands around it: the surroundings of a
-        manual's pages hardly change, so a link that does is content.
+        What differs outside the prose is furniture only if there is much of it, if links do not far outweigh the prose (a list of links is
+        its page's content), and if links differ by little more than what stands around: the surroundings of a manual's pages hardly
+        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it.
         """
         pages = (a, b)
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
             return 0
         prose = resemblance(a.prose.sketch, b.prose.sketch)
-        furniture = differing(a.around, b.around) + _STRAY_LINKS * min(page.prose.units for page in pages)
-        same = 1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity) and differing(a.links, b.links) <= furniture
+        links, around = differing(a.links, b.links), differing(a.around, b.around)
+        same = (
+            1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
+            and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
+            and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
+        )
         return prose if same else 0
 
     def decide(

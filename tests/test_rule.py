@@ -140,9 +140,28 @@ FIRST = _surrounded(0)
 PROSE = 256
 CONDITIONS: list[tuple[str, dict[str, Part], dict[str, Part], bool]] = [
     ("as they are", {}, {}, True),
-    # Prose may differ by 1.4 * (1 - 0.93) = 9.8 %.
-    ("24 of 256 registers of prose differ", {}, {"prose": _sketched(200, PROSE, changed=24, size=PROSE)}, True),
-    ("25 of 256 registers of prose differ", {}, {"prose": _sketched(200, PROSE, changed=25, size=PROSE)}, False),
+    # Prose may differ by 2 * (1 - 0.93) = 14 %.
+    ("35 of 256 registers of prose differ", {}, {"prose": _sketched(200, PROSE, changed=35, size=PROSE)}, True),
+    ("36 of 256 registers of prose differ", {}, {"prose": _sketched(200, PROSE, changed=36, size=PROSE)}, False),
+    # And by a quarter of what differs outside it: 19.8 units where 80.6 or 76.9 units around it differ.
+    (
+        "27 registers around prose differ",
+        {"around": _sketched(150, 64)},
+        {"around": _sketched(150, 64, changed=27), "prose": _sketched(200, PROSE, changed=24, size=PROSE)},
+        True,
+    ),
+    (
+        "26 registers around prose differ",
+        {"around": _sketched(150, 64)},
+        {"around": _sketched(150, 64, changed=26), "prose": _sketched(200, PROSE, changed=24, size=PROSE)},
+        False,
+    ),
+    (
+        "nothing but prose differs",
+        {"around": _sketched(150, 64)},
+        {"around": _sketched(150, 64), "prose": _sketched(200, PROSE, changed=1, size=PROSE)},
+        False,
+    ),
     ("other prose", {}, {"prose": _sketched(200, PROSE, changed=PROSE, size=PROSE)}, False),
     # There must be 100 units of it in both.
     ("100 units of prose", {}, {"prose": _sketched(100, PROSE, size=PROSE)}, True),
@@ -150,37 +169,37 @@ CONDITIONS: list[tuple[str, dict[str, Part], dict[str, Part], bool]] = [
     # And 120 around one of them.
     ("120 units around one", {"around": _sketched(0, 0)}, {"around": _sketched(120, 64)}, True),
     ("119 units around both", {"around": _sketched(119, 64)}, {"around": _sketched(119, 64, changed=64)}, False),
-    # Links may be twice the prose in each, if they are the same in both.
-    ("400 equal links", {"links": _sketched(400, 64)}, {"links": _sketched(400, 64)}, True),
-    ("401 equal links", {"links": _sketched(400, 64)}, {"links": _sketched(401, 64)}, False),
-    # They may differ by what differs around (300 units: both sides' 150) and 5 % of the prose (10 units).
-    ("310 links come", {}, {"links": _sketched(310, 64)}, True),
-    ("311 links come", {}, {"links": _sketched(311, 64)}, False),
-    ("155 links are others", {"links": _sketched(155, 64)}, {"links": _sketched(155, 64, changed=64)}, True),
-    ("156 links are others", {"links": _sketched(156, 64)}, {"links": _sketched(156, 64, changed=64)}, False),
+    # Links may be three times the prose in each, if they are the same in both.
+    ("600 equal links", {"links": _sketched(600, 64)}, {"links": _sketched(600, 64)}, True),
+    ("601 equal links", {"links": _sketched(600, 64)}, {"links": _sketched(601, 64)}, False),
+    # They may differ by what differs around (300 units: both sides' 150) and a tenth of the prose (20 units).
+    ("320 links come", {}, {"links": _sketched(320, 64)}, True),
+    ("321 links come", {}, {"links": _sketched(321, 64)}, False),
+    ("160 links are others", {"links": _sketched(160, 64)}, {"links": _sketched(160, 64, changed=64)}, True),
+    ("161 links are others", {"links": _sketched(161, 64)}, {"links": _sketched(161, 64, changed=64)}, False),
     (
-        "10 links come, around which nothing changes",
+        "20 links come, around which nothing changes",
         {"around": _sketched(150, 64)},
-        {"around": _sketched(150, 64), "links": _sketched(10, 64)},
+        {"around": _sketched(150, 64), "links": _sketched(20, 64)},
         True,
     ),
     (
-        "11 links come, around which nothing changes",
+        "21 links come, around which nothing changes",
         {"around": _sketched(150, 64)},
-        {"around": _sketched(150, 64), "links": _sketched(11, 64)},
+        {"around": _sketched(150, 64), "links": _sketched(21, 64)},
         False,
     ),
-    # 5 % are of the shorter prose.
+    # The tenth is of the shorter prose.
     (
-        "8 links come to 160 units of prose",
+        "16 links come to 160 units of prose",
         {"around": _sketched(150, 64), "prose": _sketched(160, PROSE, size=PROSE)},
-        {"around": _sketched(150, 64), "links": _sketched(8, 64)},
+        {"around": _sketched(150, 64), "links": _sketched(16, 64)},
         True,
     ),
     (
-        "9 links come to 160 units of prose",
+        "17 links come to 160 units of prose",
         {"around": _sketched(150, 64), "prose": _sketched(160, PROSE, size=PROSE)},
-        {"around": _sketched(150, 64), "links": _sketched(9, 64)},
+        {"around": _sketched(150, 64), "links": _sketched(17, 64)},
         False,
     ),
 ]
@@ -221,7 +240,7 @@ def test_equal_content_suffices_whatever_the_prose(prose: int):
 
 
 @pytest.mark.parametrize(
-    ("prose", "min_similarity", "found"), [(24, 0.93, True), (24, 0.94, False), (3, 0.99, True), (1, 1.0, False), (0, 1.0, True)]
+    ("prose", "min_similarity", "found"), [(35, 0.93, True), (35, 0.94, False), (3, 0.99, True), (1, 1.0, False), (0, 1.0, True)]
 )
 def test_who_asks_for_more_similarity_asks_for_it_of_prose_too(prose: int, min_similarity: float, found: bool):
     asked = replace(OTHER, prose=_sketched(200, 256, changed=prose, size=256))
@@ -311,9 +330,6 @@ def test_one_row_of_a_table_tells_two_pages_of_a_manual_apart(make: Callable[[in
     assert rule.compare(pages[0], replace(pages[0], text_digest=bytes(16))).is_near_duplicate
 
 
-@pytest.mark.xfail(
-    reason="blocks of prose may differ by 9.8 %, whether anything around them differs or not", raises=AssertionError, strict=True
-)
 @pytest.mark.parametrize("make", [english, chinese])
 def test_one_row_of_a_table_tells_two_pages_apart_whose_equal_surroundings_are_many(make: Callable[[int], str]):
     before, after = (_page(site_page(_manual(make(12), row))) for row in ROWS)
