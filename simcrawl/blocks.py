@@ -36,7 +36,7 @@ _AROUND_ROLES = frozenset({
 })
 # fmt: on
 _AROUND_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:nav(?:bar|header|footer|igation|s)?|menu|side-?bar|bread-?crumbs?|foot(?:er)?|masthead|banner|ad(?:vert\w*|s)?|sponsor\w*|promo\w*"
+    r"(?:^|[\s_-])(?:nav(?:bar|header|footer|igation|s)?|menu|bread-?crumbs?|foot(?:er)?|masthead|banner|ad(?:vert\w*|s)?|sponsor\w*|promo\w*"
     r"|related\w*|relbar|share\w*|sharing|social\w*|comments?|disqus\w*|widgets?|cookies?|popup|newsletter|subscri\w*|pagination|pager|copyright"
     r"|recommend\w*|trending|popular|sphinxsidebar)(?:$|[\s_-])",
     re.IGNORECASE,
@@ -48,6 +48,8 @@ _DATELINE = re.compile(
     re.IGNORECASE,
 )
 _DATELINE_WIDTH = 60
+# A site's, or, in books, a box of text that belongs to the chapter.
+_SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
 _WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]")
 
@@ -96,17 +98,19 @@ class Layout:
     named_around: set[int] = field(default_factory=set)
     headings: set[int] = field(default_factory=set)
     data: set[int] = field(default_factory=set)
+    sidebars: set[int] = field(default_factory=set)
 
     def parts(self) -> Parts:
         """Return the blocks inside the page's container, what each of them is, and what stands around them."""
-        furniture = self._furniture()
+        furniture, boxed = self._furniture(self.named_around | self.sidebars), self._furniture(self.named_around)
         inside = self._below({self._container(furniture)})
         parts = Parts([], [], [], [])
         for block in self.blocks:
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            if not own or furniture[block.element] or self._is_dateline(block):
+            named = boxed if block.width >= _PARAGRAPH else furniture
+            if not own or named[block.element] or self._is_dateline(block):
                 parts.around.append(block)
             else:
                 (parts.links if block.is_links else parts.prose).append(block)
@@ -117,10 +121,10 @@ class Layout:
         named = block.element in self.data or block.element in self.headings or block.is_links
         return not named and block.width < _DATELINE_WIDTH and bool(_DATELINE.search(block.text))
 
-    def _furniture(self) -> list[bool]:
-        """Return for each element whether it is, or stands in, one that calls itself furniture and is not half of the page."""
+    def _furniture(self, named: set[int]) -> list[bool]:
+        """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
         sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
-        return self._below({element for element in self.named_around if 2 * sizes[element] < sizes[0]})
+        return self._below({element for element in named if 2 * sizes[element] < sizes[0]})
 
     def _container(self, furniture: list[bool]) -> int:
         weights = self._sums((block.element, _weight(block, furniture=furniture[block.element])) for block in self.blocks)
@@ -198,8 +202,11 @@ class _Walk:
             self.end_block()
         number = len(self.layout.parents)
         self.layout.parents.append(parent)
-        if _is_around(element):
+        name = _name(element)
+        if _is_around(element, name):
             self.layout.named_around.add(number)
+        if _SIDEBAR.search(name):
+            self.layout.sidebars.add(number)
         if tag in _HEADINGS:
             self.layout.headings.add(number)
         if tag in _DATA:
@@ -225,10 +232,13 @@ class _Walk:
         self._pieces, self._link_characters = [], 0
 
 
-def _is_around(element: HtmlElement) -> bool:
+def _name(element: HtmlElement) -> str:
+    if element.tag in ("html", "body"):
+        return ""
+    return _CAMEL.sub("-", f"{element.get('class') or ''} {element.get('id') or ''}".strip())
+
+
+def _is_around(element: HtmlElement, name: str) -> bool:
     if element.tag in ("html", "body"):
         return False
-    if element.tag in _AROUND or element.get("role") in _AROUND_ROLES:
-        return True
-    name = f"{element.get('class') or ''} {element.get('id') or ''}"
-    return len(name) > 1 and bool(_AROUND_NAMES.search(_CAMEL.sub("-", name)))
+    return element.tag in _AROUND or element.get("role") in _AROUND_ROLES or bool(name and _AROUND_NAMES.search(name))

@@ -80,12 +80,17 @@ def test_content_is_the_article_without_what_stands_around_it(frame: str, text: 
 
 
 @pytest.mark.parametrize(("frame", "text"), FRAMES)
-def test_an_article_that_shares_its_element_with_a_sidebar_shares_the_content_but_not_the_prose(frame: str, text: str):
+def test_of_a_sidebar_in_the_element_of_the_article_only_running_text_is_prose(frame: str, text: str):
+    # In a book a sidebar is a box that belongs to the chapter.
     content, prose = _texts(frame.format(article=_article(text)))
     assert content.startswith(f"The harbour\n{text}\n")
     assert any(words in content for words in ("Most read", "热门推荐"))
     assert not any(words in content for words in ("Limited", "版权所有", "News", "新闻中心"))
-    assert prose == f"The harbour\n{text}"
+    running = content.splitlines()[-1]
+    assert running.startswith(("Support us", "欢迎关注"))
+    assert prose == f"The harbour\n{text}\n{running}"
+    _, shorter = _texts(frame.format(article=_article(text)).replace(running.replace(" in this town", " in this\n  town"), running[:20]))
+    assert shorter == f"The harbour\n{text}"
 
 
 @pytest.mark.parametrize(
