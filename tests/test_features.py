@@ -315,7 +315,13 @@ def test_words_of_first_lines_are_those_of_their_text(text: str, number: int):
     assert Counter(cut_lines("\n".join(lines)).words(number)) == Counter(words("\n".join(lines[:number])))
 
 
-@given(st.text(st.characters(max_codepoint=0x2FF) | st.sampled_from("北，（Ａ：か゛ｶﾞ\u3099\u0301\u0338ΣςΑ…’“İﬁ①\ud800\U00020000한ᄀ") | st.characters()))
+@given(
+    st.text(
+        st.characters(max_codepoint=0x2FF)
+        | st.sampled_from("北，（Ａ：か゛ｶﾞ\u3099\u0301\u0338ΣςΑ…’“İﬁ①\ud800\U00020000한ᄀ")
+        | st.characters()
+    )
+)
 def test_texts_are_normalized_by_compatibility_and_case(text: str):
     assert normalize(text) == unicodedata.normalize("NFKC", text).lower()
 
@@ -332,7 +338,9 @@ def test_letters_hash_as_units(text: str, seed: int):
     assert hash_letters(text, seed=seed).tolist() == hash_units(text, seed=seed).tolist()
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c", "北京"]), min_size=1), st.sampled_from(["unit", "tf", "log-tf"]), st.sampled_from([8, 40, 64]))
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "北京"]), min_size=1), st.sampled_from(["unit", "tf", "log-tf"]), st.sampled_from([8, 40, 64])
+)
 def test_fingerprints_of_hashes_are_those_of_the_features(found: list[str], weighting: Any, bits: int):
     spec = Features(weighting=weighting)
     expected = fingerprint_features(spec.count(found), seed=3, bits=bits)

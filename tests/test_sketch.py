@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-import random
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -9,6 +9,9 @@ from hypothesis import given, strategies as st
 
 from simcrawl.features import hash_units
 from simcrawl.sketch import NO_PART, Part, differing, resemblance, sequences, shingles, sketch, weighted
+
+if TYPE_CHECKING:
+    import random
 
 REGISTERS = 256
 
@@ -141,7 +144,10 @@ def test_weighted_hashes_are_sorted_distinct_and_the_same_in_any_order(weights: 
 @pytest.mark.parametrize(("shared", "own"), [(60, 2), (60, 20), (20, 60)])
 def test_sketches_of_weighted_sets_estimate_within_four_standard_errors(seed: int, shared: int, own: int):
     random = np.random.default_rng(seed)
-    values, weights = random.integers(0, 2**64, shared + 2 * own, dtype=np.uint64).tolist(), random.integers(5, 90, shared + 2 * own).tolist()
+    values, weights = (
+        random.integers(0, 2**64, shared + 2 * own, dtype=np.uint64).tolist(),
+        random.integers(5, 90, shared + 2 * own).tolist(),
+    )
     elements = list(zip(values, weights, strict=True))
     a, b = dict(elements[: shared + own]), dict(elements[:shared] + elements[shared + own :])
     exact = _resemblance(a, b)
