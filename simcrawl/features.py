@@ -188,9 +188,9 @@ class Lines(NamedTuple):
         """Return what `words` finds in the first `number` lines, in any order: one call of the segmenter for all of them."""
         if not self.has_han:
             return chain.from_iterable(self.units[:number])
-        lines = list(zip(self.text.split("\n"), self.units[:number], strict=False))
-        japanese = [cut for line, cut in lines if _HAS_KANA.search(line)] if _HAS_KANA.search(self.text) else []
-        if japanese:
+        lines, japanese = list(zip(self.text.split("\n"), self.units[:number], strict=False)), []
+        if _HAS_KANA.search(self.text):
+            japanese = [cut for line, cut in lines if _HAS_KANA.search(line)]
             lines = [(line, cut) for line, cut in lines if not _HAS_KANA.search(line)]
         found = _HAN_RUN.findall("\n".join(line for line, _ in lines))
         others = filterfalse(set("".join(found)).__contains__, chain.from_iterable(cut for _, cut in lines))
