@@ -7,7 +7,7 @@ Texts of 1000 English words and of 2000 characters of Chinese, cut from the main
 in one process; the table has the medians of CPU time a text, and their ratio to simcrawl's. Segmentation is included, extraction is not.
 
     simcrawl             the default recipe: fingerprint, sketch of the content, sketch of the prose, digests
-    simcrawl, cold       the same without the hashes of the words of earlier texts
+    simcrawl, cold       the same without the hashes of the words and letters of earlier texts
     simcrawl, jieba      the same without rjieba
     gaoya                SimHash of words by its own tokenizer (Rust), without weights and sketches
     simhash              PyPI's, of its own features (4-grams of letters), or of the words that simcrawl uses
@@ -27,6 +27,7 @@ from statistics import median
 from time import process_time_ns
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -90,20 +91,25 @@ def _chinese() -> dict[str, Contestant]:
 
 
 def _cold(text: str) -> Any:
-    return _instead("_hashes", lru_cache(features._Hashes), text)  # noqa: SLF001 - no user needs it empty
+    # No user needs them empty.
+    return _instead({"_hashes": lru_cache(features._Hashes), "_letter_hashes": lru_cache(_no_letters)}, text)  # noqa: SLF001
+
+
+def _no_letters(_: int) -> Any:
+    return np.zeros(features._TABLED, np.uint64)  # noqa: SLF001 - as in _cold
 
 
 def _with_jieba(text: str) -> Any:
-    return _instead("_segmenter", lambda: partial(features._jieba().cut, HMM=False), text)  # noqa: SLF001 - no user chooses
+    return _instead({"_segmenter": lambda: partial(features._jieba().cut, HMM=False)}, text)  # noqa: SLF001 - no user chooses
 
 
-def _instead(name: str, function: Any, text: str) -> Any:
-    usual = getattr(features, name)
-    setattr(features, name, function)
+def _instead(functions: dict[str, Any], text: str) -> Any:
+    usual = {name: getattr(features, name) for name in functions}
+    vars(features).update(functions)
     try:
         return fingerprint_text(text)
     finally:
-        setattr(features, name, usual)
+        vars(features).update(usual)
 
 
 def measure(contestants: dict[str, Contestant], texts: list[str], rounds: int) -> dict[str, float]:

@@ -12,7 +12,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
@@ -20,15 +20,17 @@ from urllib.parse import urldefrag
 import numpy as np
 
 from simcrawl.blocks import join
-from simcrawl.features import fingerprint_features, hash_units, shingle_units, units, units_by_line
+from simcrawl.features import cut_lines, fingerprint_features, fingerprint_hashes, hash_letters, hash_units, shingle_units, units
 from simcrawl.recipes import EXTRACTOR, Recipe, load, resolve
 from simcrawl.simhash import to_hex
-from simcrawl.sketch import NO_PART, Part, shingles, sketch, weighted
+from simcrawl.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simcrawl.blocks import Block
+    from numpy.typing import NDArray
+
+    from simcrawl.blocks import Block, Parts
     from simcrawl.extraction import Extract
 
 MAX_PAGE_BYTES = 4_000_000
@@ -213,47 +215,105 @@ class _Work:
     keep_text: bool
 
     def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
-        blocks = [*extract.parts.prose, *extract.parts.links, *extract.parts.around]
-        cut = dict(zip(blocks, units_by_line(join(blocks)), strict=False))
-        content = extract.tags.split() or list(chain.from_iterable(cut[block] for block in extract.parts.content))
-        source = extract.tags or self._source(extract)
+        cut = _Cut(extract.parts, self.seed)
+        content = extract.tags.split() or cut.units(extract.parts.content)
+        source, lines = self._source(extract, cut)
         known |= {"text_length": len(source), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
-        weighed = self.recipe.features.weigh(source)
-        if reason := self._abstains(len(content), extract, weighed):
-            return Abstention(reason=reason, **known)
+        fingerprint = self._fingerprint(source, lines, cut)
+        if fingerprint is None or len(content) < self.recipe.min_features:
+            return Abstention(reason=Reason.SHORT if content or units(extract.whole) else Reason.EMPTY, **known)
+        if monotonic() > self.deadline:
+            return Abstention(reason=Reason.TOO_SLOW, **known)
         return PageFingerprint(
-            fingerprint=fingerprint_features(weighed, seed=self.seed, bits=self.recipe.bits),
+            fingerprint=fingerprint,
             bits=self.recipe.bits,
             units=len(content),
             text_digest=digest(encode(extract.whole), self.seed),
             links_digest=digest(encode("\n".join(extract.links)), self.seed),
             **known,
-            **self._sketches(content, {} if extract.tags else extract.parts._asdict(), cut),
+            **self._sketches(content, extract, cut),
         )
 
-    def _source(self, extract: Extract) -> str:
-        """Return the text that the features are taken from: where there is next to nothing of it, all of the content."""
-        text = extract.main if self.recipe.source == "main" else join(extract.parts.prose)
-        return text if len(units(text)) >= self.recipe.min_features else join(extract.parts.content)
+    def _source(self, extract: Extract, cut: _Cut) -> tuple[str, int]:
+        """Return the text that the features are taken from, and how many lines of the cut it is, 0 where it is another text.
 
-    def _abstains(self, content: int, extract: Extract, weighed: dict[str, float]) -> Reason | None:
-        if not content and not units(extract.whole):
-            return Reason.EMPTY
+        Where there is next to nothing of it, all of the content.
+        """
+        if extract.tags:
+            return extract.tags, 0
+        prose = extract.parts.prose
+        if self.recipe.source == "prose" and cut.ends[len(prose)] >= self.recipe.min_features:
+            return join(prose), len(prose)
+        if self.recipe.source == "main" and len(units(extract.main)) >= self.recipe.min_features:
+            return extract.main, 0
+        return join(extract.parts.content), 0
+
+    def _fingerprint(self, source: str, lines: int, cut: _Cut) -> int | None:
+        """Return the fingerprint, None where there are no features."""
+        spec, bits = self.recipe.features, self.recipe.bits
+        if lines and bits <= 64 and spec.are_plain_words:
+            hashes = cut.words(lines)
+            return fingerprint_hashes(hashes, spec, bits=bits) if len(hashes) else None
         # Nothing but stop words, too few words for one n-gram, no keyword: units, but no features.
-        if content < self.recipe.min_features or not any(weighed.values()):
-            return Reason.SHORT
-        return Reason.TOO_SLOW if monotonic() > self.deadline else None
+        weighed = spec.weigh(source)
+        return fingerprint_features(weighed, seed=self.seed, bits=bits) if any(weighed.values()) else None
 
-    def _sketches(self, content: list[str], parts: dict[str, list[Block]], cut: dict[Block, list[str]]) -> dict[str, Any]:
-        if not self.recipe.sketch_registers:
+    def _sketches(self, content: list[str], extract: Extract, cut: _Cut) -> dict[str, Any]:
+        registers = self.recipe.sketch_registers
+        if not registers:
             return {"content_sketch": b""}
-        hashes = shingles(hash_units(shingle_units(content), seed=self.seed), self.recipe.shingle)
-        shares = {"prose": 2, "links": 8, "around": 8}
-        return {"content_sketch": sketch(hashes, self.recipe.sketch_registers)} | {
-            name: self._part([cut[block] for block in parts.get(name, ())], max(1, self.recipe.sketch_registers // share))
-            for name, share in shares.items()
+        sizes = [0, 0, 0] if extract.tags else map(len, extract.parts[1:])
+        parts = zip(_PARTS.items(), pairwise(accumulate(sizes, initial=0)), strict=True)
+        hashes = shingles(self._shingled(content, extract, cut), self.recipe.shingle)
+        return {"content_sketch": sketch(hashes, registers)} | {
+            name: _part(cut.blocks(*lines), max(1, registers // share)) for (name, share), lines in parts
         }
 
-    def _part(self, blocks: list[list[str]], registers: int) -> Part:
-        hashes = weighted(hash_units(map(" ".join, blocks), seed=self.seed), np.fromiter(map(len, blocks), np.uint64, len(blocks)))
-        return Part(len(hashes), sketch(hashes, registers))
+    def _shingled(self, content: list[str], extract: Extract, cut: _Cut) -> NDArray[np.uint64]:
+        """Return the hashes that the content's shingles are made of."""
+        shingled = shingle_units(content)
+        if isinstance(shingled, str):
+            return hash_letters(shingled, seed=self.seed)
+        known = not extract.tags and extract.parts.content == extract.parts.prose
+        return cut.hashes[: len(content)] if known else hash_units(shingled, seed=self.seed)
+
+
+# What share of a sketch's registers each of them has.
+_PARTS = {"prose": 2, "links": 8, "around": 8}
+
+
+def _part(hashes: NDArray[np.uint64], registers: int) -> Part:
+    return Part(len(hashes), sketch(hashes, registers))
+
+
+class _Cut:
+    """A page's blocks, prose first, then links, then what stands around: all cut at once, each unit hashed once.
+
+    `ends[n]` is the number of units in the first n blocks.
+    """
+
+    def __init__(self, parts: Parts, seed: int) -> None:
+        self._blocks, self._prose, self._seed = [*parts.prose, *parts.links, *parts.around], parts.prose, seed
+        self._lines = cut_lines(join(self._blocks))
+        self.hashes = hash_units(chain.from_iterable(self._lines.units), seed=seed)
+        self._lengths = np.fromiter(map(len, self._lines.units), np.intp, len(self._lines.units))
+        self.ends = [0, *np.cumsum(self._lengths).tolist()]
+
+    def units(self, content: list[Block]) -> list[str]:
+        """Return the units of some of the blocks, in the order given."""
+        if content == self._prose:
+            return list(chain.from_iterable(self._lines.units[: len(content)]))
+        of_block = dict(zip(self._blocks, self._lines.units, strict=False))
+        return list(chain.from_iterable(of_block[block] for block in content))
+
+    def words(self, lines: int) -> NDArray[np.uint64]:
+        """Return the hashes of the words of the first blocks, in any order."""
+        return hash_units(self._lines.words(lines), seed=self._seed) if self._lines.has_han else self.hashes[: self.ends[lines]]
+
+    def blocks(self, first: int, last: int) -> NDArray[np.uint64]:
+        """Return hashes of the blocks of a part, as many for each as it has units."""
+        if first == last:
+            return np.empty(0, np.uint64)
+        lengths = self._lengths[first:last]
+        lengths = lengths[lengths > 0]
+        return weighted(sequences(self.hashes[self.ends[first] : self.ends[last]], lengths), lengths)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _EMPTY = 0
 _VALUES = 255
 _CHANCE = 1 / _VALUES
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +41,44 @@ def shingles(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
         return np.empty(0, np.uint64)
     rolling = np.zeros(count, np.uint64)
     for offset in range(size):
-        rolling *= np.uint64(0x9E3779B97F4A7C15)
+        rolling *= _ODD
         rolling += hashes[offset : offset + count]
         _mix(rolling)
     rolling.sort()
     return rolling[_firsts(rolling)]
 
 
-def weighted(hashes: NDArray[np.uint64], weights: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def weighted(hashes: NDArray[np.uint64], weights: NDArray[np.intp]) -> NDArray[np.uint64]:
     """Return sorted distinct hashes of a weighted set: as many for each element as it weighs, equal for equal elements.
 
     The resemblance of two such sets is the weighted one of the elements; an element that weighs 30 counts 30 times.
     """
-    hashes, first = np.unique(hashes, return_index=True)
-    counts = weights[first].astype(np.intp)
-    number = np.arange(1, counts.sum() + 1, dtype=np.uint64) - np.repeat(np.cumsum(counts) - counts, counts).astype(np.uint64)
-    out: NDArray[np.uint64] = np.repeat(hashes, counts)
-    out += number * np.uint64(0x9E3779B97F4A7C15)
-    _mix(out)
+    out = _numbered(np.repeat(hashes, weights), weights)
     out.sort()
     return out[_firsts(out)]
+
+
+def sequences(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """Return a hash for each of the sequences that `hashes` is cut into, all of them of one or more: of its elements and their order."""
+    return np.add.reduceat(_numbered(hashes.copy(), lengths), np.cumsum(lengths) - lengths)
+
+
+def _numbered(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:
+    """Mix into each hash its number in its run, from 1 on, in place."""
+    number = np.arange(1, len(hashes) + 1) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    hashes += number.view(np.uint64) * _ODD
+    _mix(hashes)
+    return hashes
 
 
 def _mix(x: NDArray[np.uint64]) -> None:
     # The finaliser of SplitMix64: every input bit reaches every output bit, which registers chosen by the top bits and
     # values taken from the low bits both rely on.
-    x ^= x >> np.uint64(30)
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(27)
-    x *= np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
+    x ^= x >> _S30
+    x *= _M1
+    x ^= x >> _S27
+    x *= _M2
+    x ^= x >> _S31
 
 
 def _firsts(ascending: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -83,6 +94,8 @@ def sketch(shingle_hashes: NDArray[np.uint64], registers: int) -> bytes:
     A register that no hash fell into is 0.
     """
     out = np.full(registers, _EMPTY, np.uint8)
+    if not len(shingle_hashes):
+        return out.tobytes()
     # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
     ranges = ((shingle_hashes >> np.uint64(32)) * np.uint64(registers)) >> np.uint64(32)
     first = _firsts(ranges)

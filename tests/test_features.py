@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +17,16 @@ from simcrawl import features
 from simcrawl.errors import SettingError
 from simcrawl.features import (
     Features,
+    cut_lines,
     fingerprint_features,
+    fingerprint_hashes,
+    hash_letters,
     hash_rows,
     hash_units,
     normalize,
     runs,
     shingle_units,
     units,
-    units_by_line,
     words,
 )
 from simcrawl.simhash import hamming_distance
@@ -294,16 +297,61 @@ def test_a_text_is_cut_line_by_line_whether_it_has_han_or_not(text: str):
 
 @given(_any_text | st.lists(_any_text, max_size=4).map("\n".join))
 def test_units_by_line_are_the_units_of_each_line(text: str):
-    assert units_by_line(text) == [units(line) for line in text.split("\n")]
+    assert cut_lines(text).units == [units(line) for line in text.split("\n")]
 
 
 @pytest.mark.parametrize("astral", ["", "\U00020000", "\U0001f600"])
 def test_a_line_without_units_has_none_and_a_break_is_none(astral: str):
     text = f"\none two\n\n.\uffff!\n北京\ud800x{astral}\n"
     ending = [[*units(f"北京\ud800x{astral}")], []]
-    assert units_by_line(text) == [[], ["one", "two"], [], [], *ending]
-    assert units_by_line("") == [[]]
+    assert cut_lines(text).units == [[], ["one", "two"], [], [], *ending]
+    assert cut_lines("").units == [[]]
     assert units("a\uffffb") == ["a", "b"]
+
+
+@given(st.lists(_any_text, max_size=4).map("\n".join), st.integers(0, 4))
+def test_words_of_first_lines_are_those_of_their_text(text: str, number: int):
+    lines = ["".join(line.splitlines()) for line in text.split("\n")]
+    assert Counter(cut_lines("\n".join(lines)).words(number)) == Counter(words("\n".join(lines[:number])))
+
+
+@given(
+    st.text(
+        st.characters(max_codepoint=0x2FF)
+        | st.sampled_from("北，（Ａ：か゛ｶﾞ\u3099\u0301\u0338ΣςΑ…’“İﬁ①\ud800\U00020000한ᄀ")
+        | st.characters()
+    )
+)
+def test_texts_are_normalized_by_compatibility_and_case(text: str):
+    assert normalize(text) == unicodedata.normalize("NFKC", text).lower()
+
+
+def test_every_character_is_normalized_as_unicode_says():
+    # By twos: a table of characters could miss what one does to the other.
+    for first in range(0x10000):
+        text = f"{chr(first)}北{chr(first)}a"
+        assert normalize(text) == unicodedata.normalize("NFKC", text).lower()
+
+
+@given(_any_text, st.integers(0, 2))
+def test_letters_hash_as_units(text: str, seed: int):
+    assert hash_letters(text, seed=seed).tolist() == hash_units(text, seed=seed).tolist()
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "北京"]), min_size=1), st.sampled_from(["unit", "tf", "log-tf"]), st.sampled_from([8, 40, 64])
+)
+def test_fingerprints_of_hashes_are_those_of_the_features(found: list[str], weighting: Any, bits: int):
+    spec = Features(weighting=weighting)
+    expected = fingerprint_features(spec.count(found), seed=3, bits=bits)
+    assert fingerprint_hashes(hash_units(found, seed=3), spec, bits=bits) == expected
+
+
+def test_hashes_weigh_what_their_features_weigh():
+    counts = [1, 2, 3, 7, 1000, 65537]
+    weighed = Features().count(str(tf) for tf in counts for _ in range(tf))
+    _, weights = Features().weigh_hashes(np.repeat(np.arange(len(counts), dtype=np.uint64), counts))
+    assert weights.tolist() == list(weighed.values())
 
 
 def test_shingles_are_of_letters_where_a_tenth_is_unspaced():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import SettingError
-from simcrawl.features import Features, hash_units, units
+from simcrawl.features import Features, fingerprint_features, hash_units, shingle_units, units
 from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page, fingerprint_text, page_key
 from simcrawl.recipes import RECIPES, Recipe, fingerprint
 from simcrawl.simhash import hamming_distance
@@ -193,6 +193,42 @@ def test_any_number_of_registers_makes_a_page(registers: int):
     assert len(made.content_sketch) == registers
     sizes = [len(part.sketch) for part in (made.prose, made.links, made.around)]
     assert sizes == [max(1, registers // share) for share in (2, 8, 8)]
+
+
+_mixed = st.lists(
+    st.text(st.sampled_from("aé_7 .，’北京大学々かナ한ไ\ud800\uffff\u0338ΑΣ\U0001f600") | st.characters(), max_size=30)
+    | st.sampled_from(["", chinese(2), english(2), *FOREIGN.values(), "北京大学" * 70, "\U00020000 北京"]),
+    max_size=6,
+).map("\n".join)
+
+
+@given(_mixed, st.sampled_from(["unit", "tf", "log-tf"]), st.sampled_from([16, 64]), st.integers(0, 2))
+def test_a_text_has_the_fingerprint_of_its_features_and_the_sketch_of_its_units(text: str, weighting: Any, bits: int, seed: int):
+    recipe = replace(CONTENT, features=Features(weighting=weighting), bits=bits, min_features=1)
+    made = fingerprint_text(text, recipe=recipe, seed=seed)
+    weighed = recipe.features.weigh(text)
+    if not weighed:
+        assert _abstains(made) == Reason.EMPTY
+        return
+    found = _found(made)
+    assert found.fingerprint == fingerprint_features(weighed, seed=seed, bits=bits)
+    hashes = hash_units(shingle_units(units(text)), seed=seed)
+    assert found.content_sketch == sketch(shingles(hashes, recipe.shingle), recipe.sketch_registers)
+    assert found.prose.units == sum(len(cut) for cut in {tuple(units(line)) for line in text.splitlines()})
+
+
+@pytest.mark.parametrize("features", [Features(stop_words=frozenset({"a"})), Features(weights=(("a", 0),)), Features("ngrams", 2)])
+def test_other_features_make_the_fingerprint_too(features: Features):
+    recipe = replace(CONTENT, features=features, min_features=1)
+    assert _found(fingerprint_text("a b c\na 北京大学", recipe=recipe)).fingerprint == fingerprint("a b c\na 北京大学", recipe=recipe)
+
+
+def test_a_block_is_its_units_in_their_order():
+    lines = ["one two three", "three two one", "one two four", "one two", "one Two, three!"]
+    recipe = replace(CONTENT, min_features=1)
+    made = [_found(fingerprint_text(line, recipe=recipe)).prose.sketch for line in lines]
+    assert made[0] == made[4]
+    assert len(set(made)) == 4
 
 
 def test_without_registers_there_are_no_sketches():

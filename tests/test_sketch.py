@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.features import hash_units
-from simcrawl.sketch import NO_PART, Part, differing, resemblance, shingles, sketch, weighted
+from simcrawl.sketch import NO_PART, Part, differing, resemblance, sequences, shingles, sketch, weighted
 
 if TYPE_CHECKING:
     from random import Random
@@ -105,7 +105,7 @@ _weights = st.dictionaries(st.integers(0, 2**64 - 1), st.integers(0, 60), max_si
 
 
 def _weighted(weights: dict[int, int]) -> np.ndarray:
-    return weighted(np.array(list(weights), np.uint64), np.array(list(weights.values()), np.uint64))
+    return weighted(np.array(list(weights), np.uint64), np.array(list(weights.values()), np.intp))
 
 
 def _part(weights: dict[int, int], registers: int = REGISTERS) -> Part:
@@ -136,7 +136,7 @@ def test_weighted_hashes_are_sorted_distinct_and_the_same_in_any_order(weights: 
     assert (made[1:] > made[:-1]).all()
     items = [*weights.items(), *weights.items()]
     random.shuffle(items)
-    again = weighted(np.array([key for key, _ in items], np.uint64), np.array([weight for _, weight in items], np.uint64))
+    again = weighted(np.array([key for key, _ in items], np.uint64), np.array([weight for _, weight in items], np.intp))
     assert again.tolist() == made.tolist()
 
 
@@ -154,6 +154,15 @@ def test_sketches_of_weighted_sets_estimate_within_four_standard_errors(seed: in
     # The slope of (1 - J) / (1 + J) is below 2, and 2 / (1 + J)^2 in between.
     total = _part(a).units + _part(b).units
     assert differing(_part(a), _part(b)) == pytest.approx(only_one, abs=total * error * 2 / (1 + exact - error) ** 2)
+
+
+@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=5), max_size=12))
+def test_equal_sequences_have_equal_hashes_wherever_they_stand(made: list[list[int]]):
+    flat = np.array([element for elements in made for element in elements], np.uint64)
+    hashes = sequences(flat, np.array(list(map(len, made)), np.intp)).tolist()
+    assert len(hashes) == len(made)
+    assert len(set(hashes)) == len(set(map(tuple, made)))
+    assert len(set(zip(hashes, map(tuple, made), strict=True))) == len(set(hashes))
 
 
 def test_a_heavy_element_counts_for_what_it_weighs():

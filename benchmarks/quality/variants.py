@@ -18,7 +18,7 @@ import trafilatura
 from benchmarks.quality.sketches import REGISTERS, SKETCHERS, joined, resembling
 from simcrawl.blocks import join
 from simcrawl.extraction import decode, extract
-from simcrawl.features import Features, fingerprint_features, hash_units, shingle_units, units, units_by_line
+from simcrawl.features import Features, cut_lines, fingerprint_features, hash_units, shingle_units, units
 from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.rule import Rule
@@ -183,5 +183,5 @@ class Pages:
         return Part(len(hashes), SKETCHERS[sketcher].make(hashes, size))
 
     def _blocks_of(self, key: str, part: str) -> NDArray[np.uint64]:
-        cut = units_by_line(join(getattr(self._extract(key).parts, part)))
+        cut = cut_lines(join(getattr(self._extract(key).parts, part))).units
         return weighted(hash_units(map(" ".join, cut), seed=0), np.fromiter(map(len, cut), np.uint64, len(cut)))
