@@ -52,6 +52,7 @@ def weighted(hashes: NDArray[np.uint64], weights: NDArray[np.intp]) -> NDArray[n
     """Return sorted distinct hashes of a weighted set: as many for each element as it weighs, equal for equal elements.
 
     The resemblance of two such sets is the weighted one of the elements; an element that weighs 30 counts 30 times.
+    Equal elements must weigh the same.
     """
     out = _numbered(np.repeat(hashes, weights), weights)
     out.sort()

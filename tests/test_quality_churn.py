@@ -1,7 +1,7 @@
 """The quality gate for articles whose surroundings change: the default must go on finding them, and go on telling other articles apart.
 
-The pages are every other one of `benchmarks.quality.packages`; the floors are what was measured on them, rounded down to hundredths (the
-share of swapped ones up) and a hundredth lower. `python -m benchmarks.quality.churn` measures all.
+The pages are every other one of `benchmarks.quality.packages`; the floors are what was measured on them, less one page (each row
+has about thirty). `python -m benchmarks.quality.churn` measures all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FEWEST = 120
-COPIES_FOUND = {("en", "mild"): 0.70, ("en", "full"): 0.84, ("zh", "mild"): 0.77, ("zh", "full"): 0.52}
+COPIES_FOUND = {("en", "mild"): 0.64, ("en", "full"): 0.81, ("zh", "mild"): 0.75, ("zh", "full"): 0.59}
 SWAPS_TAKEN = {"en": 0.0, "zh": 0.0}
 
 

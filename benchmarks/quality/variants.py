@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -22,7 +23,7 @@ from simcrawl.features import Features, cut_lines, fingerprint_features, hash_un
 from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.rule import Rule
-from simcrawl.sketch import Part, shingles, weighted
+from simcrawl.sketch import Part, sequences, shingles, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,4 +185,7 @@ class Pages:
 
     def _blocks_of(self, key: str, part: str) -> NDArray[np.uint64]:
         cut = cut_lines(join(getattr(self._extract(key).parts, part))).units
-        return weighted(hash_units(map(" ".join, cut), seed=0), np.fromiter(map(len, cut), np.uint64, len(cut)))
+        if not any(cut):
+            return np.empty(0, np.uint64)
+        lengths = np.array([len(units) for units in cut if units], np.intp)
+        return weighted(sequences(hash_units(chain.from_iterable(cut), seed=0), lengths), lengths)
