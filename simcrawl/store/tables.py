@@ -403,6 +403,8 @@ class PackedTables:
                 if any(other != key for other, _ in self.packer.groups(table, rows[-1])) or len(packed) % self.packer.word or not packed:
                     yield f"table {index}: not everything under the prefix {key.hex()} belongs there"
             joined = np.concatenate(rows)
+            if not len(joined):
+                continue
             distinct = np.unique(joined, axis=0)
             if len(distinct) != len(joined):
                 yield f"table {index}: slice {part} holds a fingerprint twice"
