@@ -13,6 +13,7 @@ from fcntl import LOCK_EX, LOCK_NB, lockf
 from pathlib import Path
 from shutil import disk_usage
 from threading import Lock
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import lmdb
@@ -41,6 +42,7 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
+_MOST_ATTEMPTS, _ATTEMPT_SECONDS = 500, 0.01
 # A commit may fail with a little space left.
 _FULL = 1 << 24
 MOST_DATABASES = 128
@@ -283,7 +285,7 @@ def _open_whole(
         exists = _look_for_store(path, create=create)
         if not exists:
             path.mkdir(parents=True, exist_ok=True)
-        env = _environment(path, map_size)
+        env = environment(path, map_size)
         try:
             header = _read_or_write_header(path, env, fresh, exists=exists)
             _check_header(path, header, wanted)
@@ -308,10 +310,18 @@ def _look_for_store(path: Path, *, create: bool) -> bool:
     return exists
 
 
-def _environment(path: Path, map_size: int) -> lmdb.Environment:
+def environment(path: Path, map_size: int = MAP_SIZE) -> lmdb.Environment:
+    """Open an environment, with a smaller map where there is not so much address space."""
+    attempts = 0
     while True:
         try:
             return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2)
+        except lmdb.InvalidParameterError:
+            # The lock file is empty: `rebuild` or `compact` was killed while this process waited for it. Whoever is alone next fills it.
+            attempts += 1
+            if attempts > _MOST_ATTEMPTS or (path / "lock.mdb").stat().st_size:
+                raise
+            sleep(_ATTEMPT_SECONDS)
         except (lmdb.MemoryError, MemoryError) as exc:
             # Less address space than asked for (a container's limit, a 32-bit system): smaller stores still fit.
             if map_size <= _SMALLEST_MAP:
