@@ -21,13 +21,13 @@ import numpy as np
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.store.base import BaseStore, Duplicate, Header
-from simcrawl.store.snapshot import Databases, Snapshot, Writer, problems
+from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems
 from simcrawl.store.tables import PackedTables, TableDatabases
 from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -116,24 +116,46 @@ class LmdbStore(BaseStore):
             writer.finish()
 
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+        with self._writer_beside_decisions() as writer:
+            late = sum(writer.put_page(stored) for stored in pages)
+            writer.put_bare(bare, known_new=self._tables.version(writer.txn) == self._own_version)
+            for url, line in register.items():
+                writer.put_duplicate(url, line)
+            writer.finish()
+            version = self._tables.version(writer.txn)
+        self._own_version = version
+        self.late_duplicates += late
+
+    @contextmanager
+    def _writer_beside_decisions(self) -> Iterator[Writer]:
+        """Return a transaction for writing, while decisions go on. Call `finish` at its end."""
         with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             before = txn.id() - 1
             # From here to the commit nobody else commits, so that decisions find nothing to catch up with: the delta stands still.
             with self._deciding:
                 self._tables.catch_up(txn, before)
-            writer = Writer(txn, self._databases, self._tables, self.header)
-            late = sum(writer.put_page(stored) for stored in pages)
-            writer.put_bare(bare, known_new=self._tables.version(txn) == self._own_version)
-            for url, line in register.items():
-                writer.put_duplicate(url, line)
-            writer.finish()
-            version = self._tables.version(txn)
-        self._own_version = version
-        self.late_duplicates += late
+            yield Writer(txn, self._databases, self._tables, self.header)
 
     def _erase(self, url: str) -> bool:
         with self._writer() as writer:
-            return writer.remove_page(url)
+            return any([writer.remove_page(url), writer.remove_duplicate(url)])
+
+    def _expire(self, before: float, spared: Container[str]) -> Iterator[int]:
+        place: Place | None = ("pages", b"")
+        while place:
+            with self._committing:
+                name = place[0]
+                with self._reader() as snapshot:
+                    old, place = snapshot.expired(before, place)
+                removed = self._remove_expired(name, old, before, spared) if old else 0
+            yield removed
+
+    def _remove_expired(self, name: str, keys: list[bytes], before: float, spared: Container[str]) -> int:
+        with self._writer_beside_decisions() as writer:
+            # Looked at again: another process may have seen a page meanwhile.
+            removed = writer.expire(name, keys, before, spared)
+            writer.finish()
+        return removed
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
         with self._writer() as writer:
