@@ -6,6 +6,7 @@ import json
 import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -227,6 +228,33 @@ def import_(store: str, file: Path, as_json: bool) -> None:
     show([{"read": read}], as_json=True) if as_json else show([{"": "read", "fingerprints": read}])
 
 
+@click.command()
+@store_argument
+@click.argument("urls", metavar="[URL]...", nargs=-1)
+@click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Forget all pages that were not seen for so many days.")
+@json_option
+def forget(store: str, urls: tuple[str, ...], older_than: float | None, as_json: bool) -> int:
+    """Remove pages from a store, by URL or by age, with their lines in the register of duplicates. Crawls may go on meanwhile.
+
+    What remains is reused; `simcrawl compact` gives the space back.
+    """
+    if bool(urls) == (older_than is not None):
+        raise click.UsageError("name the URLs of pages, or --older-than DAYS")
+    with open_existing(store) as opened:
+        forgotten = sum(map(opened.forget, urls)) if older_than is None else _forget_old(opened, time() - older_than * 86_400)
+    show([{"forgotten": forgotten}], as_json=True) if as_json else show([{"": "forgotten", "pages": forgotten}])
+    return 0 if forgotten or not urls else 1
+
+
+def _forget_old(store: Store, before: float) -> int:
+    forgotten = 0
+    with at_work("Forgetting") as move:
+        for removed in store.expiring(before):
+            forgotten += removed
+            move(0, f"{forgotten} pages")
+    return forgotten
+
+
 def _made_like(tables: SortedTables | None) -> dict[str, Any]:
     if not tables:
         return {}
@@ -328,5 +356,5 @@ def _read_pages(path: Path, held: _Held, workers: int | None) -> _Asked:
     return _Asked(np.array(found, np.uint64), names)
 
 
-COMMANDS = (batch, clusters, load, export, import_)
+COMMANDS = (batch, clusters, load, export, import_, forget)
 """What this module adds to the command line."""

@@ -216,7 +216,8 @@ class Rule:
         what will be done with the page.
         """
         # What was kept once is kept again, even where it has meanwhile become a copy of another page.
-        if view.page(page.url):
+        known = view.page(page.url)
+        if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
         copies = self._copies(page, view, now, callback)
         if not copies:
@@ -257,9 +258,13 @@ class Rule:
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
-        if stored.page.url == page.url or (self.expire_days and now - stored.last_seen > self.expire_days * _DAY):
+        if stored.page.url == page.url or self._is_expired(stored, now):
             return False
         return self.scope == "all" or site(stored.page.url) == site(page.url)
+
+    def _is_expired(self, stored: StoredPage, now: float) -> bool:
+        # As if it were removed: whether that has been done already must not make a difference.
+        return self.expire_days > 0 and now - stored.last_seen > self.expire_days * _DAY
 
     def _copy_verdict(self, page: PageFingerprint | Abstention, copy: _Copy, *, keep: bool) -> Verdict:
         comparison = copy.comparison

@@ -184,6 +184,19 @@ def test_fingerprints_go_through_json_lines(store: str, tmp_path: Path, capsys: 
         assert all(other.query_fingerprint(value, 0) for value in _fingerprints(store).values())
 
 
+def test_forgetting_by_url_and_by_age(store: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["forget", store, f"{ORIGIN}/a", f"{ORIGIN}/nowhere"]) == 0
+    assert _cells(capsys) == [["forgotten", "1"]]
+    assert set(_fingerprints(store)) == {"b", "c"}
+    assert run(["forget", store, f"{ORIGIN}/a", "--json"]) == 1
+    assert run(["forget", store, "--older-than", "1", "--json"]) == 0
+    assert run(["forget", store, "--older-than", "0", "--json"]) == 0
+    assert _rows(capsys) == [{"forgotten": 0}, {"forgotten": 0}, {"forgotten": 2}]
+    assert run(["verify", store]) == 0
+    assert run(["duplicates", store, "--json"]) == 0
+    assert "url" not in capsys.readouterr().out
+
+
 def test_json_lines_to_standard_output(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["export", store, "-", "--format", "jsonl"]) == 0
     rows = {row["url"].rpartition("/")[2]: row for row in _rows(capsys)}

@@ -521,6 +521,20 @@ def test_pages_not_seen_for_long_are_no_originals_any_more(days: float, found: b
     assert decision.verdict.is_duplicate == found
 
 
+@pytest.mark.parametrize(("days", "kind"), [(0, Kind.REVISITED), (1, Kind.NEAR_DUPLICATE), (3, Kind.REVISITED)])
+def test_a_page_not_seen_for_long_is_judged_as_if_it_were_new(days: float, kind: Kind):
+    store = _store(BASE)
+    other = _like(1)
+    store.admit(other, replace(RULE, copies_kept=2))
+    with store._view() as view:
+        # Its copy was seen again meanwhile.
+        young = view.page(other.url)
+        assert young
+        now = young.last_seen + 2 * 86_400
+        store._index.add(replace(young, last_seen=now))
+        assert replace(RULE, expire_days=days).decide(BASE, view, now=now).verdict.kind is kind
+
+
 # ---- pages without a fingerprint
 
 

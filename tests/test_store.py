@@ -394,7 +394,7 @@ def test_a_page_that_became_an_abstention_is_no_match_any_more(store: Store):
     assert store.counts()["fingerprints"] == 0
 
 
-def write_long_ago(store: Store, made: PageFingerprint, *, days: float) -> float:
+def write_long_ago(store: Store, made: PageFingerprint | Abstention, *, days: float) -> float:
     then = time() - days * 86_400
     store._write([StoredPage(made, then, then)], [], {})
     return then
@@ -512,6 +512,108 @@ def test_forgetting_one_of_two_copies_leaves_the_other(store: Store):
     store.sync()
     store.forget(A)
     assert store.admit(page(C, 1, text="same"), NEAR).original == B
+
+
+@pytest.mark.parametrize("synced", [True, False])
+def test_forgetting_a_copy_strikes_its_line_only(store: Store, synced: bool):
+    store.admit(page(A, 1, text="same"), NEAR)
+    for url in (B, C):
+        store.admit(page(url, 1, text="same"), NEAR)
+    if synced:
+        store.sync()
+    assert store.forget(B)
+    assert not store.forget(B)
+    assert store.forget(A)
+    store.sync()
+    assert [(line.url, line.original) for line in store.duplicates()] == [(C, A)]
+
+
+# Expiring
+
+
+def test_what_is_expired_is_gone_and_what_is_younger_stays(store: Store):
+    store.bind("manku2007")
+    write_long_ago(store, page(A, 0xFF, text="same"), days=3)
+    write_long_ago(store, abstention(B, "shell"), days=3)
+    write_long_ago(store, page(C, 1 << 40, text="other"), days=1)
+    store.load_fingerprints([1 << 50])
+    before = time() - 2 * 86_400
+    assert store.expire(before) == 2
+    assert store.expire(before) == 0
+    assert stored_urls(store) == {C}
+    assert store.query(0xFF, 3) == []
+    assert store.query_fingerprint(0xFF, 3) == []
+    assert store.with_body(abstention(B, "shell").body_digest) is None
+    assert store.with_body(page(A, text="same").body_digest) is None
+    assert {store.query_fingerprint(kept, 0)[0].fingerprint for kept in (1 << 40, 1 << 50)} == {1 << 40, 1 << 50}
+    assert store.counts()["fingerprints"] == 2
+    assert store.admit(page(B, 0xFF, text="same"), NEAR).kind is Kind.ADMITTED
+    assert store.verify() == []
+
+
+def test_a_loaded_fingerprint_outlives_an_expired_page_that_has_it_too(store: Store):
+    store.bind("manku2007")
+    store.load_fingerprints([1])
+    write_long_ago(store, page(A, 1), days=2)
+    assert store.expire(time() - 86_400) == 1
+    assert store.query_fingerprint(1, 0) == [Match(1, 0)]
+
+
+@pytest.mark.parametrize("synced", [True, False])
+def test_a_page_that_was_seen_again_does_not_expire(store: Store, synced: bool):
+    store.bind("manku2007")
+    write_long_ago(store, page(A, 1, text="same"), days=2)
+    store.admit(page(A, 1, text="same"), NEAR)
+    if synced:
+        store.sync()
+    assert store.expire(time() - 86_400) == 0
+    assert stored_urls(store) == {A}
+    assert store.admit(page(B, 1, text="same"), NEAR).original == A
+
+
+def test_a_page_that_is_being_crawled_again_does_not_expire(store: Store):
+    store.bind("manku2007")
+    write_long_ago(store, page(A, 1, text="old"), days=2)
+    claim = claimed(store, page(A, 1, text="new"))
+    assert store.expire(time() - 86_400) == 0
+    claim.withdraw()
+    assert stored_urls(store) == {A}
+
+
+def test_lines_of_the_register_expire_by_their_own_age(store: Store, monkeypatch: pytest.MonkeyPatch):
+    store.bind("manku2007")
+    write_long_ago(store, page(A, 1, text="same"), days=3)
+    for url, days in ((B, 3), (C, 1)):
+        monkeypatch.setattr("simcrawl.store.base.time", lambda days=days: time() - days * 86_400)
+        store.admit(page(url, 1, text="same"), NEAR)
+    store.sync()
+    store.expire(time() - 2 * 86_400)
+    # Its original is gone; that it was dropped in favour of that one is true all the same.
+    assert [(line.url, line.original) for line in store.duplicates()] == [(C, A)]
+
+
+def test_expiry_goes_in_short_steps_between_which_others_read_and_write(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.store.snapshot._MOST_READ", 7)
+    monkeypatch.setattr("simcrawl.store.snapshot._MOST_REMOVED", 3)
+    noise = Random(9)
+    urls = {f"http://a.test/{i}": noise.getrandbits(64) for i in range(60)}
+    for url, fingerprint in urls.items():
+        store.admit(page(url, fingerprint), NEAR)
+        store.admit(page(f"{url}/copy", fingerprint), NEAR)
+    store.sync()
+    left, removed = set(urls), 0
+    for number, step in enumerate(store.expiring(time() + 60)):
+        removed += step
+        assert isinstance(store, MemoryStore) or step <= 3
+        assert store.verify() == []
+        held = {stored.page.url for stored in store.pages() if stored.page.url in urls}
+        assert held <= left
+        left = held
+        assert len(left) == len(urls) - removed
+        store.admit(page(f"http://new.test/{number}", noise.getrandbits(64)), NEAR)
+    assert removed == len(urls)
+    assert list(store.duplicates()) == []
+    assert {url for url in stored_urls(store) if "new" in url} == {f"http://new.test/{i}" for i in range(number + 1)}
 
 
 # Threads
@@ -814,9 +916,21 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(url=urls)
     def forget(self, url: str) -> None:
-        assert self.store.forget(url) == (url in self.current)
-        for held in (self.committed, self.fresh, self.claims, self.superseded):
+        assert self.store.forget(url) == (url in self.current or url in self.register)
+        for held in (self.committed, self.fresh, self.claims, self.superseded, self.register):
             held.pop(url, None)
+
+    @rule()
+    def expire(self) -> None:
+        self.store.sync()
+        self.commit()
+        # What waits to be written, here what is claimed, was seen just now.
+        gone = set(self.committed) - set(self.fresh)
+        assert self.store.expire(time() + 60) == len(gone)
+        for url in gone:
+            del self.committed[url]
+        self.register.clear()
+        self.check_committed()
 
     @rule(content=contents)
     def load(self, content: int) -> None:

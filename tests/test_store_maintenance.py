@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -15,9 +17,6 @@ from simcrawl.rule import Rule
 from simcrawl.store import compact, open_store, rebuild
 from tests.samples import python
 from tests.strategies import page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 URLS = [f"http://a.test/{i}" for i in range(60)]
@@ -80,6 +79,61 @@ def test_compaction_gives_space_back_and_changes_nothing(path: Path):
     assert given > 0
     assert (path / "data.mdb").stat().st_size == size - given
     assert contents(path) == before
+
+
+# Compacts a store, and stops when the new file is in place: "end" may then end the process as a kill would.
+COMPACT = """
+import os, sys
+from simcrawl.store import compact, maintenance
+begin_anew = maintenance._begin_anew
+def stop(path):
+    print("in place", flush=True)
+    if sys.stdin.readline() == "end\\n":
+        os._exit(1)
+    begin_anew(path)
+maintenance._begin_anew = stop
+compact(sys.argv[1])
+"""
+OPEN = """
+import sys
+from simcrawl.store import open_store
+with open_store(sys.argv[1]) as store:
+    print(store.counts()["fingerprints"], store.verify())
+    store.admit_fingerprint(99, 0)
+"""
+
+
+def started(script: str, path: Path) -> Popen[str]:
+    return Popen([sys.executable, "-c", script, str(path)], stdin=PIPE, stdout=PIPE, text=True)
+
+
+def wait_until_blocked(process: Popen[str]) -> None:
+    """Return when a process waits for a lock on a file."""
+    while not any("->" in line and f" {process.pid} " in line for line in Path("/proc/locks").read_text().splitlines()):
+        assert process.poll() is None
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who waits for a lock can be seen on Linux only")
+@pytest.mark.parametrize("end", ["go on", "end"])
+@pytest.mark.parametrize("commits", [1, 2])
+def test_who_opens_a_store_during_a_compaction_finds_everything(path: Path, commits: int, end: str):
+    # LMDB has two roots and takes them in turns: whoever believed an old lock file took the wrong one every other time.
+    with open_store(path, sync_seconds=math.inf) as store:
+        for fingerprint in range(commits):
+            store.admit_fingerprint(fingerprint, 0)
+            store.sync()
+        held = store.counts()["fingerprints"]
+    with started(COMPACT, path) as compaction:
+        assert compaction.stdout
+        assert compaction.stdout.readline() == "in place\n"
+        with started(OPEN, path) as opening:
+            wait_until_blocked(opening)
+            compaction.communicate(f"{end}\n")
+            assert opening.communicate()[0] == f"{held} []\n"
+            assert opening.returncode == 0
+    with open_store(path) as store:
+        assert store.counts()["fingerprints"] == held + 1
+        assert store.verify() == []
 
 
 def test_leftovers_of_an_interrupted_rebuild_are_no_obstacle(path: Path):

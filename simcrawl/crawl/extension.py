@@ -46,6 +46,7 @@ class SimcrawlExtension:
     def spider_opened(self) -> None:
         """Start the timer: a crawl that admits nothing for a while still has confirmed pages to write."""
         self._check_partners()
+        self._session.expire_soon()
         self._timer = create_looping_call(self._session.sync_soon)
         self._timer.start(max(self._session.config.sync_seconds, _SHORTEST_INTERVAL), now=False)
 

@@ -6,12 +6,13 @@ import logging
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
+from time import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.internet.defer import Deferred
 
     from simcrawl.store import Admission, Claim
 
@@ -130,7 +132,8 @@ class Session:
         self._scheduled: WeakSet[Request] = WeakSet()
         self._abandoned: deque[Case] = deque()
         self._warned: set[str] = set()
-        self._told = self._syncing = False
+        self._told = self._syncing = self._closed = False
+        self._expiring: Deferred[None] | None = None
         self._connect(crawler)
 
     @classmethod
@@ -301,9 +304,25 @@ class Session:
         finally:
             self._syncing = False
 
+    def expire_soon(self) -> None:
+        """Start removing expired pages, off the event loop, in short steps between which the crawl's own look-ups take their turn."""
+        if self.config.expire_days:
+            self._expiring = deferred_from_coro(self._expire(time() - self.config.expire_days * 86_400))
+
+    async def _expire(self, before: float) -> None:
+        steps = self.store.expiring(before)
+        try:
+            while not self._closed and (removed := await self._store_workers.run(next, steps, None)) is not None:
+                self.stats.inc_value("simcrawl/store/expired", removed)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self.fault("store_error", "simcrawl cannot remove expired pages; the next crawl tries again: %s", exc)
+
     async def close(self) -> None:
         """Write what is confirmed, set the final stats, and give back the store."""
+        self._closed = True
         self._end_abandoned()
+        if self._expiring:
+            await maybe_deferred_to_future(self._expiring)
         try:
             await self._store_workers.run(self._close_store)
         except Exception as exc:  # noqa: BLE001 - as above

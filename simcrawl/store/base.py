@@ -30,7 +30,7 @@ from simcrawl.store.index import PageIndex
 from simcrawl.store.packed import Packer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import numpy as np
@@ -233,7 +233,11 @@ class BaseStore(ABC):
 
     @abstractmethod
     def _erase(self, url: str) -> bool:
-        """Remove a committed page; return whether there was one."""
+        """Remove a committed page and the line of its URL in the register; return whether there was either."""
+
+    @abstractmethod
+    def _expire(self, before: float, spared: Container[str]) -> Iterator[int]:
+        """Remove committed pages that were last seen before a moment, but spare some URLs, and lines of the register: see `expiring`."""
 
     @abstractmethod
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
@@ -536,7 +540,9 @@ class BaseStore(ABC):
     # ---- writing
 
     def forget(self, url: str) -> bool:
-        """Remove a page, durably; return whether it was known.
+        """Remove a page, and the line of its URL in the register, durably; return whether there was either.
+
+        What else the register says stands: pages that were dropped in favour of this one were dropped.
 
         Raises:
             StoreError: the store cannot be written.
@@ -547,11 +553,28 @@ class BaseStore(ABC):
             # In one step with the end of the claim: it must not be confirmed in between.
             with self._lock:
                 known = self._index.remove(url) is not None
+                known = self._register.pop(url, None) is not None or known
                 if claim := self._claims.pop(url, None):
                     claim.settled = True
         for wake in claim.waiting if claim else ():
             wake()
         return known or erased
+
+    def expire(self, before: float) -> int:
+        """Remove all pages that were last seen before a moment, in seconds since 1970; return how many: see `expiring`."""
+        return sum(self.expiring(before))
+
+    def expiring(self, before: float) -> Iterator[int]:
+        """Remove pages that were last seen before a moment, step by step; yield how many each step removed.
+
+        A step is one short durable transaction: between two of them, and but for commits during them, others go on. Lines of the
+        register from before that moment go with the pages; younger ones stay, also where their original is gone. Pages that were seen
+        again and are not yet written stay. Fingerprints without pages have no time and stay.
+
+        Raises:
+            StoreError: the store cannot be read or written; what earlier steps removed is gone.
+        """
+        return self._expire(before, self._index)
 
     def sync(self) -> None:
         """Commit everything confirmed; where the store has a disk it is on it when this returns.

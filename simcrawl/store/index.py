@@ -85,7 +85,7 @@ class PageIndex:
         """Yield the pages in the order in which they came."""
         return iter(self._pages.values())
 
-    def __contains__(self, url: str) -> bool:
+    def __contains__(self, url: object) -> bool:
         """Return whether a page is known under a URL."""
         return url in self._pages
 

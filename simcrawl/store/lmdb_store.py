@@ -13,6 +13,7 @@ from fcntl import LOCK_EX, LOCK_NB, lockf
 from pathlib import Path
 from shutil import disk_usage
 from threading import Lock
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import lmdb
@@ -20,13 +21,13 @@ import numpy as np
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.store.base import BaseStore, Duplicate, Header
-from simcrawl.store.snapshot import Databases, Snapshot, Writer, problems
+from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems
 from simcrawl.store.tables import PackedTables, TableDatabases
 from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +42,7 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
+_MOST_ATTEMPTS, _ATTEMPT_SECONDS = 500, 0.01
 # A commit may fail with a little space left.
 _FULL = 1 << 24
 MOST_DATABASES = 128
@@ -114,24 +116,46 @@ class LmdbStore(BaseStore):
             writer.finish()
 
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+        with self._writer_beside_decisions() as writer:
+            late = sum(writer.put_page(stored) for stored in pages)
+            writer.put_bare(bare, known_new=self._tables.version(writer.txn) == self._own_version)
+            for url, line in register.items():
+                writer.put_duplicate(url, line)
+            writer.finish()
+            version = self._tables.version(writer.txn)
+        self._own_version = version
+        self.late_duplicates += late
+
+    @contextmanager
+    def _writer_beside_decisions(self) -> Iterator[Writer]:
+        """Return a transaction for writing, while decisions go on. Call `finish` at its end."""
         with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             before = txn.id() - 1
             # From here to the commit nobody else commits, so that decisions find nothing to catch up with: the delta stands still.
             with self._deciding:
                 self._tables.catch_up(txn, before)
-            writer = Writer(txn, self._databases, self._tables, self.header)
-            late = sum(writer.put_page(stored) for stored in pages)
-            writer.put_bare(bare, known_new=self._tables.version(txn) == self._own_version)
-            for url, line in register.items():
-                writer.put_duplicate(url, line)
-            writer.finish()
-            version = self._tables.version(txn)
-        self._own_version = version
-        self.late_duplicates += late
+            yield Writer(txn, self._databases, self._tables, self.header)
 
     def _erase(self, url: str) -> bool:
         with self._writer() as writer:
-            return writer.remove_page(url)
+            return any([writer.remove_page(url), writer.remove_duplicate(url)])
+
+    def _expire(self, before: float, spared: Container[str]) -> Iterator[int]:
+        place: Place | None = ("pages", b"")
+        while place:
+            with self._committing:
+                name = place[0]
+                with self._reader() as snapshot:
+                    old, place = snapshot.expired(before, place)
+                removed = self._remove_expired(name, old, before, spared) if old else 0
+            yield removed
+
+    def _remove_expired(self, name: str, keys: list[bytes], before: float, spared: Container[str]) -> int:
+        with self._writer_beside_decisions() as writer:
+            # Looked at again: another process may have seen a page meanwhile.
+            removed = writer.expire(name, keys, before, spared)
+            writer.finish()
+        return removed
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
         with self._writer() as writer:
@@ -283,7 +307,7 @@ def _open_whole(
         exists = _look_for_store(path, create=create)
         if not exists:
             path.mkdir(parents=True, exist_ok=True)
-        env = _environment(path, map_size)
+        env = environment(path, map_size)
         try:
             header = _read_or_write_header(path, env, fresh, exists=exists)
             _check_header(path, header, wanted)
@@ -308,10 +332,18 @@ def _look_for_store(path: Path, *, create: bool) -> bool:
     return exists
 
 
-def _environment(path: Path, map_size: int) -> lmdb.Environment:
+def environment(path: Path, map_size: int = MAP_SIZE) -> lmdb.Environment:
+    """Open an environment, with a smaller map where there is not so much address space."""
+    attempts = 0
     while True:
         try:
             return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2)
+        except lmdb.InvalidParameterError:
+            # The lock file is empty: `rebuild` or `compact` was killed while this process waited for it. Whoever is alone next fills it.
+            attempts += 1
+            if attempts > _MOST_ATTEMPTS or (path / "lock.mdb").stat().st_size:
+                raise
+            sleep(_ATTEMPT_SECONDS)
         except (lmdb.MemoryError, MemoryError) as exc:
             # Less address space than asked for (a container's limit, a 32-bit system): smaller stores still fit.
             if map_size <= _SMALLEST_MAP:

@@ -69,15 +69,24 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment,
             with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as old:
                 yield old, where, beside
             _put_in_place(beside / "data.mdb", where / "data.mdb")
+            _begin_anew(where)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
 
 def _put_in_place(new: Path, old: Path) -> None:
     _sync(new)
-    # The lock file stays: who waits for it finds the new data behind it.
+    # The lock file stays: who waits for it finds the new data behind it. It names the last commit, though, and who waited believes what
+    # it says: with the number of another file's commit LMDB would take the wrong one of two roots, and show an empty store. From here on it
+    # says nothing. By its path: to close the file would give up the lock.
+    os.truncate(old.parent / "lock.mdb", 0)
     new.replace(old)
     _sync(old.parent)
+
+
+def _begin_anew(path: Path) -> None:
+    """Let LMDB fill the lock file for the new data: to itself, as this process holds the lock, the first that opens the store."""
+    lmdb_store.environment(path).close()
 
 
 def _sync(path: Path) -> None:

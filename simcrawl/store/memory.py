@@ -10,7 +10,7 @@ from simcrawl.store.base import BaseStore, Duplicate, Header, Reader
 from simcrawl.store.index import PageIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -44,7 +44,16 @@ class MemoryStore(BaseStore):
             self._duplicates = {url: line for url, line in merged.items() if line}
 
     def _erase(self, url: str) -> bool:
-        return self._committed.remove(url) is not None
+        known = self._duplicates.pop(url, None) is not None
+        return self._committed.remove(url) is not None or known
+
+    def _expire(self, before: float, spared: Container[str]) -> Iterator[int]:
+        with self._committing, self._deciding:
+            old = [stored.page.url for stored in self._committed if stored.last_seen < before and stored.page.url not in spared]
+            for url in old:
+                self._committed.remove(url)
+            self._duplicates = {url: line for url, line in self._duplicates.items() if line.when >= before}
+        yield len(old)
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
         for row in fingerprints:

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError
-from simcrawl.pages import PageFingerprint, digest
+from simcrawl.pages import Abstention, PageFingerprint, digest
 from simcrawl.store.base import Duplicate
-from simcrawl.store.records import decode, encode
+from simcrawl.store.records import decode, encode, last_seen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     import numpy as np
     from lmdb import Transaction
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 NO_PAGE = bytes(16)
 _CHUNK = 1 << 16
+# What a step of an expiry reads and removes, at most: some hundredths of a second.
+_MOST_READ, _MOST_REMOVED = 4096, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,10 @@ class Databases:
     bodies: Any
     texts: Any
     duplicates: Any
+
+
+Place = tuple[str, bytes]
+"""Where an expiry goes on: a database, and a key in it."""
 
 
 class Snapshot:
@@ -112,6 +118,20 @@ class Snapshot:
             for value in cursor.iternext(keys=False, values=True):
                 yield _parse_duplicate(bytes(value))
 
+    def expired(self, before: float, place: Place) -> tuple[list[bytes], Place | None]:
+        """Return the keys of what is older than a moment, of the next few from a place on, and the place after these; None at the end."""
+        name, start = place
+        age = last_seen if name == "pages" else _when
+        old: list[bytes] = []
+        with self.txn.cursor(getattr(self.databases, name)) as cursor:
+            entries = cursor.iternext() if cursor.set_range(start) else ()
+            for read, (key, value) in enumerate(entries):
+                if read == _MOST_READ or len(old) == _MOST_REMOVED:
+                    return old, (name, bytes(key))
+                if age(value) < before:
+                    old.append(bytes(key))
+        return old, ("duplicates", b"") if name == "pages" else None
+
     def counts(self) -> dict[str, int]:
         """Return the numbers of pages, fingerprints and lines of the register."""
         pages, lines = (self.txn.stat(database)["entries"] for database in (self.databases.pages, self.databases.duplicates))
@@ -166,22 +186,42 @@ class Writer(Snapshot):
     def put_duplicate(self, url: str, line: Duplicate | None) -> None:
         """Write a URL's line of the register in place of an older one, or strike that out."""
         if line is None:
-            self.txn.delete(self.key(url), db=self.databases.duplicates)
+            self.remove_duplicate(url)
         else:
             self.txn.put(self.key(url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
 
     def remove_page(self, url: str) -> bool:
         """Remove a page; return whether there was one."""
-        key, stored = self.key(url), self.page(url)
-        if stored is None:
-            return False
-        page = stored.page
+        stored = self.page(url)
+        if stored:
+            self._remove(stored.page)
+        return stored is not None
+
+    def remove_duplicate(self, url: str) -> bool:
+        """Strike a URL's line out of the register; return whether there was one."""
+        return self.txn.delete(self.key(url), db=self.databases.duplicates)
+
+    def expire(self, name: str, keys: Iterable[bytes], before: float, spared: Container[str]) -> int:
+        """Remove pages, or lines of the register, that are still older than a moment; return how many pages."""
+        if name == "pages":
+            pages = [stored for key in keys if (stored := self.page_by_key(key)) and stored.last_seen < before]
+            gone = [stored.page for stored in pages if stored.page.url not in spared]
+            for page in gone:
+                self._remove(page)
+            return len(gone)
+        for key in keys:
+            line = self.txn.get(key, db=self.databases.duplicates)
+            if line is not None and _when(line) < before:
+                self.txn.delete(key, db=self.databases.duplicates)
+        return 0
+
+    def _remove(self, page: PageFingerprint | Abstention) -> None:
+        key = self.key(page.url)
         self.txn.delete(key, db=self.databases.pages)
         self.txn.delete(page.body_digest, key, db=self.databases.bodies)
         if isinstance(page, PageFingerprint):
             self.txn.delete(page.text_digest, key, db=self.databases.texts)
             self._disown(page.fingerprint, key)
-        return True
 
     def _own(self, fingerprint: int, owner: bytes) -> None:
         key = self.fingerprint_key(fingerprint)
@@ -280,6 +320,10 @@ def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
                 _parse_duplicate(bytes(value))
             except StoreCorruptError as exc:
                 yield f"duplicates: {bytes(key).hex()}: {exc}"
+
+
+def _when(line: bytes | memoryview) -> float:
+    return _parse_duplicate(bytes(line)).when
 
 
 def _parse_duplicate(value: bytes) -> Duplicate:

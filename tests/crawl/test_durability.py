@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import resource
 import signal
+from dataclasses import replace
+from time import time
 from typing import TYPE_CHECKING
 
 from simcrawl.store import open_store
@@ -104,6 +106,24 @@ def test_stored_pages_are_revisited_and_their_changes_noticed(site: Site, tmp_pa
     # What /other used to say may come back elsewhere: it is nobody's copy any more.
     assert "/new" in second.paths("kept")
     with open_store(tmp_path / "store", create=False) as store:
+        assert store.verify() == []
+
+
+def test_a_crawl_removes_expired_pages_and_no_others(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    path = tmp_path / "store"
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(path)}
+    first = crawl("Plain", site.url(), settings=settings)
+    with open_store(path) as store:
+        known = [stored.page.url for stored in store.pages()]
+        then = time() - 3 * 86_400
+        gone = [replace(stored, last_seen=then, page=replace(stored.page, url=f"{stored.page.url}/gone")) for stored in store.pages()]
+        store._write(gone, [], {})
+    second = crawl("Plain", site.url(), settings=settings | {"SIMCRAWL_EXPIRE_DAYS": 2})
+    assert second.stats["simcrawl/store/expired"] == len(gone)
+    assert second.pages()["revisited"] == first.pages()["admitted"]
+    with open_store(path, create=False) as store:
+        assert {stored.page.url for stored in store.pages()} == set(known)
         assert store.verify() == []
 
 
