@@ -191,7 +191,7 @@ def test_the_parts_are_those_of_the_blocks_whoever_asks_for_the_main_text():
 
 
 def test_trafilatura_is_not_called_where_nobody_asks(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.extraction.main_text", lambda _: pytest.fail("called"))
+    monkeypatch.setattr("simcrawl.extraction._main", lambda _: pytest.fail("called"))
     assert extract(page(english()).encode(), "utf-8", "", main=False).main == ""
     assert extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "own").main == "own"
 

@@ -264,7 +264,7 @@ def test_where_next_to_no_main_text_is_found_the_content_is_fingerprinted(
     recipe: str, found: int, used: bool, monkeypatch: pytest.MonkeyPatch
 ):
     main = " ".join(english(60, seed=1).split()[:found])
-    monkeypatch.setattr("simcrawl.extraction.main_text", lambda tree: main)
+    monkeypatch.setattr("simcrawl.extraction._main", lambda tree: main)
     made = _found(fingerprint_page(page(english(60)), recipe=replace(RECIPES[recipe], min_features=50)))
     source = main if used else english(60)
     assert made.fingerprint == fingerprint(source, recipe=recipe)
@@ -278,7 +278,7 @@ def test_trafilatura_runs_only_where_its_text_is_wanted(monkeypatch: pytest.Monk
         calls.append(tree)
         return english(60, seed=1)
 
-    monkeypatch.setattr("simcrawl.extraction.main_text", main_text)
+    monkeypatch.setattr("simcrawl.extraction._main", main_text)
     plain = _found(fingerprint_page(page(english())))
     layouts = fingerprint_page(page(english(300)), recipe="layout")
     assert (calls, plain.fingerprint) == ([], fingerprint(english()))
