@@ -101,7 +101,12 @@ def all_prose(text: str) -> Parts:
     return Parts(blocks, blocks, [], [])
 
 
+# libxml2 ends there, without a word; browsers show what follows, such as the rest of a page whose header's template ends one too early.
+_EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
+
+
 def _parse(html: str) -> HtmlElement | None:
+    html = _EARLY_END.sub("", html)
     tree = load_html(html)
     # It takes fragments, and pages without a head that do not say "html" at once, for something else and gives nothing.
     return load_html(f"<html><head></head>{html}") if tree is None else tree

@@ -70,6 +70,15 @@ def test_the_main_text_leaves_out_what_surrounds_it_and_the_whole_text_keeps_it(
     assert english(5) in made.whole
 
 
+@pytest.mark.parametrize("end", ["</body></html>", "</html>", "</HTML\n>", "</body></html></body></html>", "</html><html><body>"])
+def test_what_follows_an_early_end_of_the_page_is_part_of_it(end: str):
+    rest = "<div><p>The rest of it</p><a href='/on'>and a link</a></div></body></html>\n"
+    made = _extract(page(english()).replace("</body></html>", f"{end}{rest}"))
+    assert made.whole.splitlines()[-2:] == ["The rest of it", "and a link"]
+    assert made.links == ("/on",)
+    assert _extract(page(english())).whole in made.whole
+
+
 def test_comments_are_no_main_text():
     comments = f"<div id='comments'><p>{english(5, seed=9)}</p></div>"
     assert _extract(page(english()).replace("</body>", f"{comments}</body>")).main == english()
