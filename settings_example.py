@@ -35,7 +35,9 @@ SIMCRAWL_MAX_PAGE_BYTES = 4_000_000
 SIMCRAWL_MAX_PAGE_SECONDS = 10.0
 # Pages not seen for so many days are no originals any more; 0: never.
 SIMCRAWL_EXPIRE_DAYS = 0
+# Worker processes for pages: a number, 0 for threads, or "auto".
 SIMCRAWL_WORKERS = "auto"
+SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000
 SIMCRAWL_SYNC_SECONDS = 1.0
 # Name of a text field: near-duplicate items are dropped too.
 # SIMCRAWL_ITEM_FIELD = "text"

@@ -33,7 +33,7 @@ from rich.table import Table
 
 from benchmarks.quality.churn import package_pages
 from simcrawl import features
-from simcrawl.extraction import text_of
+from simcrawl.extraction import main_text
 from simcrawl.pages import fingerprint_text
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with ExitStack() as stack:
         root = arguments.packages or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        pages = [(page.lang, text_of(page.html.encode("utf-8", "surrogatepass"), "utf-8")) for page in package_pages(root)]
+        pages = [(page.lang, main_text(page.html.encode("utf-8", "surrogatepass"), "utf-8")) for page in package_pages(root)]
     english = _pieces(" ".join(text for lang, text in pages if lang == "en").split(" "), WORDS, " ")
     chinese = _pieces("\n".join(text for lang, text in pages if lang == "zh"), CHARACTERS, "")
     _print(f"{WORDS} English words", measure(_english(), english[: arguments.texts], arguments.rounds))

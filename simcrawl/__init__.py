@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simcrawl.crawl import Addon, signals, verdict
     from simcrawl.detector import Detector, compare
+    from simcrawl.extraction import main_text
     from simcrawl.features import Features
     from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
     from simcrawl.recipes import Recipe, fingerprint
@@ -35,6 +36,7 @@ _HOMES = {
     "fingerprint": "recipes",
     "fingerprint_page": "pages",
     "hamming_distance": "simhash",
+    "main_text": "extraction",
     "open_store": "store",
     "signals": "crawl",
     "simhash": "simhash",
@@ -56,6 +58,7 @@ __all__ = [
     "fingerprint",
     "fingerprint_page",
     "hamming_distance",
+    "main_text",
     "open_store",
     "signals",
     "simhash",

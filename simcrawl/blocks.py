@@ -9,7 +9,7 @@ as surroundings, with all that stands outside.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -91,7 +91,10 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all."""
+    """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
+
+    `depth`: how many elements stand in one another at most, unseen ones too.
+    """
 
     blocks: list[Block] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
@@ -99,6 +102,7 @@ class Layout:
     headings: set[int] = field(default_factory=set)
     data: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
+    depth: int = 0
 
     def parts(self) -> Parts:
         """Return the blocks inside the page's container, what each of them is, and what stands around them."""
@@ -169,8 +173,10 @@ def layout(tree: HtmlElement) -> Layout:
     from lxml import etree  # noqa: PLC0415
 
     walk = _Walk()
-    unseen = 0
+    unseen = depth = deepest = 0
     for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        depth += (event == "start") - (event == "end")
+        deepest = max(deepest, depth)
         if event == "start":
             if unseen or element.tag in _UNSEEN:
                 unseen += 1
@@ -183,7 +189,7 @@ def layout(tree: HtmlElement) -> Layout:
             if not unseen:
                 walk.read(element.tail)
     walk.end_block()
-    return walk.layout
+    return replace(walk.layout, depth=deepest)
 
 
 class _Walk:

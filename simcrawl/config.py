@@ -12,7 +12,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 from simcrawl.errors import SettingError
-from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS
+from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, MAX_WORKER_BYTES
 from simcrawl.recipes import load, resolve
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_MAX_PAGE_SECONDS": (_number(float, 0.001, _MANY), MAX_PAGE_SECONDS),
     "SIMCRAWL_EXPIRE_DAYS": (_seconds, 0),
     "SIMCRAWL_WORKERS": (_workers, "auto"),
+    "SIMCRAWL_MAX_WORKER_BYTES": (_number(int, 1, _MANY), MAX_WORKER_BYTES),
     "SIMCRAWL_SYNC_SECONDS": (_seconds, 1.0),
     "SIMCRAWL_ITEM_FIELD": (_text, None),
     "SIMCRAWL_DEBUG": (_boolean, False),
@@ -140,6 +141,7 @@ class Config:
     max_page_seconds: float
     expire_days: float
     workers: int | None
+    max_worker_bytes: int
     sync_seconds: float
     item_field: str | None
     debug: bool

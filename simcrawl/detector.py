@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from dataclasses import replace
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.config import parse
 from simcrawl.errors import SettingError
-from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, Abstention, PageFingerprint, digest, encode, fingerprint_page, page_key
+from simcrawl.pages import (
+    MAX_PAGE_BYTES,
+    MAX_PAGE_SECONDS,
+    Abstention,
+    PageFingerprint,
+    Reason,
+    digest,
+    encode,
+    fingerprint_page,
+    page_key,
+)
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES, Recipe, resolve
 from simcrawl.rule import Comparison, Rule, Verdict
 
 if TYPE_CHECKING:
     from simcrawl.rule import Action, Scope
     from simcrawl.store import Admission, Store
+
+# What stopped these pages may not stop them another time.
+_OF_THE_MOMENT = {Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.EXTRACTION_FAILED}
+# Some two kilobytes each.
+_MOST_RECENT = 2_000
 
 OUTLINKS = {"drop": DROP_OUTLINKS, "follow": FOLLOW_OUTLINKS}
 
@@ -63,7 +80,11 @@ class Detector:
         self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
         limits = _checked(max_page_bytes=max_page_bytes, max_page_seconds=max_page_seconds)
         self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"]}
-        self.seconds = {"extract": 0.0, "fingerprint": 0.0, "store": 0.0}
+        self.seconds = {"recall": 0.0, "extract": 0.0, "fingerprint": 0.0, "store": 0.0}
+        self.cascade: Counter[str] = Counter()
+        """How many pages were `extracted`, and how many were not, since a stored or a recent page has their body."""
+        self._recent: OrderedDict[bytes, PageFingerprint | Abstention] = OrderedDict()
+        self._lock = Lock()
         store.bind(self.recipe)
 
     def page(
@@ -71,21 +92,45 @@ class Detector:
     ) -> PageFingerprint | Abstention:
         """Return a page made with the store's recipe and seed.
 
-        A body that a stored page has too is not extracted again: its fingerprint is known.
+        A body that a stored or a recent page has too is not extracted again: its fingerprint is known.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        return self.recall(html, url=url) or self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
+        return self.recall(html, url=url) or self.remember(self.extract(html, url=url, encoding=encoding, keep_text=keep_text))
 
     def recall(self, html: bytes | str, *, url: str = "") -> PageFingerprint | Abstention | None:
-        """Return a page whose body a stored page has too; None where its content has yet to be extracted.
+        """Return a page whose body a stored or a recent page has too; None where its content has yet to be extracted.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        known = self.store.with_body(digest(encode(html), self.store.header.seed))
-        return replace(known.page, url=page_key(url)) if known and known.page.recipe == self.recipe.identity else None
+        started = monotonic()
+        body = digest(encode(html), self.store.header.seed)
+        with self._lock:
+            known = self._recent.get(body)
+        stage = "body_recent" if known else "body_stored"
+        known = known or self._stored(body)
+        self._count(stage if known else "extracted", "recall", monotonic() - started)
+        return replace(known, url=page_key(url)) if known else None
+
+    def _stored(self, body: bytes) -> PageFingerprint | Abstention | None:
+        found = self.store.with_body(body)
+        fits = found and found.page.recipe == self.recipe.identity and getattr(found.page, "reason", None) not in _OF_THE_MOMENT
+        return found.page if found and fits else None
+
+    def _count(self, stage: str, timed: str, seconds: float) -> None:
+        with self._lock:
+            self.cascade[stage] += 1
+            self.seconds[timed] += seconds
+
+    def remember(self, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
+        """Return the page, which `recall` now knows without asking the store, for as long as it is among the last few."""
+        with self._lock:
+            self._recent[page.body_digest] = replace(page, text=None)
+            if len(self._recent) > _MOST_RECENT:
+                self._recent.popitem(last=False)
+        return page
 
     def extract(
         self, html: bytes | str, *, url: str = "", encoding: str | None = None, keep_text: bool = False

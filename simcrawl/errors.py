@@ -2,6 +2,7 @@
 
     SimcrawlError
     ├── SettingError            a setting or argument has a value that cannot work
+    ├── WorkerError             no worker process can be started
     └── StoreError              the store cannot do what was asked
         ├── StoreFormatError    not a simcrawl store, or one written by a newer simcrawl
         ├── StoreMismatchError  a simcrawl store, made with another recipe, seed or design
@@ -21,6 +22,10 @@ class SimcrawlError(Exception):
 
 class SettingError(SimcrawlError, ValueError):
     """A setting or argument has a value that cannot work."""
+
+
+class WorkerError(SimcrawlError):
+    """No worker process can be started, or it cannot load the recipe or the extractor."""
 
 
 class StoreError(SimcrawlError):

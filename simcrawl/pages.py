@@ -35,13 +35,22 @@ if TYPE_CHECKING:
 
 MAX_PAGE_BYTES = 4_000_000
 MAX_PAGE_SECONDS = 10.0
+MAX_WORKER_BYTES = 1_000_000_000
 # Extraction takes 18 s for 500,000 <p> and 9 s for 50,000 <article>: a page with more tags than this is left alone.
 _MAX_TAGS = 100_000
-# lxml's parser is quadratic in the attributes of one tag (4 s for 30,000): look at the bytes before parsing them.
-# (The zero bytes are those of UTF-16 and UTF-32.)
-_LONG_TAG = re.compile(rb"<\x00{0,3}[A-Za-z][^<>]{4096,}")
-_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
+# lxml's parser is quadratic in the distinct attributes of one tag (4 s for 30,000): look at the bytes before parsing them, as HTML's own
+# tokenizer does. A > ends a tag but for one in a quoted value, and a quote begins a value after a name and = only. Possessive, and each
+# byte is looked at in one tag only: linear, whatever the page. Most pages have no > in a quoted value; a plain tag's end is beyond doubt.
+_QUOTED_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
+_PLAIN_TAG = rb"<[A-Za-z](?:[^>=\"']{1,64}+|=(?!\s*+[\"'])|=\"[^\">]*+(?<![=\s])\"|='[^'>]*+(?<![=\s])'){0,60}+>"
+_PLAIN = re.compile(rb"(?:[^<]++|<(?![A-Za-z])|" + _PLAIN_TAG + rb")*+")
+_ATTRIBUTE = rb"([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
+_TAG = re.compile(rb"(?P<name><[A-Za-z][^\s/>]*+)(?:[\s/]++|" + _ATTRIBUTE + rb")*+")
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
 _MAX_ATTRIBUTES = 1_000
+_LONG_TAG = 4_000
+# libxml2 leaves out, without a word, all that comes after an element in which it is nested as deep as this.
+_MAX_DEPTH = 255
 _OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
 
 
@@ -51,7 +60,10 @@ class Reason(StrEnum):
     EMPTY = "empty"
     SHORT = "short"
     TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"
     TOO_SLOW = "too_slow"
+    OUT_OF_MEMORY = "out_of_memory"
+    CRASHED = "crashed"
     NOT_HTML = "not_html"
     EXTRACTION_FAILED = "extraction_failed"
 
@@ -153,11 +165,20 @@ def fingerprint_page(
     try:
         with _timed(seconds, "extract"):
             extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
+        if extract.depth >= _MAX_DEPTH:
+            return Abstention(reason=Reason.TOO_DEEP, **known)
         with _timed(seconds, "fingerprint"):
             return work.finish(extract, known)
     # Parsers and extractors raise anything at all on broken pages, RecursionError and MemoryError among them.
+    except MemoryError:
+        return Abstention(reason=Reason.OUT_OF_MEMORY, **known)
     except Exception:  # noqa: BLE001
         return Abstention(reason=Reason.EXTRACTION_FAILED, **known)
+
+
+def abstain(html: bytes | str, *, url: str, recipe: Recipe, seed: int, reason: Reason) -> Abstention:
+    """Return an abstention about a page that was not looked at, or not to the end."""
+    return Abstention(url=page_key(url), recipe=recipe.identity, seed=seed, body_digest=digest(encode(html), seed), reason=reason)
 
 
 @contextmanager
@@ -186,15 +207,22 @@ def _refusal(body: bytes, max_bytes: int) -> Reason | None:
     tags = body.count(b"<")
     if not tags or body.lstrip()[:8].startswith(_OTHER_FORMATS):
         return Reason.NOT_HTML if body.strip() else Reason.EMPTY
-    if len(body) > max_bytes or tags > 2 * _MAX_TAGS or any(map(_has_too_many_attributes, _LONG_TAG.finditer(body))):
+    if len(body) > max_bytes or tags > 2 * _MAX_TAGS or _has_too_many_attributes(body):
         return Reason.TOO_LARGE
     return None
 
 
-def _has_too_many_attributes(tag: re.Match[bytes]) -> bool:
-    # Without quoted values: a page's data in one attribute may have any number of words.
-    bare = _QUOTED.sub(b"", tag[0])
-    return max(bare.count(b"="), len(bare.split())) > _MAX_ATTRIBUTES
+def _has_too_many_attributes(body: bytes) -> bool:
+    # The zero bytes of UTF-16 and UTF-32.
+    body = body.replace(b"\0", b"")
+    if max(map(len, body.split(b">"))) <= _LONG_TAG and not _QUOTED_END.search(body):
+        return False
+    end = 0
+    while tag := _TAG.match(body, _PLAIN.match(body, end).end()):  # type: ignore[union-attr]  # it matches nothing at all, too
+        start, end = tag.span()
+        if end - start > _LONG_TAG and len(set(_ATTRIBUTES.findall(body, tag.end("name"), end))) > _MAX_ATTRIBUTES:
+            return True
+    return False
 
 
 def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[bytes, str, str], str] | None, work: _Work) -> Extract:

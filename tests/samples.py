@@ -136,6 +136,11 @@ def failing_extractor(body: bytes, encoding: str, url: str) -> str:
     raise RecursionError(url)
 
 
+def hungry_extractor(body: bytes, encoding: str, url: str) -> str:
+    """Need more memory than there is."""
+    raise MemoryError(url)
+
+
 def python(code: str, *, cwd: Path | None = None, **environment: str) -> str:
     """Return what a fresh interpreter prints."""
     command = [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-W", "ignore::UserWarning", "-c", code]

@@ -48,15 +48,40 @@ def test_a_body_that_is_known_is_not_extracted_again():
     assert extracted == ["http://x/a", "http://x/c"]
 
 
-def test_a_body_of_a_page_that_may_still_be_withdrawn_is_extracted():
+def test_a_body_of_a_page_on_its_way_is_not_extracted_again_whatever_becomes_of_it():
     detector = Detector(open_store("memory:"), extractor="tests.samples.counting_extractor")
     extracted.clear()
     claim = detector.claim(detector.page(page(english()), url="http://x/a")).claim
-    detector.page(page(english()), url="http://x/b")
+    again = detector.page(page(english()), url="http://x/b")
     assert claim
-    claim.confirm()
+    claim.withdraw()
     detector.page(page(english()), url="http://x/c")
-    assert extracted == ["http://x/a", "http://x/b"]
+    assert extracted == ["http://x/a"]
+    assert detector.cascade == {"extracted": 1, "body_recent": 2}
+    assert detector.claim(again).verdict.kind is Kind.ADMITTED
+
+
+def test_recent_bodies_are_forgotten_in_their_order_and_stored_ones_are_not(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.detector._MOST_RECENT", 2)
+    detector = Detector(open_store("memory:"))
+    for number in range(3):
+        detector.page(page(english(20, seed=number)))
+    detector.admit(detector.page(page(english(20, seed=3))))
+    detector.page(page(english(20, seed=4)))
+    detector.page(page(english(20, seed=5)))
+    assert detector.cascade == {"extracted": 6}
+    for seed in (5, 3, 0):
+        detector.page(page(english(20, seed=seed)))
+    assert detector.cascade == {"extracted": 7, "body_recent": 1, "body_stored": 1}
+
+
+def test_what_stopped_a_page_in_another_crawl_is_not_recalled():
+    store = open_store("memory:")
+    strict = Detector(store, max_page_bytes=100)
+    strict.admit(strict.page(page(english())))
+    assert isinstance(Detector(store).page(page(english())), PageFingerprint)
+    assert strict.page(page(english())).body_digest
+    assert strict.cascade == {"extracted": 1, "body_recent": 1}
 
 
 def test_pages_are_made_with_the_seed_and_limits_that_hold():
@@ -132,7 +157,7 @@ def test_seconds_are_counted_by_stage():
     detector = Detector(open_store("memory:"))
     detector.claim(detector.page(page(english(200))))
     assert all(seconds > 0 for seconds in detector.seconds.values())
-    assert detector.seconds.keys() == {"extract", "fingerprint", "store"}
+    assert detector.seconds.keys() == {"recall", "extract", "fingerprint", "store"}
 
 
 # ---- compare

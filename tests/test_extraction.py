@@ -70,6 +70,15 @@ def test_the_main_text_leaves_out_what_surrounds_it_and_the_whole_text_keeps_it(
     assert english(5) in made.whole
 
 
+@pytest.mark.parametrize("end", ["</body></html>", "</html>", "</HTML\n>", "</body></html></body></html>", "</html><html><body>"])
+def test_what_follows_an_early_end_of_the_page_is_part_of_it(end: str):
+    rest = "<div><p>The rest of it</p><a href='/on'>and a link</a></div></body></html>\n"
+    made = _extract(page(english()).replace("</body></html>", f"{end}{rest}"))
+    assert made.whole.splitlines()[-2:] == ["The rest of it", "and a link"]
+    assert made.links == ("/on",)
+    assert _extract(page(english())).whole in made.whole
+
+
 def test_comments_are_no_main_text():
     comments = f"<div id='comments'><p>{english(5, seed=9)}</p></div>"
     assert _extract(page(english()).replace("</body>", f"{comments}</body>")).main == english()
@@ -191,7 +200,7 @@ def test_the_parts_are_those_of_the_blocks_whoever_asks_for_the_main_text():
 
 
 def test_trafilatura_is_not_called_where_nobody_asks(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.extraction.main_text", lambda _: pytest.fail("called"))
+    monkeypatch.setattr("simcrawl.extraction._main", lambda _: pytest.fail("called"))
     assert extract(page(english()).encode(), "utf-8", "", main=False).main == ""
     assert extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "own").main == "own"
 

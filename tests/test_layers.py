@@ -28,6 +28,7 @@ LAYERS = [
     "recipes",
     "extraction",
     "pages",
+    "worker",
     "config",
     "rule",
     "store",

@@ -2,16 +2,28 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
+import re
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
+import lxml.html
 import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import SettingError
 from simcrawl.features import Features, fingerprint_features, hash_units, shingle_units, units
-from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page, fingerprint_text, page_key
+from simcrawl.pages import (
+    Abstention,
+    PageFingerprint,
+    Reason,
+    _has_too_many_attributes,
+    digest,
+    fingerprint_page,
+    fingerprint_text,
+    page_key,
+)
 from simcrawl.recipes import RECIPES, Recipe, fingerprint
 from simcrawl.simhash import hamming_distance
 from simcrawl.sketch import NO_PART, Part, differing, resemblance, shingles, sketch
@@ -264,7 +276,7 @@ def test_where_next_to_no_main_text_is_found_the_content_is_fingerprinted(
     recipe: str, found: int, used: bool, monkeypatch: pytest.MonkeyPatch
 ):
     main = " ".join(english(60, seed=1).split()[:found])
-    monkeypatch.setattr("simcrawl.extraction.main_text", lambda tree: main)
+    monkeypatch.setattr("simcrawl.extraction._main", lambda tree: main)
     made = _found(fingerprint_page(page(english(60)), recipe=replace(RECIPES[recipe], min_features=50)))
     source = main if used else english(60)
     assert made.fingerprint == fingerprint(source, recipe=recipe)
@@ -278,7 +290,7 @@ def test_trafilatura_runs_only_where_its_text_is_wanted(monkeypatch: pytest.Monk
         calls.append(tree)
         return english(60, seed=1)
 
-    monkeypatch.setattr("simcrawl.extraction.main_text", main_text)
+    monkeypatch.setattr("simcrawl.extraction._main", main_text)
     plain = _found(fingerprint_page(page(english())))
     layouts = fingerprint_page(page(english(300)), recipe="layout")
     assert (calls, plain.fingerprint) == ([], fingerprint(english()))
@@ -361,8 +373,8 @@ def test_pages_are_values(html: str):
         (Reason.SHORT, page(english(4)), {}),
         (Reason.TOO_LARGE, page(english()), {"max_bytes": 100}),
         (Reason.TOO_LARGE, "<p>x" * 200_001, {}),
-        (Reason.TOO_LARGE, f"<p {'a=1 ' * 30_000}>{english()}", {}),
-        (Reason.TOO_LARGE, f"<p {'a ' * 30_000}>{english()}", {}),
+        (Reason.TOO_DEEP, f"{page(english())}{'<div>' * 300}unseen", {}),
+        (Reason.OUT_OF_MEMORY, page(english()), {"recipe": replace(CONTENT, extractor="tests.samples.hungry_extractor")}),
         (Reason.TOO_SLOW, page(english()), {"max_seconds": -1}),
         (Reason.NOT_HTML, "plain text without a tag", {}),
         (Reason.NOT_HTML, b"%PDF-1.7 <</Type /Catalog>>", {}),
@@ -381,13 +393,82 @@ def test_every_reason_is_reached(reason: Reason, html: str | bytes, options: dic
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
 def test_attributes_are_counted_in_wide_encodings_too(encoding: str):
-    html = f"<html><body><p {'a=1 ' * 30_000}>{english()}"
+    html = f"<html><body><p {_attributes('a%d=1 ')}>{english()}"
     assert _abstains(fingerprint_page(html.encode(encoding), encoding=encoding)) == Reason.TOO_LARGE
 
 
-@pytest.mark.parametrize("attribute", ["title='" + "x" * 20_000 + "'", "a=1 " * 900])
-def test_one_long_attribute_or_many_are_not_too_many(attribute: str):
-    _found(fingerprint_page(page(english()).replace("<article>", f"<article {attribute}>")))
+def _attributes(form: str, count: int = 3_000) -> str:
+    return "".join(form % number for number in range(count))
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        _attributes("a%d=1 "),
+        _attributes("a%d "),
+        _attributes("a%d/"),
+        _attributes("a%d='>' "),
+        _attributes('a%d="x>"'),
+        _attributes('a%d = ">"\n'),
+        _attributes("a%d<b "),
+        _attributes('a%d"b" '),
+        f'" a=">" {_attributes("a%d ")}"',
+        f'= "{_attributes("a%d ")}"',
+        f'a = = "{_attributes("a%d ")}"',
+        f"a=b'{_attributes('a%d ')}'",
+        f"b='\"' c='>' {_attributes('a%d ')}",
+    ],
+)
+def test_tags_of_many_attributes_are_seen_where_the_parser_sees_them(attributes: str):
+    html = f"<html><body><p {attributes}>{english()}"
+    most = max(len(element.attrib) for element in lxml.html.fromstring(html).iter())
+    assert most >= 3_000
+    assert _abstains(fingerprint_page(html)) == Reason.TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "title='" + "x" * 20_000 + "'",
+        "a=1 " * 30_000,
+        _attributes("a%d=1 ", 900),
+        f'data-page="{english(500)}"',
+        f"data-page='{_attributes('a%d>b ', 3_000)}'",
+    ],
+)
+def test_one_long_attribute_or_some_are_not_too_many(attributes: str):
+    _found(fingerprint_page(page(english()).replace("<article>", f"<article {attributes}>")))
+
+
+@given(st.lists(st.sampled_from(["<a", "<", ">", "=", '"', "'", " ", "/", "x", "b=", 'c="', "d='>'", "\n", "\0", "!--"]), max_size=60))
+def test_the_two_ways_to_look_for_attributes_agree(pieces: list[str]):
+    body = "".join(pieces).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("simcrawl.pages._LONG_TAG", 0)
+        patch.setattr("simcrawl.pages._MAX_ATTRIBUTES", 2)
+        found = _has_too_many_attributes(body)
+        patch.setattr("simcrawl.pages._PLAIN", re.compile(rb"(?:[^<]++|<(?![A-Za-z]))*+"))
+        assert _has_too_many_attributes(body) == found
+
+
+@pytest.mark.parametrize("piece", ["<a", "<a b=", "<a b='", '<a b="x "', "<a b ", "<a<a<a b='c", '<a b="c>"', "= ", "<!--", '="'])
+def test_looking_for_attributes_takes_no_longer_a_byte_on_long_pages(piece: str):
+    def seconds(size: int) -> float:
+        body = piece.encode() * (size // len(piece))
+        started = thread_time()
+        assert not _has_too_many_attributes(body)
+        return thread_time() - started
+
+    # Quadratic, the second would take sixteen minutes for the longest of them.
+    seconds(10_000)
+    assert seconds(3_000_000) < 20
+
+
+def test_a_page_that_the_parser_cuts_off_is_compared_by_its_bytes_only():
+    # libxml2 leaves out what comes after 255 elements in one another, so two such pages would look the same.
+    deep = [fingerprint_page(f"{page(english())[:-14]}{'<div>' * 300}{english(5, seed)}") for seed in (1, 2)]
+    assert [made.reason for made in deep if isinstance(made, Abstention)] == [Reason.TOO_DEEP] * 2
+    _found(fingerprint_page(f"{page(english())[:-14]}{'<div>' * 200}{english(5)}"))
 
 
 def test_a_page_is_short_below_the_recipe_s_number_of_units():

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import simcrawl
 from simcrawl import features
-from simcrawl.extraction import text_of
+from simcrawl.extraction import main_text
 from simcrawl.features import normalize, segment
 from tests.samples import chinese, python
 
@@ -50,14 +50,14 @@ def test_it_knows_the_same_words():
 
 
 def test_chinese_documentation_is_cut_alike():
-    characters, different = _disagreements([text_of(file.read_bytes()) for file in sorted(_DEMO.glob("*/zh/*.html"))])
+    characters, different = _disagreements([main_text(file.read_bytes()) for file in sorted(_DEMO.glob("*/zh/*.html"))])
     assert characters > 4_000
     assert different == []
 
 
 def test_a_book_is_cut_alike(installguide_site: DirectorySite):
     chapters = sorted((installguide_site.root / "amd64" / "zh_CN").rglob("*.html"))
-    characters, different = _disagreements([text_of(file.read_bytes()) for file in chapters])
+    characters, different = _disagreements([main_text(file.read_bytes()) for file in chapters])
     assert characters > 50_000
     assert different == []
 

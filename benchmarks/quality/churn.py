@@ -44,7 +44,7 @@ from benchmarks.quality import packages, surgery
 from benchmarks.quality.search import printer
 from benchmarks.quality.surgery import Anatomy, Pool, dissect, serialise, shingles
 from benchmarks.quality.tables import NEVER
-from simcrawl.extraction import text_of
+from simcrawl.extraction import main_text
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
 from simcrawl.simhash import hamming_distance
@@ -416,7 +416,7 @@ def _is_near(case: Case) -> bool:
 @lru_cache(maxsize=8)
 def _main_fingerprint(html: str) -> int | None:
     try:
-        return simcrawl.fingerprint(text_of(html.encode(), "utf-8"))
+        return simcrawl.fingerprint(main_text(html.encode(), "utf-8"))
     except ValueError:
         return None
 

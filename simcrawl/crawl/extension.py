@@ -49,6 +49,7 @@ class SimcrawlExtension:
         self._session.expire_soon()
         self._timer = create_looping_call(self._session.sync_soon)
         self._timer.start(max(self._session.config.sync_seconds, _SHORTEST_INTERVAL), now=False)
+        self._session.lag.start()
 
     def _check_partners(self) -> None:
         crawler = self._crawler

@@ -16,11 +16,12 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
+from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.signals import page_dropped
-from simcrawl.crawl.workers import Wake, Workers
+from simcrawl.crawl.workers import PageWorkers, Wake, Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
-from simcrawl.pages import Reason
+from simcrawl.pages import Abstention, Reason
 from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store import open_store
@@ -33,12 +34,21 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
+    from simcrawl.pages import PageFingerprint
     from simcrawl.store import Admission, Claim
 
 logger = logging.getLogger(__name__)
 
 # How long a page waits for the page that it is a copy of to be done with. Then it is kept.
 _UNSURE_WAIT = 1.0
+
+
+_LIMITS = {
+    Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
+    Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
+    Reason.CRASHED: "%s took its worker process along, twice, and passes unchecked",
+}
+_STAGES = {Kind.REVISITED.value: "url", "identical body": "body", "identical text": "text"}
 
 
 class NearDuplicate(IgnoreRequest):
@@ -126,7 +136,8 @@ class Session:
         except BaseException:
             self.store.close()
             raise
-        self.workers = Workers(self.config.workers)
+        self.workers = PageWorkers(self.detector, self.config)
+        self.lag = LoopLag()
         # Apart from the pages: look-ups and commits must not wait for a page that takes long.
         self._store_workers = Workers(2)
         self._scheduled: WeakSet[Request] = WeakSet()
@@ -168,9 +179,6 @@ class Session:
         self._end_abandoned()
         try:
             case = await self._case(request, response, never_drop=never_drop)
-        except TimeoutError:
-            self._warn(Reason.TOO_SLOW, "%s took too long to process and passes unchecked", response.url)
-            case = Case(Verdict(kind=Kind.SKIPPED, reason=Reason.TOO_SLOW.value))
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
@@ -185,12 +193,20 @@ class Session:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
         url = response.url if request.method == "GET" else f"{request.method} {response.url}"
         encoding = getattr(response, "encoding", None)
-        patience = self.config.max_page_seconds
-        page = await self.workers.run_within(patience, self.detector.page, response.body, url=url, encoding=encoding, keep_text=True)
+        page = await self.workers.page(response.body, url=url, encoding=encoding)
+        if isinstance(page, Abstention) and page.reason in _LIMITS:
+            self._warn(page.reason, _LIMITS[page.reason], response.url)
         callback = self._callback(request)
         claim = partial(self._store_workers.run, self.detector.claim, page, callback=callback)
-        admission = await wait_for_original(claim, patience if self._surely_scheduled(request) else _UNSURE_WAIT, never_drop=never_drop)
+        patience = self.config.max_page_seconds if self._surely_scheduled(request) else _UNSURE_WAIT
+        admission = await wait_for_original(claim, patience, never_drop=never_drop)
+        self._count_stage(admission.verdict, page)
         return Case(replace(admission.verdict, page=page), admission.claim, callback=callback)
+
+    def _count_stage(self, verdict: Verdict, page: PageFingerprint | Abstention) -> None:
+        """Count which stage of the decision was the last: the cheaper ones save the later ones."""
+        stage = _STAGES.get(verdict.reason or verdict.kind.value, "body" if isinstance(page, Abstention) else "tables")
+        self.stats.inc_value(f"simcrawl/cascade/decided_by_{stage}")
 
     def _callback(self, request: Request) -> str:
         spider: Any = self.crawler.spider
@@ -323,16 +339,22 @@ class Session:
         self._end_abandoned()
         if self._expiring:
             await maybe_deferred_to_future(self._expiring)
+        self.lag.stop()
+        self.workers.close()
         try:
             await self._store_workers.run(self._close_store)
         except Exception as exc:  # noqa: BLE001 - as above
             self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
-        self.stats.set_value("simcrawl/store/late_duplicates", self.store.late_duplicates)
-        for stage, seconds in self.detector.seconds.items():
-            self.stats.set_value(f"simcrawl/seconds/{stage}", round(seconds, 3))
-        self.workers.close()
+        self._tell_cost()
         self._store_workers.close()
         _sessions.pop(self.crawler, None)
+
+    def _tell_cost(self) -> None:
+        numbers: dict[str, float] = {"store/late_duplicates": self.store.late_duplicates} | self.workers.stats()
+        numbers |= {f"cascade/{stage}": count for stage, count in self.detector.cascade.items()}
+        numbers |= {f"loop/lag_p{percent}": round(self.lag.percentile(percent / 100), 4) for percent in (50, 99)}
+        for name, number in numbers.items():
+            self.stats.set_value(f"simcrawl/{name}", number)
 
     def _close_store(self) -> None:
         try:

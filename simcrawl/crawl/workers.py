@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+import logging
+import os
+from collections import Counter
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from queue import Empty, LifoQueue, SimpleQueue
+from threading import Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from simcrawl.errors import WorkerError
+from simcrawl.pages import Reason, abstain
+from simcrawl.worker import Worker, can_start
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simcrawl.config import Config
+    from simcrawl.detector import Detector
+    from simcrawl.pages import Abstention, PageFingerprint
+
+logger = logging.getLogger(__name__)
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# Extraction holds the GIL: more threads give no more pages a second. A few keep one slow page from holding up the others.
+# A few keep one slow page from holding up the others.
 _THREADS = 4
 # Pages wait their turn for so many times the seconds that one may take.
 _QUEUE_PATIENCE = 10
+# Threads that hang in a page and were replaced. Each takes its share of the interpreter for ever, so there is an end to it.
+_MOST_STUCK = 8
+# A worker process ends a page in time, and is replaced once; this is for what cannot happen.
+_PROCESS_PATIENCE = 150.0
 
 
 class Workers:
     """A pool of threads of our own: Scrapy's is shared with DNS look-ups, which must not wait for pages."""
 
-    def __init__(self, count: int | None = None) -> None:
-        self._pool = ThreadPoolExecutor(count or _THREADS, thread_name_prefix="simcrawl")
+    def __init__(self, count: int, *, expendable: bool = False) -> None:
+        self._pool = _Expendable(count) if expendable else ThreadPoolExecutor(count, thread_name_prefix="simcrawl")
 
     async def run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Return what the function returns, or raise what it raises."""
@@ -50,13 +71,179 @@ class Workers:
         await started.wait(None if patience is None else _QUEUE_PATIENCE * patience)
         await done.wait(patience)
         if not future.done():
-            future.cancel()
+            if not future.cancel() and isinstance(self._pool, _Expendable):
+                self._pool.give_up(future)
             raise TimeoutError(f"no result after {patience} seconds")
         return future.result()
 
     def close(self) -> None:
         """Let the threads end when their work is done; does not wait for them."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Expendable(Executor):
+    """Threads that may hang: one can be given up for another, and the end of the process does not wait for them as for other pools'."""
+
+    def __init__(self, count: int) -> None:
+        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._lock = Lock()
+        # Threads that take jobs, how many there may be, and how many more may take the place of others.
+        self._working, self._most, self._spare = 0, count, _MOST_STUCK
+        # Given up, and whether another thread took the place.
+        self._given_up: dict[Future[Any], bool] = {}
+
+    def submit(self, function: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        future: Future[_T] = Future()
+        with self._lock:
+            if self._working < self._most:
+                self._start()
+            if not self._working:
+                raise TimeoutError("every thread hangs in a page")
+        self._jobs.put((future, partial(function, *args, **kwargs)))
+        return future
+
+    def _start(self) -> None:
+        self._working += 1
+        Thread(target=self._work, name="simcrawl-page", daemon=True).start()
+
+    def give_up(self, future: Future[Any]) -> None:
+        """Let another thread take the place of the one that runs this."""
+        with self._lock:
+            if future.done():
+                return
+            self._working -= 1
+            self._given_up[future] = self._spare > 0
+            if self._spare:
+                self._spare -= 1
+                self._start()
+            else:
+                self._most -= 1
+
+    def _work(self) -> None:
+        while job := self._jobs.get():
+            future, function = job
+            if future.set_running_or_notify_cancel():
+                _settle(future, function)
+            if not self._takes_more(future):
+                return
+            # They may hold a page for as long as the thread waits.
+            del job, future, function
+
+    def _takes_more(self, future: Future[Any]) -> bool:
+        with self._lock:
+            replaced = self._given_up.pop(future, None)
+            if replaced:
+                self._spare += 1
+            elif replaced is False:
+                self._working += 1
+                self._most += 1
+            return not replaced
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002 - as every executor
+        """Let the threads end; those that are waiting end at once."""
+        for _ in range(self._most + len(self._given_up)):
+            self._jobs.put(None)
+
+
+def _settle(future: Future[_T], function: Callable[[], _T]) -> None:
+    try:
+        future.set_result(function())
+    except BaseException as exc:  # noqa: BLE001 - whoever asked gets it
+        future.set_exception(exc)
+
+
+class PageWorkers:
+    """Makes pages off the event loop: in worker processes, or in threads where there are none."""
+
+    def __init__(self, detector: Detector, config: Config) -> None:
+        self._detector, self._config = detector, config
+        self.processes = processes_for(config.workers)
+        self._threads = Workers(self.processes or _THREADS, expendable=True)
+        self._idle: LifoQueue[Worker] = LifoQueue()
+        self._all: list[Worker] = []
+        self._queue = self.queue_max = 0
+        self.seconds_in_queue = 0.0
+        self._closed = False
+
+    async def page(self, body: bytes, *, url: str, encoding: str | None) -> PageFingerprint | Abstention:
+        """Return a page made as the detector makes it; one that takes too long, or takes its worker along, as an abstention.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        self._queue += 1
+        self.queue_max = max(self.queue_max, self._queue)
+        patience = _PROCESS_PATIENCE + 2 * self._config.max_page_seconds if self.processes else self._config.max_page_seconds
+        try:
+            return await self._threads.run_within(patience, self._page, monotonic(), body, url, encoding)
+        except TimeoutError:
+            detector = self._detector
+            too_slow = abstain(body, url=url, recipe=detector.recipe, seed=detector.store.header.seed, reason=Reason.TOO_SLOW)
+            return detector.remember(too_slow)
+        finally:
+            self._queue -= 1
+
+    def _page(self, queued: float, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
+        self.seconds_in_queue += monotonic() - queued
+        detector = self._detector
+        return detector.recall(body, url=url) or detector.remember(self._extract(body, url, encoding))
+
+    def _extract(self, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
+        if self.processes:
+            worker = self._take()
+            try:
+                return worker.page(body, url=url, encoding=encoding)
+            except WorkerError as exc:
+                self._without_processes(exc)
+            finally:
+                self._give_back(worker)
+        return self._detector.extract(body, url=url, encoding=encoding)
+
+    def _take(self) -> Worker:
+        try:
+            # The one that was used last: no more processes are started than pages are in work at a time.
+            return self._idle.get_nowait()
+        except Empty:
+            worker = Worker(self._detector.page_options, max_bytes=self._config.max_worker_bytes)
+            self._all.append(worker)
+            return worker
+
+    def _give_back(self, worker: Worker) -> None:
+        self._idle.put(worker)
+        if self._closed:
+            worker.close()
+
+    def _without_processes(self, exc: WorkerError) -> None:
+        if self.processes and not self._closed:
+            self.processes = 0
+            logger.warning("Pages are processed in threads, where a page that hangs cannot be stopped: %s", exc)
+
+    def stats(self) -> dict[str, float]:
+        """Return what there is to tell: names below `simcrawl/`, and numbers."""
+        restarts, seconds = Counter[str](), dict(self._detector.seconds) | {"queue": self.seconds_in_queue}
+        for worker in self._all:
+            restarts.update(worker.restarts)
+            for stage, more in worker.seconds.items():
+                seconds[stage] += more
+        told: dict[str, float] = {f"seconds/{stage}": round(number, 3) for stage, number in seconds.items()}
+        told |= {f"workers/restarts/{why}": count for why, count in restarts.items()}
+        return told | {"workers/processes": len(self._all), "workers/queue_max": self.queue_max}
+
+    def close(self) -> None:
+        """End the processes, and the threads when their work is done; does not wait for them."""
+        self._closed = True
+        self._threads.close()
+        for worker in self._all:
+            worker.close()
+
+
+def processes_for(count: int | None) -> int:
+    """Return how many worker processes a value of SIMCRAWL_WORKERS asks for; 0: threads."""
+    if not can_start():
+        return 0
+    if count is not None:
+        return count
+    return max(0, len(os.sched_getaffinity(0)) - 1) if hasattr(os, "sched_getaffinity") else 0
 
 
 class Wake:

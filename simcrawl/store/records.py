@@ -27,7 +27,9 @@ _FIXED = struct.Struct(">B dd 16s 16s 16s 16s II IIII HHHH B")
 _PARTS = ("prose", "links", "around")
 _CRC = struct.Struct(">I")
 _LAST_SEEN = struct.Struct(f">{_CRC.size + 9}x d")
-_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
+# Their numbers stand in records: new ones come last.
+_FIRST_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
+_REASONS = (*_FIRST_REASONS, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED)
 _NO_DIGEST = bytes(16)
 _MOST = 0xFFFFFFFF
 

@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
-from simcrawl.extraction import text_of
+from simcrawl.extraction import main_text
 from simcrawl.pages import PageFingerprint, Reason
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-_UNTOUCHED = {Reason.TOO_LARGE.value, Reason.TOO_SLOW.value, Reason.EXTRACTION_FAILED.value}
+_UNTOUCHED = {
+    reason.value
+    for reason in (Reason.TOO_LARGE, Reason.TOO_DEEP, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.EXTRACTION_FAILED)
+}
 
 
 class SiteSpider(Spider):
@@ -59,8 +62,7 @@ class SiteSpider(Spider):
         found = verdict(response)
         if found is None or found.page is None or found.reason in _UNTOUCHED:
             return None
-        # A body that was seen before was recognised by its bytes, before anyone looked for its text.
-        return found.page.text if found.page.text is not None else await run_in_thread(text_of, response.body, response.encoding)
+        return await run_in_thread(main_text, response.body, response.encoding)
 
 
 def page_item(response: Response, text: str | None) -> dict[str, Any]:
