@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
@@ -130,7 +131,8 @@ class Session:
         self._scheduled: WeakSet[Request] = WeakSet()
         self._abandoned: deque[Case] = deque()
         self._warned: set[str] = set()
-        self._told = self._syncing = False
+        self._told = self._syncing = self._closed = False
+        self._closing = Lock()
         self._connect(crawler)
 
     @classmethod
@@ -271,7 +273,7 @@ class Session:
                 "reason": verdict.reason,
                 "original": verdict.original,
                 "distance": verdict.distance,
-                "similarity": "unknown" if verdict.similarity is None else f"{verdict.similarity:.2f}",
+                "similarity": told_similarity(verdict),
                 "hint": hint,
             },
             extra=self._extra,
@@ -283,6 +285,21 @@ class Session:
     @property
     def _extra(self) -> dict[str, Any]:
         return {"spider": self.crawler.spider}
+
+    async def measure(self) -> None:
+        """Set the stats of the store's size. Never raises for a store."""
+        try:
+            size = await self._store_workers.run(self._size)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self.fault("store_error", "simcrawl cannot read the size of its store: %s", exc)
+        else:
+            for name, value in size.items():
+                self.stats.set_value(f"simcrawl/store/{name}", value)
+
+    def _size(self) -> dict[str, int]:
+        # Not while another thread closes it.
+        with self._closing:
+            return {} if self._closed else self.store.size()
 
     # ---- end
 
@@ -322,7 +339,9 @@ class Session:
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
             self.stats.set_value("simcrawl/store/bytes", counts["bytes"])
         finally:
-            self.store.close()
+            with self._closing:
+                self._closed = True
+                self.store.close()
 
 
 async def wait_for_original(claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False) -> Admission:
@@ -344,6 +363,11 @@ def _what(verdict: Verdict) -> str:
     if verdict.drop_page and verdict.drop_outlinks:
         return "page and outlinks"
     return "page" if verdict.drop_page else "outlinks"
+
+
+def told_similarity(verdict: Verdict) -> str:
+    """Return a similarity as logs have it."""
+    return "unknown" if verdict.similarity is None else f"{verdict.similarity:.3f}"
 
 
 def store_path(store: str) -> str:
