@@ -54,7 +54,7 @@ OWNERS = {
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
-    "rich": ["cli", "cli_output", "crawl.spiders.demo"],
+    "rich": ["cli", "cli_output", "crawl.progress", "crawl.spiders.demo"],
     "w3lib": ["extraction"],
 }
 HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")

@@ -1,4 +1,4 @@
-"""The extension: opens the store before the crawl begins, and writes it at its pace."""
+"""The extension: opens the store before the crawl begins, writes it at its pace, and tells how far the crawl is."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.defer import deferred_from_coro
 
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
+from simcrawl.crawl.progress import Progress
 from simcrawl.crawl.session import Session
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
@@ -23,12 +27,15 @@ logger = logging.getLogger(__name__)
 
 
 class SimcrawlExtension:
-    """Opens the store, which stops a crawl with a wrong setting or a foreign store at its start, and commits periodically."""
+    """Opens the store, which stops a crawl with a wrong setting or a foreign store at its start; commits, and logs, periodically."""
 
     def __init__(self, session: Session, crawler: Crawler) -> None:
         self._session = session
         self._crawler = crawler
-        self._timer: AsyncioLoopingCall | LoopingCall | None = None
+        # As Scrapy's own line about pages and items: one setting for both, and 0 silences both.
+        self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        self._progress = Progress(session, crawler, self._interval)
+        self._timers: list[AsyncioLoopingCall | LoopingCall] = []
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -41,15 +48,24 @@ class SimcrawlExtension:
         extension = cls(Session.of(crawler), crawler)
         crawler.signals.connect(extension.spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(extension.spider_closed, signal=signals.spider_closed)
+        crawler.signals.connect(extension.engine_stopped, signal=signals.engine_stopped)
         return extension
 
     def spider_opened(self) -> None:
-        """Start the timer: a crawl that admits nothing for a while still has confirmed pages to write."""
+        """Start the timers: a crawl that admits nothing for a while still has confirmed pages to write."""
         self._check_partners()
         self._session.expire_soon()
-        self._timer = create_looping_call(self._session.sync_soon)
-        self._timer.start(max(self._session.config.sync_seconds, _SHORTEST_INTERVAL), now=False)
         self._session.lag.start()
+        self._start(self._session.sync_soon, max(self._session.config.sync_seconds, _SHORTEST_INTERVAL))
+        if self._interval:
+            self._start(self._tell, self._interval)
+
+    def _start(self, function: Callable[[], None], interval: float) -> None:
+        self._timers.append(create_looping_call(function))
+        self._timers[-1].start(interval, now=False)
+
+    def _tell(self) -> None:
+        deferred_from_coro(self._progress.tell())
 
     def _check_partners(self) -> None:
         crawler = self._crawler
@@ -66,6 +82,11 @@ class SimcrawlExtension:
             logger.warning("Nothing will be dropped: simcrawl needs %s too", " and ".join(missing), extra={"spider": crawler.spider})
 
     def spider_closed(self) -> None:
-        """Stop the timer; the session writes the rest."""
-        if self._timer and self._timer.running:
-            self._timer.stop()
+        """Stop the timers; the session writes the rest."""
+        for timer in self._timers:
+            if timer.running:
+                timer.stop()
+
+    def engine_stopped(self) -> None:
+        """Tell what the crawl came to, after Scrapy's own stats."""
+        self._progress.conclude()

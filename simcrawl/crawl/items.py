@@ -13,7 +13,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from simcrawl.config import Config
-from simcrawl.crawl.session import NearDuplicateItem, Session, wait_for_original
+from simcrawl.crawl.session import NearDuplicateItem, Session, told_similarity, wait_for_original
 from simcrawl.crawl.workers import Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
@@ -106,7 +106,8 @@ class NearDuplicateItemPipeline:
         self._session.stats.inc_value("simcrawl/items/near_duplicate")
         self._session.stats.inc_value("simcrawl/items/dropped")
         level = "INFO" if first or self._session.config.debug else "DEBUG"
-        raise NearDuplicateItem(f"{self._field}: {verdict.reason} of {verdict.original}", log_level=level)
+        likeness = f"distance {verdict.distance}, similarity {told_similarity(verdict)}"
+        raise NearDuplicateItem(f"{self._field}: {verdict.reason} of {verdict.original} ({likeness})", log_level=level)
 
     # ---- what becomes of the items after this pipeline
 

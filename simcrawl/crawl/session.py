@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 from time import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
@@ -143,8 +144,9 @@ class Session:
         self._scheduled: WeakSet[Request] = WeakSet()
         self._abandoned: deque[Case] = deque()
         self._warned: set[str] = set()
-        self._told = self._syncing = self._closed = False
+        self._told = self._syncing = self._closed = self._ending = False
         self._expiring: Deferred[None] | None = None
+        self._closing = Lock()
         self._connect(crawler)
 
     @classmethod
@@ -290,7 +292,7 @@ class Session:
                 "reason": verdict.reason,
                 "original": verdict.original,
                 "distance": verdict.distance,
-                "similarity": "unknown" if verdict.similarity is None else f"{verdict.similarity:.2f}",
+                "similarity": told_similarity(verdict),
                 "hint": hint,
             },
             extra=self._extra,
@@ -302,6 +304,21 @@ class Session:
     @property
     def _extra(self) -> dict[str, Any]:
         return {"spider": self.crawler.spider}
+
+    async def measure(self) -> None:
+        """Set the stats of the store's size. Never raises for a store."""
+        try:
+            size = await self._store_workers.run(self._size)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self.fault("store_error", "simcrawl cannot read the size of its store: %s", exc)
+        else:
+            for name, value in size.items():
+                self.stats.set_value(f"simcrawl/store/{name}", value)
+
+    def _size(self) -> dict[str, int]:
+        # Not while another thread closes it.
+        with self._closing:
+            return {} if self._closed else self.store.size()
 
     # ---- end
 
@@ -328,14 +345,14 @@ class Session:
     async def _expire(self, before: float) -> None:
         steps = self.store.expiring(before)
         try:
-            while not self._closed and (removed := await self._store_workers.run(next, steps, None)) is not None:
+            while not self._ending and (removed := await self._store_workers.run(next, steps, None)) is not None:
                 self.stats.inc_value("simcrawl/store/expired", removed)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot remove expired pages; the next crawl tries again: %s", exc)
 
     async def close(self) -> None:
         """Write what is confirmed, set the final stats, and give back the store."""
-        self._closed = True
+        self._ending = True
         self._end_abandoned()
         if self._expiring:
             await maybe_deferred_to_future(self._expiring)
@@ -363,7 +380,9 @@ class Session:
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
             self.stats.set_value("simcrawl/store/bytes", counts["bytes"])
         finally:
-            self.store.close()
+            with self._closing:
+                self._closed = True
+                self.store.close()
 
 
 async def wait_for_original(claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False) -> Admission:
@@ -385,6 +404,11 @@ def _what(verdict: Verdict) -> str:
     if verdict.drop_page and verdict.drop_outlinks:
         return "page and outlinks"
     return "page" if verdict.drop_page else "outlinks"
+
+
+def told_similarity(verdict: Verdict) -> str:
+    """Return a similarity as logs have it."""
+    return "unknown" if verdict.similarity is None else f"{verdict.similarity:.3f}"
 
 
 def store_path(store: str) -> str:

@@ -108,9 +108,13 @@ def main() -> None:
 
 
 def _spider(name: str) -> Any:
+    from scrapy.utils.misc import load_object
+
     from simcrawl.crawl.spiders.site import SiteSpider
     from tests.crawl import spiders
 
+    if "." in name:
+        return load_object(name)
     return SiteSpider if name == "SiteSpider" else getattr(spiders, name)
 
 

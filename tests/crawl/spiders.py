@@ -399,3 +399,37 @@ class Sabotage:
                 file.seek(8192)
                 file.write(b"\xff" * (size - 8192))
         return response
+
+
+class Reported(Base):
+    """Goes on until the crawl has told once how far it is, or a thousand pages."""
+
+    name = "reported"
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        stats: Any = self.crawler.stats
+        for number in range(1000):
+            if stats.get_value("simcrawl/store/pages") is not None:
+                break
+            await self.crawler.engine.download_async(Request(response.urljoin(f"/tick{number}")))
+        for entry in self.follow(response):
+            yield entry
+
+
+class Unmeasurable(Reported):
+    """Breaks what tells the size of its store, and goes on until that was noticed."""
+
+    name = "unmeasurable"
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        from simcrawl.crawl.session import Session
+
+        store: Any = Session.of(self.crawler).store
+        store.size = None
+        stats: Any = self.crawler.stats
+        for number in range(1000):
+            if stats.get_value("simcrawl/store/errors"):
+                break
+            await self.crawler.engine.download_async(Request(response.urljoin(f"/tick{number}")))
+        for entry in self.follow(response):
+            yield entry

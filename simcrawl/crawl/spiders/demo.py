@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -14,6 +11,7 @@ from rich.table import Table
 from scrapy import signals as scrapy_signals
 
 from simcrawl.crawl import signals
+from simcrawl.crawl.demo_server import demo_server
 from simcrawl.crawl.spiders.site import SiteSpider
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from simcrawl.rule import Verdict
 
 _WIDTH = 110
-SITE = Path(__file__).parents[1] / "demo_site"
 
 
 class DemoSpider(SiteSpider):
@@ -56,7 +53,8 @@ class DemoSpider(SiteSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Serve the site on a free port of the loopback interface and start there."""
-        server = serve()
+        server = demo_server()
+        Thread(target=server.serve_forever, daemon=True, name="demo-site").start()
         self.crawler.signals.connect(server.shutdown, signal=scrapy_signals.engine_stopped, weak=False)
         self.url = f"http://127.0.0.1:{server.server_port}/index.html"
         async for request in super().start():
@@ -75,21 +73,6 @@ class DemoSpider(SiteSpider):
         checked, dropped = (stats.get_value(f"simcrawl/pages/{name}", 0) for name in ("checked", "dropped"))
         links = stats.get_value("simcrawl/outlinks/dropped", 0)
         console.print(f"{checked} pages checked, {dropped} dropped as copies; {links} links on them were not followed.")
-
-
-def serve() -> ThreadingHTTPServer:
-    """Return a server of the demo site, running in a thread of its own. /mirror/ is a mirror of everything."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(SITE)))
-    Thread(target=server.serve_forever, daemon=True, name="demo-site").start()
-    return server
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    def translate_path(self, path: str) -> str:
-        return super().translate_path(path.removeprefix("/mirror"))
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing: the crawl has a log of its own."""
 
 
 def _table(drops: list[tuple[str, Verdict]]) -> Table:

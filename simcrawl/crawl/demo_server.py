@@ -1,0 +1,41 @@
+"""Serves the demonstration site on loopback: `python -m simcrawl.crawl.demo_server` for a crawl of your own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+SITE = Path(__file__).parent / "demo_site"
+_PORT = 18_000
+
+
+def demo_server(port: int = 0) -> ThreadingHTTPServer:
+    """Return a server of the demo site, not running yet. /mirror/ is a mirror of everything; port 0: any that is free."""
+    return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(SITE)))
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix("/mirror"))
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: the crawl has a log of its own."""
+
+
+def main() -> None:
+    """Serve until Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="python -m simcrawl.crawl.demo_server", description=__doc__)
+    parser.add_argument("port", type=int, nargs="?", default=_PORT, help="default: %(default)s; 0: any that is free")
+    with demo_server(parser.parse_args().port) as server, suppress(KeyboardInterrupt):
+        sys.stdout.write(f"The demo site is at http://127.0.0.1:{server.server_port}/ until you press Ctrl-C\n")
+        sys.stdout.flush()
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""What a crawl tells of itself: a line every minute, and at its end a summary and what to do next. Reads the stats and decides nothing."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, fields
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Console
+from rich.filesize import decimal
+from rich.table import Table
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.project import inside_project
+
+from simcrawl.crawl.session import store_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from simcrawl.crawl.session import Session
+
+logger = logging.getLogger(__name__)
+
+_SKIPPED = "simcrawl/pages/skipped/"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of pages: the stats under simcrawl/pages/."""
+
+    checked: int
+    admitted: int
+    revisited: int
+    exact_duplicate: int
+    near_duplicate: int
+    skipped: int
+    dropped: int
+
+    @classmethod
+    def of(cls, stats: Any) -> Self:
+        """Return the counts of a stats collector."""
+        return cls(**{field.name: stats.get_value(f"simcrawl/pages/{field.name}", 0) for field in fields(cls)})
+
+    @property
+    def copies(self) -> int:
+        """Pages that are copies, whatever was done about them."""
+        return self.exact_duplicate + self.near_duplicate
+
+    def share(self, count: int) -> str:
+        """Return a count as a share of the pages checked."""
+        return f"{count / max(1, self.checked):.1%}"
+
+
+class Progress:
+    """Tells how far a crawl is."""
+
+    def __init__(self, session: Session, crawler: Crawler, interval: float) -> None:
+        self._session = session
+        self._crawler = crawler
+        self._per_minute = 60 / interval if interval else 0
+        self._before = 0
+
+    async def tell(self) -> None:
+        """Log the line of this minute."""
+        await self._session.measure()
+        stats = self._session.stats
+        counts = Counts.of(stats)
+        rate = (counts.checked - self._before) * self._per_minute
+        self._before = counts.checked
+        self._log(
+            "Checked %(checked)d pages (at %(rate)d pages/min): %(exact)d exact and %(near)d near-duplicates, "
+            "%(dropped)d dropped (%(share)s); the store holds %(store)s",
+            {
+                "checked": counts.checked,
+                "rate": rate,
+                "exact": counts.exact_duplicate,
+                "near": counts.near_duplicate,
+                "dropped": counts.dropped,
+                "share": counts.share(counts.dropped),
+                "store": _held(stats),
+            },
+        )
+
+    def conclude(self) -> None:
+        """Print the summary where the log goes to a terminal, and log what the crawl came to and what to do next."""
+        counts = Counts.of(self._session.stats)
+        if terminal := _log_terminal():
+            Console(file=terminal).print(_table(self._session.stats, counts))
+        if not counts.copies:
+            self._log("None of %(checked)d pages is a copy of another", {"checked": counts.checked})
+            return
+        self._log(
+            "%(copies)d of %(checked)d pages are copies (%(share)s), %(dropped)d were dropped. %(next)s",
+            {
+                "copies": counts.copies,
+                "checked": counts.checked,
+                "share": counts.share(counts.copies),
+                "dropped": counts.dropped,
+                "next": _next(self._crawler.settings, self._session.config.store),
+            },
+        )
+
+    def _log(self, message: str, values: dict[str, Any]) -> None:
+        logger.info(message, values, extra={"spider": self._crawler.spider})
+
+
+def _next(settings: BaseSettings, store: str) -> str:
+    """Return how to see what was dropped."""
+    if store.startswith("memory:"):
+        return "To see them afterwards, set SIMCRAWL_STORE to a directory"
+    # `scrapy simcrawl` knows what the project's settings say, and neither a spider's own nor -s.
+    known = (settings.getpriority("SIMCRAWL_STORE") or 0) <= SETTINGS_PRIORITIES["project"]
+    command = "scrapy simcrawl duplicates" if known and inside_project() else f"simcrawl duplicates {quote(store_path(store))}"
+    return f"Which, why, and as copies of what: {command}"
+
+
+def _held(stats: Any) -> str:
+    """Return what a store holds; one in memory has no bytes."""
+    pages, size = (stats.get_value(f"simcrawl/store/{name}", 0) for name in ("pages", "bytes"))
+    return f"{pages} pages in {decimal(size)}" if size else f"{pages} pages"
+
+
+def _log_terminal() -> TextIO | None:
+    """Return the terminal that log lines at INFO go to.
+
+    None where they go to a file, a pipe or a notebook, or nowhere: who turned the log down or away wants no table instead of it.
+    """
+    for handler in logging.root.handlers:
+        stream = getattr(handler, "stream", None)
+        if stream is not None and handler.level <= logging.INFO and stream.isatty():
+            terminal: TextIO = stream
+            return terminal
+    return None
+
+
+def _table(stats: Any, counts: Counts) -> Table:
+    table = Table(title="simcrawl", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    for label, count, remark in _rows(stats, counts):
+        if count:
+            table.add_row(label, str(count), remark)
+    return table
+
+
+def _rows(stats: Any, counts: Counts) -> Iterator[tuple[str, int, str]]:
+    reasons = {name.removeprefix(_SKIPPED): count for name, count in stats.get_stats().items() if name.startswith(_SKIPPED)}
+    yield "pages checked", counts.checked, ""
+    yield "new", counts.admitted, ""
+    yield "known by their URL", counts.revisited, ""
+    yield "exact duplicates", counts.exact_duplicate, counts.share(counts.exact_duplicate)
+    yield "near-duplicates", counts.near_duplicate, counts.share(counts.near_duplicate)
+    yield "not compared", counts.skipped, ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+    yield "pages dropped", counts.dropped, counts.share(counts.dropped)
+    yield "links dropped", stats.get_value("simcrawl/outlinks/dropped", 0), ""
+    yield "items dropped by their field", stats.get_value("simcrawl/items/near_duplicate", 0), ""
+    yield "failures", sum(stats.get_value(f"simcrawl/{name}", 0) for name in ("errors", "store/errors")), "see the warnings above"
+    yield "pages in the store", stats.get_value("simcrawl/store/pages", 0), _held(stats).partition(" in ")[2]

@@ -1,0 +1,146 @@
+"""What a crawl tells of itself: a line every minute, a summary where the log goes to a terminal, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawl.content import hub, page
+from tests.crawl.runner import MODES, crawl
+from tests.crawl.test_crawl import IN_ORDER, copies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.crawl.server import Site
+
+SETTINGS = """
+SPIDER_MODULES = ["simcrawl.crawl.spiders"]
+ADDONS = {"simcrawl.Addon": 500}
+DOWNLOAD_DELAY = 0
+"""
+LINE = re.compile(
+    r"INFO: Checked (\d+) pages \(at \d+ pages/min\): (\d+) exact and (\d+) near-duplicates, (\d+) dropped \(([\d.]+%)\); "
+    r"the store holds (\d+) pages"
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The least that is a Scrapy project."""
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = shop\n")
+    (tmp_path / "shop.py").write_text(SETTINGS + "".join(f"{name} = {value!r}\n" for name, value in IN_ORDER.items()))
+    return tmp_path
+
+
+def in_terminal(project: Path, *arguments: str) -> Iterator[str]:
+    """Run Scrapy with a terminal for its standard error, and yield what it shows line by line."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "scrapy", *arguments], cwd=project, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    with os.fdopen(ours, errors="replace") as terminal, process, suppress(OSError):  # how Linux says that the other end is closed
+        yield from terminal
+    assert process.returncode == 0
+
+
+def in_pipe(project: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "scrapy", *arguments]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=True, timeout=120).stderr
+
+
+def test_a_terminal_shows_how_far_the_crawl_is_and_at_its_end_a_summary_and_what_to_do_next(site: Site, project: Path) -> None:
+    copies(site)
+    last = Event()
+    site.add("/behind-other", page("7.4/en/openpgp"), hold=last)
+    lines = []
+    # The last page is held back until a line has told of all the others, and that five of them are stored.
+    for line in in_terminal(project, "crawl", "site", "-a", f"url={site.url()}", "-s", "LOGSTATS_INTERVAL=0.2"):
+        lines.append(line)
+        if (told := LINE.search(line)) and told.groups() == ("7", "1", "1", "2", "28.6%", "5"):
+            last.set()
+    assert last.is_set()
+    screen = "".join(lines)
+    for row in (
+        "pages checked *│ *8 ",
+        "new *│ *5 ",
+        "exact duplicates *│ *1 *│ 12.5%",
+        "not compared *│ *1 *│ short 1",
+        "pages dropped *│ *2 *│ 25.0%",
+    ):
+        assert re.search(row, screen), row
+    assert "known by their URL" not in screen
+    assert (
+        screen.index("Dumping Scrapy stats")
+        < screen.index("pages checked")
+        < screen.index("2 of 8 pages are copies (25.0%), 2 were dropped.")
+    )
+    command = lines[-1].strip().rpartition("Which, why, and as copies of what: ")[2]
+    assert command == "scrapy simcrawl duplicates"
+    listed = subprocess.run([sys.executable, "-m", *command.split()], cwd=project, capture_output=True, text=True, check=True)
+    assert len(listed.stdout.splitlines()) == 2
+
+
+def test_a_pipe_gets_no_table_and_a_store_of_another_place_is_named(site: Site, project: Path) -> None:
+    copies(site)
+    log = in_pipe(project, "crawl", "site", "-a", f"url={site.url()}", "-s", "SIMCRAWL_STORE=of mine")
+    assert "│" not in log
+    command = log.splitlines()[-1].rpartition(": ")[2]
+    assert command == f"simcrawl duplicates '{project}/.scrapy/of mine'"
+
+
+@pytest.mark.parametrize("quiet", ["LOG_FILE=log.txt", "LOG_LEVEL=WARNING", "LOG_ENABLED=False"])
+def test_who_wants_no_log_on_the_terminal_gets_no_summary_there(site: Site, project: Path, quiet: str) -> None:
+    site.add("/", page("7.4/en/openpgp"))
+    assert list(in_terminal(project, "crawl", "site", "-a", f"url={site.url()}", "-s", quiet)) == []
+    if quiet.startswith("LOG_FILE"):
+        log = (project / "log.txt").read_text()
+        assert "None of 1 pages is a copy of another" in log
+        assert "│" not in log
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_line_comes_as_often_as_scrapy_s_own(site: Site, mode: str) -> None:
+    copies(site)
+    told = crawl("Reported", site.url(), mode=mode, settings=IN_ORDER | {"LOGSTATS_INTERVAL": 0.05, "LOG_LEVEL": "INFO"})
+    assert LINE.search(told.log)
+    assert "To see them afterwards, set SIMCRAWL_STORE to a directory" in told.log
+    assert not any(word in told.log for word in ("Traceback", "ERROR"))
+
+
+def test_where_scrapy_s_line_is_off_so_is_ours(site: Site) -> None:
+    copies(site)
+    silent = crawl("Plain", site.url(), settings=IN_ORDER | {"LOGSTATS_INTERVAL": 0, "LOG_LEVEL": "INFO"})
+    assert "Checked" not in silent.log
+    assert "2 of 8 pages are copies" in silent.log
+
+
+def test_a_store_whose_size_cannot_be_read_hinders_nobody(site: Site, tmp_path: Path) -> None:
+    site.add("/", hub("/first"))
+    site.add("/first", page("7.4/en/protection"))
+    settings = {"SIMCRAWL_STORE": str(tmp_path / "store"), "LOGSTATS_INTERVAL": 0.05, "LOG_LEVEL": "INFO"}
+    outcome = crawl("Unmeasurable", site.url(), settings=settings)
+    assert outcome.log.count("simcrawl cannot read the size of its store") == 1
+    assert LINE.search(outcome.log)
+    assert outcome.paths("kept") == ["/", "/first"]
+
+
+def test_every_drop_is_told_with_its_original_its_distance_and_its_similarity(site: Site) -> None:
+    copies(site)
+    log = crawl("Plain", site.url(), settings=IN_ORDER | {"LOG_LEVEL": "DEBUG"}).log
+    drops = re.findall(
+        r"(INFO|DEBUG): Dropped (page.*) of \S+(/\S+): (\S+ ?\S*) of http://[^/]+(/\S+) \(distance (\d+), similarity ([\d.]+)\)", log
+    )
+    assert [drop[:5] for drop in drops] == [
+        ("INFO", "page and outlinks", "/second", "identical text", "/first"),
+        ("DEBUG", "page", "/near", "near-duplicate", "/first"),
+    ]
+    assert (drops[0][5:], drops[1][5] in "01234567", 0.93 <= float(drops[1][6]) < 1) == (("0", "1.000"), True, True)

@@ -1,0 +1,240 @@
+"""Runs what stands in the documentation, and compares what comes out with what the documentation says.
+
+Of a Markdown page, blocks of `console` are run in order: lines after `$ ` are commands, the others what they print on a terminal; a line
+`...` stands for any lines. A block of `python` whose first line is a comment with a path is a file: it is written, or appended to one
+that is there. What differs from run to run (times, sizes on disk) is compared by its form only.
+
+    python -m tests.documents docs/tutorial.md
+
+runs a page and writes what was really printed into it.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from fcntl import ioctl
+from pathlib import Path
+from struct import pack
+from tempfile import TemporaryDirectory
+from termios import TIOCSWINSZ
+from typing import TYPE_CHECKING, Self
+
+from simcrawl.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+COLUMNS = 130
+SERVER = "python -m simcrawl.crawl.demo_server"
+SHOWN_PORT = ":18000"
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_VARIES = (
+    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\+00:00)?"), "TIME"),
+    (re.compile(r"datetime\.datetime\([^)]*\)+"), "TIME"),
+    (re.compile(r"(seconds\S* )\d+\.\d+"), r"\1SECONDS"),
+    (re.compile(r"at \d+ pages/min"), "at N pages/min"),
+    (re.compile(r"Scrapy [\d.]+|python3\.\d+"), "VERSION"),
+    (re.compile(r"[\d.,]+ ?[kMG]B"), "SIZE"),
+    (re.compile(r"(bytes\W+)\d+"), r"\1SIZE"),
+    (re.compile(r"([─━═ -])\1+"), r"\1"),
+)
+
+
+@dataclass
+class Block:
+    """A fenced block: its language, its lines, and the number of its first line in the page."""
+
+    language: str
+    lines: list[str]
+    start: int
+
+    @property
+    def path(self) -> str | None:
+        """Where a block that is a file goes."""
+        named = re.fullmatch(r"# ([\w/.-]+\.(?:py|cfg))", self.lines[0]) if self.lines else None
+        return named[1] if named and self.language == "python" else None
+
+    def commands(self) -> Iterator[tuple[str, list[str], int]]:
+        """Yield each command of a console, what it prints, and the number of the first line of that."""
+        starts = [number for number, line in enumerate(self.lines) if line.startswith("$ ")]
+        for number, after in zip(starts, [*starts[1:], len(self.lines)], strict=True):
+            yield self.lines[number][2:], self.lines[number + 1 : after], self.start + number + 1
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the fenced blocks of a page."""
+    found: list[Block] = []
+    inside = False
+    for number, line in enumerate(page.read_text().splitlines(), start=1):
+        if line.startswith("```"):
+            inside = not inside
+            if inside:
+                found.append(Block(line[3:], [], number + 1))
+        elif inside:
+            found[-1].lines.append(line)
+    return found
+
+
+class Shell:
+    """A terminal in a directory, and the demonstration site beside it once a page asks for that."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._port = SHOWN_PORT
+        self._server: subprocess.Popen[str] | None = None
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self._env = os.environ | {"PATH": path, "TERM": "xterm", "COLUMNS": str(COLUMNS)}
+        self._names = {str(directory.resolve()): "/home/me", sys.prefix: "/home/me/venv"}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._server:
+            self._server.terminate()
+            self._server.communicate()
+
+    def run(self, command: str) -> list[str]:
+        """Run a command and return the lines that it shows."""
+        if command.startswith("cd "):
+            self.directory /= command[3:]
+            # Of one seed, so that estimates come out the same.
+            open_store(self.directory / ".scrapy" / "simcrawl", seed=1).close()
+            return []
+        if command == SERVER:
+            return self.serve()
+        ours, theirs = pty.openpty()
+        ioctl(theirs, TIOCSWINSZ, pack("HHHH", 50, COLUMNS, 0, 0))
+        real = command.replace(SHOWN_PORT, self._port)
+        process = subprocess.Popen(
+            ["bash", "-c", real], cwd=self.directory, env=self._env, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
+        os.close(theirs)
+        shown = b""
+        with process, suppress(OSError):  # how Linux says that the other end is closed
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        os.close(ours)
+        text = _ESCAPES.sub("", shown.decode()).replace("\r\n", "\n")
+        for name, shown_name in (self._names | {self._port: SHOWN_PORT}).items():
+            text = text.replace(name, shown_name)
+        return [line.rstrip().rpartition("\r")[2] for line in text.splitlines()]
+
+    def serve(self) -> list[str]:
+        """Serve the demonstration site on a free port, whatever port the page shows."""
+        self._server = subprocess.Popen([*SERVER.split(), "0"], env=self._env, stdout=subprocess.PIPE, text=True)
+        assert self._server.stdout
+        line = self._server.stdout.readline().rstrip()
+        port = re.search(r":\d+", line)
+        assert port, line
+        self._port = port[0]
+        return [line.replace(self._port, SHOWN_PORT)]
+
+    def write(self, path: str, lines: list[str]) -> None:
+        """Write a file, or append to it."""
+        with (self.directory / path).open("a") as file:
+            file.write("\n".join(lines).replace(SHOWN_PORT, self._port) + "\n")
+
+
+def play(page: Path, shell: Shell) -> Iterator[tuple[list[str], list[str], int]]:
+    """Run a page, and yield what each command should print, what it printed, and the line of the page."""
+    for block in blocks(page):
+        if block.path:
+            shell.write(block.path, block.lines[1:])
+        elif block.language == "console":
+            for command, expected, number in block.commands():
+                yield expected, shell.run(command), number
+
+
+def same(line: str) -> str:
+    """Return a line without what differs from run to run."""
+    for pattern, replacement in _VARIES:
+        line = pattern.sub(replacement, line)
+    return line.strip()
+
+
+def segments(lines: list[str]) -> list[list[str]]:
+    """Return the runs of lines between the lines `...`."""
+    found: list[list[str]] = [[]]
+    for line in lines:
+        if line.strip() == "...":
+            found.append([])
+        else:
+            found[-1].append(line)
+    return found
+
+
+def difference(expected: list[str], printed: list[str]) -> str:
+    """Return what is not as expected; empty where all is."""
+    wanted, real = [list(map(same, part)) for part in segments(expected)], list(map(same, printed))
+    place = 0
+    for number, part in enumerate(wanted):
+        found = _find(part, real, place, at_start=not number, at_end=number == len(wanted) - 1)
+        if found is None:
+            return "\n".join(["expected:", *part, "", "printed:", *real[place:]])
+        place = found + len(part)
+    return ""
+
+
+def _find(part: list[str], lines: list[str], place: int, *, at_start: bool, at_end: bool) -> int | None:
+    last = len(lines) - len(part)
+    tried = range(last, last + 1) if at_end else range(place, (place if at_start else last) + 1)
+    if at_start and at_end and last:
+        return None
+    return next((start for start in tried if start >= place and lines[start : start + len(part)] == part), None)
+
+
+def renewed(expected: list[str], printed: list[str]) -> list[str]:
+    """Return what was printed, left out where the page leaves out: a part is found by how its first line begins, numbers aside."""
+    parts = segments(expected)
+    if len(parts) == 1:
+        return printed
+    new: list[str] = []
+    for number, part in enumerate(parts):
+        if number == len(parts) - 1:
+            start = len(printed) - len(part)
+        else:
+            start = 0 if not number or not part else next(i for i, line in enumerate(printed) if _shape(line).startswith(_shape(part[0])))
+        new += [*(["  ..."] if number else []), *printed[start : start + len(part)]]
+    return new
+
+
+def _shape(line: str) -> str:
+    return re.sub(r"\d+", "0", same(line))
+
+
+def main() -> None:
+    """Renew the pages that the arguments name."""
+    for name in sys.argv[1:]:
+        page = Path(name).resolve()
+        lines = page.read_text().splitlines()
+        with TemporaryDirectory() as directory, Shell(Path(directory)) as shell:
+            prepare(page, shell)
+            changes = [(number, expected, renewed(expected, printed)) for expected, printed, number in play(page, shell)]
+        for number, expected, new in reversed(changes):
+            lines[number - 1 : number - 1 + len(expected)] = new
+        page.write_text("\n".join(lines) + "\n")
+        sys.stdout.write(f"{name}: {len(changes)} commands\n")
+
+
+def prepare(page: Path, shell: Shell) -> None:
+    """Make what every page but the tutorial takes for granted: the tutorial's project, and its site being served."""
+    if page.stem != "tutorial":
+        for block in blocks(page.with_name("tutorial.md")):
+            if block.path:
+                shell.write(block.path, block.lines[1:])
+            elif block.language == "console":
+                for command, _, _ in block.commands():
+                    if command.startswith(("scrapy startproject", "cd ", SERVER)):
+                        shell.run(command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""The documentation says what is so: examples run, outputs are real, lists are complete and name nothing that does not exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+
+import simcrawl
+from simcrawl import cli
+from simcrawl.config import SETTINGS, Config
+from tests.crawl import content
+from tests.crawl.content import hub, page
+from tests.crawl.runner import crawls
+from tests.crawl.test_crawl import IN_ORDER, copies
+from tests.documents import ROOT, Block, Shell, blocks, difference, play, prepare, renewed, same, segments
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.server import Site
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+REFERENCE = (ROOT / "docs" / "reference.md").read_text()
+PLAYED = [page for page in PAGES if any(block.language == "console" for block in blocks(page))]
+
+
+# ---- examples
+
+
+@pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.stem)
+def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None:
+    with Shell(tmp_path) as shell:
+        prepare(page, shell)
+        wrong = [
+            f"{page.name}, line {number}: {told}"
+            for expected, printed, number in play(page, shell)
+            if (told := difference(expected, printed))
+        ]
+    assert not wrong, "\n\n".join(["renew the page with python -m tests.documents, and read what changed", *wrong])
+
+
+def _python() -> list[Any]:
+    return [
+        pytest.param(block, id=f"{page.stem}-{block.start}")
+        for page in PAGES
+        for block in blocks(page)
+        if block.language == "python" and not block.path
+    ]
+
+
+@pytest.mark.parametrize("block", _python())
+def test_python_in_the_documentation_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = simcrawl.fingerprint_page(page("7.4/en/autotext"), url="https://example.org/other")
+    names: dict[str, Any] = {"html": page(), "other": other}
+    exec(compile("\n".join(block.lines), f"line {block.start}", "exec"), names)
+    settings = {name: value for name, value in names.items() if name.startswith("SIMCRAWL_")}
+    assert settings.keys() <= SETTINGS.keys()
+    Config.from_settings(settings.get)
+
+
+def test_what_readme_shows_of_the_demonstration_is_what_it_shows() -> None:
+    (shown,) = (block.lines for block in blocks(ROOT / "README.md") if block.lines and block.lines[0] == "Dropped pages")
+    with Shell(ROOT) as shell:
+        printed = shell.run("scrapy crawl demo --nolog")
+    assert set(map(same, shown)) - {"..."} <= set(map(same, printed))
+
+
+def test_the_checks_of_outputs_can_fail() -> None:
+    assert difference(["a", "...", "d"], ["a", "b", "c", "d"]) == ""
+    assert difference(["took 3 seconds: 2.5"], ["took 3 seconds: 2.7"]) == ""
+    for expected in (["a", "...", "c"], ["b", "...", "d"], ["a", "...", "x", "...", "d"], ["a", "b", "c"], ["a", "...", "b", "d"]):
+        assert difference(expected, ["a", "b", "c", "d"]), expected
+    assert renewed(["a1", "...", "b1", "...", "c1"], ["a2", "x", "b2", "y", "c2"]) == ["a2", "  ...", "b2", "  ...", "c2"]
+    assert segments(["...", "a"]) == [[], ["a"]]
+
+
+# ---- links
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+# ---- the reference
+
+
+def _listed(heading: str) -> set[str]:
+    """Return the names in the first column of a section's tables."""
+    section = REFERENCE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    assert section, heading
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+def test_every_setting_is_listed_and_no_other() -> None:
+    assert _listed("Settings") == SETTINGS.keys()
+    assert {f"SIMCRAWL_{field.name.upper()}" for field in fields(Config)} == SETTINGS.keys()
+    example = (ROOT / "settings_example.py").read_text()
+    assert set(re.findall(r"^(?:# )?(SIMCRAWL_\w+) = ", example, re.MULTILINE)) == SETTINGS.keys()
+
+
+def test_no_page_names_a_setting_that_does_not_exist() -> None:
+    for file in [*PAGES, ROOT / "CHANGES.md"]:
+        assert set(re.findall(r"\bSIMCRAWL_[A-Z_]+\b", file.read_text())) <= SETTINGS.keys(), file
+
+
+def test_the_defaults_listed_are_the_defaults() -> None:
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in REFERENCE.splitlines() if line.startswith("| `SIMCRAWL_")]
+    for name, default, _ in rows:
+        real = SETTINGS[name.strip("`")][1]
+        if real is not None:
+            assert ast.literal_eval(default.strip("`")) == real, name
+        else:
+            assert not default.startswith("`"), name
+
+
+def test_every_command_is_listed_and_no_other() -> None:
+    group: Any = cli.cli
+    listed = {name.split()[1] for name in _listed("Command line")}
+    assert listed == set(group.commands)
+    for file in PAGES:
+        asked = re.findall(r"(?:\$ |`|    )(?:scrapy )?simcrawl ([a-z]+)\b", file.read_text())
+        assert set(asked) <= set(group.commands), file
+
+
+def test_every_option_that_a_page_names_exists() -> None:
+    group: Any = cli.cli
+    real = {opt for command in group.commands.values() for param in command.params if isinstance(param, click.Option) for opt in param.opts}
+    rows = [line for line in REFERENCE.splitlines() if line.startswith("| `simcrawl ")]
+    assert {option for row in rows for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", row)} <= real
+
+
+def test_every_meta_key_and_every_signal_is_listed() -> None:
+    from simcrawl.crawl import signals
+
+    sources = "\n".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").rglob("*.py"))
+    read = set(re.findall(r"^(?:\w*META_KEY|_\w*_META) = \"(\w+)\"", sources, re.MULTILINE))
+    assert _listed("Request meta") == read
+    sent = {name for name, value in vars(signals).items() if type(value) is object}
+    assert set(re.findall(r"`simcrawl\.signals\.(\w+)\(", REFERENCE)) == sent
+
+
+# ---- stats
+
+
+def _stats() -> dict[str, str]:
+    """Return the names of the stats, each as a pattern: `<d>` stands for a number, `<reason>` for a reason."""
+    section = REFERENCE.partition("\n## Stats\n")[2].partition("\n## ")[0]
+    names: dict[str, str] = {}
+    for line in section.splitlines():
+        cells = line.split("|")
+        if not line.startswith("| `"):
+            continue
+        found = [name for cell in cells[1:3] for name in re.findall(r"`((?:simcrawl|\.\.\.)/[^`]+)`", cell)]
+        for name in found:
+            full = name.replace("...", found[0].rpartition("/")[0])
+            names[full] = re.sub(r"<\w+>", r"[^/]+", full)
+    return names
+
+
+def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    site.add("/", hub("/first", "/second", "/near", "/other", "/empty", "/data", "/missing", "/sections"))
+    site.add("/empty", "<html><body></body></html>")
+    site.add("/data", "{}", Content_Type="application/json")
+    site.add("/sections", f"<section>{content.topic('7.4/en/openpgp')}</section>" * 2)
+    jobs = [
+        {"spider": name, "arguments": {"url": site.url(path)}}
+        for name, path in (("Plain", "/"), ("MetaOptOut", "/"), ("Sections", "/sections"))
+    ]
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_ITEM_FIELD": "text", "HTTPERROR_ALLOW_ALL": True}
+    found = {name for outcome in crawls(jobs, settings=settings) for name in outcome.stats if name.startswith("simcrawl/")}
+    patterns = _stats().values()
+    assert [name for name in sorted(found) if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []
+    # Those that a crawl without failures does not set, or not this one.
+    rare = {
+        "simcrawl/errors",
+        "simcrawl/store/errors",
+    }
+    missing = {name for name, pattern in _stats().items() if not any(re.fullmatch(pattern, other) for other in found)}
+    assert missing == rare
+    assert all(name in (ROOT / "simcrawl" / "crawl" / "session.py").read_text() for name in rare)
+
+
+def test_every_reason_to_skip_a_page_is_listed() -> None:
+    from simcrawl.pages import Reason
+
+    row = next(line for line in REFERENCE.splitlines() if line.startswith("| `simcrawl/pages/skipped`"))
+    listed = set(re.findall(r"`(\w+)`", row.partition("skipped/<reason>`")[2]))
+    sources = "\n".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").rglob("*.py"))
+    assert {reason.value for reason in Reason} <= listed
+    assert [reason for reason in listed - {reason.value for reason in Reason} if f'"{reason}"' not in sources] == []
