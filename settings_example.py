@@ -41,4 +41,6 @@ SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000
 SIMCRAWL_SYNC_SECONDS = 1.0
 # Name of a text field: near-duplicate items are dropped too.
 # SIMCRAWL_ITEM_FIELD = "text"
+# Keep the texts of pages, compressed, so that `simcrawl report` shows what differs: True (up to 100 MB of them), or a number of bytes.
+SIMCRAWL_KEEP_TEXT = False
 SIMCRAWL_DEBUG = False

@@ -96,6 +96,20 @@ def _workers(value: Any) -> int | None:
     return None if value == "auto" else int(_number(int, 0, 64)(value))
 
 
+_KEPT_TEXT = 100_000_000
+
+
+def _keep_text(value: Any) -> int:
+    try:
+        return _KEPT_TEXT if _boolean(value) else 0
+    except ValueError:
+        pass
+    try:
+        return int(_number(int, 0, _MANY)(value))
+    except ValueError:
+        raise ValueError("use True, False, or how many bytes the texts of a store may take") from None
+
+
 SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_ENABLED": (_boolean, True),
     "SIMCRAWL_STORE": (_path, "simcrawl"),
@@ -116,6 +130,7 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_MAX_WORKER_BYTES": (_number(int, 1, _MANY), MAX_WORKER_BYTES),
     "SIMCRAWL_SYNC_SECONDS": (_seconds, 1.0),
     "SIMCRAWL_ITEM_FIELD": (_text, None),
+    "SIMCRAWL_KEEP_TEXT": (_keep_text, False),
     "SIMCRAWL_DEBUG": (_boolean, False),
 }
 """Name of each setting: how it is parsed, and its default (None: the recipe's own value, or off)."""
@@ -144,6 +159,7 @@ class Config:
     max_worker_bytes: int
     sync_seconds: float
     item_field: str | None
+    keep_text: int
     debug: bool
 
     @classmethod
@@ -161,7 +177,7 @@ class Config:
         """The keyword arguments of `simcrawl.Detector`."""
         names = ("recipe", "max_distance", "min_similarity", "min_features", "min_around", "outlinks", "extractor")
         limits = ("action", "scope", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds")
-        return {name: getattr(self, name) for name in names + limits}
+        return {name: getattr(self, name) for name in names + limits} | {"keep_content": self.keep_text > 0}
 
 
 def parse(name: str, value: Any) -> Any:

@@ -72,7 +72,8 @@ class Reason(StrEnum):
 class Page:
     """What is known of every page. Digests are 16 bytes, keyed with the seed.
 
-    `text_length`: characters of the text that the fingerprint is of. `text`: the main text, on request only.
+    `text_length`: characters of the text that the fingerprint is of. `text`: the main text, and `content`: the content that is compared, a
+    block a line; both on request only.
     """
 
     url: str
@@ -82,6 +83,7 @@ class Page:
     text_length: int = 0
     outlinks: int = 0
     text: str | None = field(default=None, compare=False, repr=False)
+    content: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,20 +146,21 @@ def fingerprint_page(
     max_bytes: int = MAX_PAGE_BYTES,
     max_seconds: float = MAX_PAGE_SECONDS,
     keep_text: bool = False,
+    keep_content: bool = False,
     seconds: dict[str, float] | None = None,
 ) -> PageFingerprint | Abstention:
     """Return the page's fingerprint, or an abstention that says why it has none.
 
     `encoding`: what the HTTP client found; None to look at the page's own declaration (`str` needs neither). `seed` (below
     2**64) makes fingerprints comparable with those of the same seed only. A page that took longer than `max_seconds` is not
-    interrupted; it abstains afterwards. `keep_text` keeps the main text in the result. `seconds`: CPU seconds are added to its
-    "extract" and "fingerprint".
+    interrupted; it abstains afterwards. `keep_text` keeps the main text in the result, `keep_content` the content.
+    `seconds`: CPU seconds are added to its "extract" and "fingerprint".
 
     Raises:
         SettingError: there is no such recipe, or its extractor does not exist.
     """
     body = encode(html)
-    work = _Work(resolve(recipe), seed, monotonic() + max_seconds, keep_text)
+    work = _Work(resolve(recipe), seed, monotonic() + max_seconds, keep_text, keep_content)
     known: dict[str, Any] = {"url": page_key(url), "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(body, seed)}
     if refusal := _refusal(body, max_bytes):
         return Abstention(reason=refusal, **known)
@@ -241,12 +244,14 @@ class _Work:
     seed: int
     deadline: float
     keep_text: bool
+    keep_content: bool = False
 
     def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
         cut = _Cut(extract.parts, self.seed)
         content = extract.tags.split() or cut.units(extract.parts.content)
         source, lines = self._source(extract, cut)
         known |= {"text_length": len(source), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
+        known["content"] = join(extract.parts.content) if self.keep_content else None
         fingerprint = self._fingerprint(source, lines, cut)
         if fingerprint is None or len(content) < self.recipe.min_features:
             return Abstention(reason=Reason.SHORT if content or units(extract.whole) else Reason.EMPTY, **known)

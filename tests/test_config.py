@@ -46,6 +46,7 @@ DEFAULTS = {
     "max_worker_bytes": 1_000_000_000,
     "sync_seconds": 1.0,
     "item_field": None,
+    "keep_text": 0,
     "debug": False,
 }
 ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
@@ -68,6 +69,7 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "max_worker_bytes": [(1, 1), ("500000000", 500_000_000)],
     "sync_seconds": [(0, 0), ("2.5", 2.5)],
     "item_field": [("text", "text")],
+    "keep_text": [(True, 100_000_000), ("False", 0), ("1", 100_000_000), (5_000_000, 5_000_000), ("2000000", 2_000_000)],
     "debug": [("True", True), (0, False)],
 }
 REFUSED: dict[str, list[Any]] = {
@@ -90,6 +92,7 @@ REFUSED: dict[str, list[Any]] = {
     "max_worker_bytes": [0, "1GB", math.inf],
     "sync_seconds": [-1, "often"],
     "item_field": ["", 3],
+    "keep_text": [-1, "much", "1 GB", 1.5, math.inf],
     "debug": ["verbose"],
 }
 CURES = {
@@ -112,6 +115,7 @@ CURES = {
     "max_worker_bytes": "use a whole number of 1 or more",
     "sync_seconds": "use a number of 0 or more",
     "item_field": "use a non-empty string",
+    "keep_text": "use True, False, or how many bytes the texts of a store may take",
     "debug": "use True or False",
 }
 

@@ -27,6 +27,8 @@ from simcrawl.recipes import Recipe
 from simcrawl.rule import Decision, Kind, Match, Rule, StoredPage, View
 from simcrawl.simhash import hamming_distance
 from simcrawl.store import BaseStore, Claim, Header, MemoryStore, Store, open_store
+from simcrawl.store.base import MOST_CRAWLS
+from simcrawl.store.texts import LONGEST
 from tests.strategies import RECIPE, abstention, crowded, designs, fingerprints, near, page
 
 if TYPE_CHECKING:
@@ -1017,3 +1019,68 @@ TestMemoryMachine = MemoryMachine.TestCase
 TestLmdbMachine = LmdbMachine.TestCase
 TestFoldingMachine = FoldingMachine.TestCase
 TestMemoryMachine.settings = TestLmdbMachine.settings = TestFoldingMachine.settings = settings(stateful_step_count=30)
+
+
+# ---- texts and records of crawls
+
+
+def with_text(made: PageFingerprint, content: str) -> PageFingerprint:
+    return replace(made, content=content)
+
+
+def test_texts_of_pages_and_near_duplicates_are_kept_where_that_is_asked_for(store: Store):
+    claimed(store, with_text(page(A, 1), "not asked for")).confirm()
+    store.keep_texts(10**6)
+    claimed(store, with_text(page(B, 2**40 - 1), "content of b\n内容")).confirm()
+    copy = store.claim(with_text(page(C, 2**40 - 2), "content of the copy"), NEAR)
+    assert copy.verdict.kind is Kind.NEAR_DUPLICATE
+    claimed(store, with_text(page(f"{A}withdrawn", 2**63), "withdrawn")).withdraw()
+    store.sync()
+    assert [store.text(url) for url in (A, B, C, f"{A}withdrawn")] == [None, "content of b\n内容", "content of the copy", None]
+    assert store.verify() == []
+    stored = store.page(B)
+    assert stored
+    assert stored.page.content is None
+
+
+def test_a_text_goes_with_its_page_and_with_its_content(store: Store):
+    store.keep_texts(10**6)
+    for url, fingerprint in ((A, 1), (B, 2**40 - 1)):
+        claimed(store, with_text(page(url, fingerprint), f"text of {url}")).confirm()
+    store.sync()
+    assert store.forget(A)
+    assert store.text(A) is None
+    claimed(store, page(B, 2**40 - 1, text="other")).confirm()
+    store.sync()
+    assert store.text(B) is None
+    assert store.verify() == []
+
+
+def test_texts_take_no_more_space_than_they_may(store: Store):
+    store.keep_texts(100_000)
+    noise = Random(7)
+    for index in range(40):
+        made = with_text(page(f"{A}{index}", noise.getrandbits(64)), "".join(chr(noise.randrange(0x4E00, 0x9FFF)) for _ in range(2_000)))
+        claimed(store, made).confirm()
+    store.sync()
+    kept = sum(store.text(f"{A}{index}") is not None for index in range(40))
+    assert 0 < kept < 40
+    assert store.texts_refused == 40 - kept
+    assert kept * 3_600 <= 100_000
+    assert store.verify() == []
+
+
+def test_a_text_is_kept_up_to_its_longest(store: Store):
+    store.keep_texts(10**6)
+    claimed(store, with_text(page(A, 1), "x" * (LONGEST + 1))).confirm()
+    store.sync()
+    assert store.text(A) == "x" * LONGEST
+
+
+def test_the_records_of_the_last_crawls_are_kept(store: Store):
+    assert store.crawls() == []
+    for number in range(MOST_CRAWLS + 3):
+        store.note_crawl({"number": number, "spider": "蜘蛛"})
+    assert [record["number"] for record in store.crawls()] == list(range(3, MOST_CRAWLS + 3))
+    assert store.crawls()[0]["spider"] == "蜘蛛"
+    assert store.verify() == []

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from simcrawl.pages import PageFingerprint
 from simcrawl.rule import Kind, Match, Rule
 from simcrawl.store import Header, Store, open_store
 from simcrawl.store.lmdb_store import FORMAT, MAGIC
+from simcrawl.store.texts import pack
 from tests.strategies import RECIPE, page
 
 if TYPE_CHECKING:
@@ -460,6 +462,44 @@ def test_a_flipped_byte_in_a_record_is_never_read_as_a_page(made: Path, where: i
                 read()
         assert any("fails its checksum" in line for line in store.verify())
         assert store.query(2**63, 0) == [Match(2**63, 0)]
+
+
+def test_a_store_from_before_texts_and_records_opens_and_takes_them(made: Path):
+    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
+        for name in (b"contents", b"crawls"):
+            txn.drop(env.open_db(name, txn=txn))
+    with open_store(made) as store:
+        assert (store.verify(), store.crawls(), store.text(A)) == ([], [], None)
+        store.keep_texts(10**6)
+        claim = store.claim(replace(page("http://c.test/", 2**40 - 1), content="kept"), NEAR).claim
+        assert claim
+        claim.confirm()
+        store.note_crawl({"spider": "s"})
+    with open_store(made) as store:
+        assert (store.verify(), store.crawls(), store.text("http://c.test/")) == ([], [{"spider": "s"}], "kept")
+
+
+@pytest.mark.parametrize("database", ["contents", "crawls"])
+def test_a_damaged_text_or_record_is_reported_and_refused(made: Path, database: str):
+    with open_store(made) as store:
+        store.keep_texts(10**6)
+        claim = store.claim(replace(page("http://c.test/", 2**40 - 1), content="kept"), NEAR).claim
+        assert claim
+        claim.confirm()
+        store.note_crawl({"spider": "s"})
+    change(made, database, lambda value: value[:-1] + b"?")
+    with open_store(made) as store:
+        (problem,) = store.verify()
+        assert problem.startswith(f"{database}: ")
+        with pytest.raises(StoreCorruptError, match="checksum"):
+            store.text("http://c.test/") if database == "contents" else store.crawls()
+
+
+def test_a_text_without_a_page_is_reported(made: Path):
+    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True, db=env.open_db(b"contents")) as txn:
+        txn.put(bytes(16), pack("whose?"))
+    with open_store(made) as store:
+        assert store.verify() == [f"contents: {bytes(16).hex()}: a text of no page and no duplicate"]
 
 
 def test_a_damaged_line_of_the_register_is_reported(made: Path):

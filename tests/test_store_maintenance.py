@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from subprocess import PIPE, Popen
@@ -20,6 +21,7 @@ from tests.strategies import page
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 URLS = [f"http://a.test/{i}" for i in range(60)]
+KEPT = "http://kept.test/"
 BARE = [Random(i).getrandbits(64) for i in range(5_000)]
 
 
@@ -37,6 +39,11 @@ def path(tmp_path: Path) -> Path:
         store.sync()
         for url in URLS[::5]:
             store.forget(url)
+        store.keep_texts(10**6)
+        claim = store.claim(replace(page(KEPT, 2**64 - 1), content="the text"), NEAR).claim
+        assert claim
+        claim.confirm()
+        store.note_crawl({"spider": "site"})
     return path
 
 
@@ -50,6 +57,8 @@ def contents(path: Path) -> tuple[object, ...]:
         held = {int(row[0]) for chunk in store.fingerprint_chunks() for row in chunk}
         for fingerprint in BARE[::50]:
             assert [match.fingerprint for match in store.query_fingerprint(fingerprint, 7)] == [fingerprint]
+        assert store.text(KEPT) == "the text"
+        assert store.crawls() == [{"spider": "site"}]
         counts = store.counts()
         return pages, held, list(store.duplicates()), counts["pages"], counts["fingerprints"], store.header.recipe, store.header.seed
 

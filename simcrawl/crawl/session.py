@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet, finalize
 
@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
+from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
@@ -137,6 +138,8 @@ class Session:
         except BaseException:
             self.store.close()
             raise
+        self.store.keep_texts(self.config.keep_text)
+        self.history = History()
         self.workers = PageWorkers(self.detector, self.config)
         self.lag = LoopLag()
         # Apart from the pages: look-ups and commits must not wait for a page that takes long.
@@ -179,12 +182,14 @@ class Session:
     async def judge(self, request: Request, response: Response, *, never_drop: bool) -> None:
         """Find the verdict on a page and bind it to its request. Never raises for a page or a store."""
         self._end_abandoned()
+        started = monotonic()
         try:
             case = await self._case(request, response, never_drop=never_drop)
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+        self.history.held(response.url, started)
         case.body = response.body
         _cases[request] = case
         if case.claim:
@@ -350,7 +355,7 @@ class Session:
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot remove expired pages; the next crawl tries again: %s", exc)
 
-    async def close(self) -> None:
+    async def close(self, reason: str = "") -> None:
         """Write what is confirmed, set the final stats, and give back the store."""
         self._ending = True
         self._end_abandoned()
@@ -359,7 +364,7 @@ class Session:
         self.lag.stop()
         self.workers.close()
         try:
-            await self._store_workers.run(self._close_store)
+            await self._store_workers.run(self._close_store, reason)
         except Exception as exc:  # noqa: BLE001 - as above
             self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
         self._tell_cost()
@@ -373,12 +378,17 @@ class Session:
         for name, number in numbers.items():
             self.stats.set_value(f"simcrawl/{name}", number)
 
-    def _close_store(self) -> None:
+    def _close_store(self, reason: str) -> None:
         try:
             self.store.sync()
             counts = self.store.size()
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
             self.stats.set_value("simcrawl/store/bytes", counts["bytes"])
+            if self.config.keep_text:
+                self.stats.set_value("simcrawl/store/texts_refused", self.store.texts_refused)
+            spider: Any = self.crawler.spider
+            crawl = {"spider": spider.name, "reason": reason, "recipe": self.detector.recipe.identity}
+            self.store.note_crawl(self.history.record(crawl, self.stats.get_stats(), self.config, self.detector.rule))
         finally:
             with self._closing:
                 self._closed = True

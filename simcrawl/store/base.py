@@ -18,16 +18,17 @@ from itertools import chain
 from operator import attrgetter
 from threading import Lock
 from time import monotonic, time
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from simcrawl.errors import SettingError, StoreError, StoreFullError, StoreMismatchError
 from simcrawl.pages import Abstention, PageFingerprint, page_key
 from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
 from simcrawl.recipes import Recipe, resolve
-from simcrawl.rule import Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.simhash import words
 from simcrawl.store.index import PageIndex
 from simcrawl.store.packed import Packer
+from simcrawl.store.texts import TextsWaiting, pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -45,6 +46,8 @@ _TOUCH_SECONDS = 3_600
 # Fingerprints without pages are written at the latest when so many wait: 200 bytes of memory each.
 _MOST_BARE = 1 << 16
 _MISSING = object()
+MOST_CRAWLS = 20
+"""How many records of crawls a store keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,7 @@ class Claim:
         self.previous = previous
         self.settled = settled
         self.waiting: list[Callable[[], object]] = []
+        self.text: bytes | None = None
 
     def confirm(self, callback: str = "") -> None:
         """Let the page be written by the next group commit. Never blocks on I/O; no effect once settled.
@@ -214,6 +218,7 @@ class BaseStore(ABC):
         self._recipe: Recipe | None = None
         self._claims: dict[str, Claim] = {}
         self._register: dict[str, Duplicate | None] = {}
+        self._texts = TextsWaiting()
         self._committing, self._deciding, self._lock = Lock(), Lock(), Lock()
         self._last_commit = monotonic()
 
@@ -273,6 +278,26 @@ class BaseStore(ABC):
         Raises:
             StoreError: the store cannot be read.
         """
+
+    @abstractmethod
+    def _write_texts(self, texts: Mapping[str, bytes], most: int) -> int:
+        """Write packed texts of pages and lines that are written, `most` bytes in all; return how many found no space."""
+
+    @abstractmethod
+    def _text(self, url: str) -> bytes | None:
+        """Return the packed text of a URL."""
+
+    @abstractmethod
+    def note_crawl(self, record: Mapping[str, Any]) -> None:
+        """Record what became of a crawl, durably, as a JSON object; of the records the last `MOST_CRAWLS` are kept.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+
+    @abstractmethod
+    def crawls(self) -> list[dict[str, Any]]:
+        """Return the records of crawls, the latest last."""
 
     @abstractmethod
     def verify(self) -> list[str]:
@@ -363,7 +388,9 @@ class BaseStore(ABC):
         self._check(page)
         self._write_ahead()
         with self._view() as view:
-            return self._decide(page, rule, view, never_drop=never_drop, callback=callback)
+            admission = self._decide(page, rule, view, never_drop=never_drop, callback=callback)
+        self._keep_text(page, admission)
+        return admission
 
     def _write_ahead(self) -> None:
         # Commits are somebody else's business, but what waits for them must not outgrow the memory.
@@ -420,7 +447,7 @@ class BaseStore(ABC):
                     f"{len(self._index)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
                 )
             first_seen = known.first_seen if known else now
-            stored = StoredPage(replace(page, text=None), first_seen, now, confirmed=False, unique=unique and not known)
+            stored = StoredPage(replace(page, text=None, content=None), first_seen, now, confirmed=False, unique=unique and not known)
             claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
             self._index.add(stored)
         return claim
@@ -438,6 +465,8 @@ class BaseStore(ABC):
             url = claim.stored.page.url
             del self._claims[url]
             if confirmed:
+                if claim.text:
+                    self._texts.add(url, claim.text)
                 self._index.replace(replace(claim.stored, confirmed=True, callback=callback))
                 if claim.stored.unique:
                     # It is nobody's copy any more.
@@ -454,6 +483,42 @@ class BaseStore(ABC):
             if not claim.settled:
                 claim.waiting.append(callback)
             return not claim.settled
+
+    # ---- texts
+
+    def keep_texts(self, most: int) -> None:
+        """From now on keep the contents of pages that come with one, and of their near-duplicates, while they take less than `most` bytes.
+
+        A store that is full of them keeps no more; `texts_refused` counts those.
+        """
+        self._texts.most = most
+
+    @property
+    def texts_refused(self) -> int:
+        """How many texts found no space since the store was opened."""
+        return self._texts.refused
+
+    def text(self, url: str) -> str | None:
+        """Return the committed content of a page or of a near-duplicate, a block a line; None where none was kept.
+
+        At most 100,000 characters of it are kept.
+
+        Raises:
+            StoreError: the store cannot be read, or the text is damaged.
+        """
+        packed = self._text(page_key(url))
+        return None if packed is None else unpack(packed)
+
+    def _keep_text(self, page: PageFingerprint | Abstention, admission: Admission) -> None:
+        if not self._texts.most or not page.content or admission.waits_for:
+            return
+        if claim := admission.claim:
+            # Only this one's: a page that is settled meanwhile goes without.
+            claim.text = pack(page.content)
+        elif admission.verdict.kind is Kind.NEAR_DUPLICATE:
+            packed = pack(page.content)
+            with self._lock:
+                self._texts.add(page.url, packed)
 
     def admit_fingerprint(self, fingerprint: int, max_distance: int = 3) -> Match | None:
         """Return the nearest stored fingerprint within the radius; insert where there is none. One atomic step.
@@ -554,6 +619,7 @@ class BaseStore(ABC):
             with self._lock:
                 known = self._index.remove(url) is not None
                 known = self._register.pop(url, None) is not None or known
+                self._texts.remove(url)
                 if claim := self._claims.pop(url, None):
                     claim.settled = True
         for wake in claim.waiting if claim else ():
@@ -587,10 +653,17 @@ class BaseStore(ABC):
             with self._lock:
                 pages = [claim.previous for claim in self._claims.values() if claim.previous]
                 pages += [stored for stored in self._index if stored.confirmed]
-                bare, register = self._index.take_bare(), dict(self._register)
+                bare, register, texts = self._index.take_bare(), dict(self._register), self._texts.take()
             if pages or bare or register:
                 self._write(pages, bare, register)
                 self._forget_written(pages, register)
+            if texts:
+                self._sync_texts(texts)
+
+    def _sync_texts(self, texts: Mapping[str, bytes]) -> None:
+        refused = self._write_texts(texts, self._texts.most)
+        with self._lock:
+            self._texts.written(texts, refused=refused)
 
     def commit_if_due(self) -> None:
         """`sync`, where the last commit is `sync_seconds` ago."""

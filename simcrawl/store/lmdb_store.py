@@ -20,8 +20,8 @@ import lmdb
 import numpy as np
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
-from simcrawl.store.base import BaseStore, Duplicate, Header
-from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems
+from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header
+from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
 from simcrawl.store.tables import PackedTables, TableDatabases
 from simcrawl.store.truncation import filled_up, missing_bytes
 
@@ -199,6 +199,24 @@ class LmdbStore(BaseStore):
         with self._reader() as snapshot:
             yield from self._tables.chunks(snapshot.txn, size)
 
+    def _write_texts(self, texts: Mapping[str, bytes], most: int) -> int:
+        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+            return put_texts(Snapshot(txn, self._databases, self._tables, self.header), texts, most)
+
+    def _text(self, url: str) -> bytes | None:
+        with self._reader() as snapshot:
+            return snapshot.text(url)
+
+    def note_crawl(self, record: Mapping[str, Any]) -> None:
+        """Record what became of a crawl, durably."""
+        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+            put_crawl(txn, self._databases, record, MOST_CRAWLS)
+
+    def crawls(self) -> list[dict[str, Any]]:
+        """Return the records of crawls, the latest last."""
+        with self._reader() as snapshot:
+            return list(snapshot.crawls())
+
     def verify(self) -> list[str]:
         """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything."""
         with self._reader() as snapshot:
@@ -354,7 +372,7 @@ def environment(path: Path, map_size: int = MAP_SIZE) -> lmdb.Environment:
 def databases(env: lmdb.Environment) -> Databases:
     """Return the databases of pages, owners and the register, made where there are none."""
     links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True) for name in ("fingerprints", "bodies", "texts")}
-    return Databases(**links, **{name: env.open_db(name.encode()) for name in ("meta", "pages", "duplicates")})
+    return Databases(**links, **{name: env.open_db(name.encode()) for name in ("meta", "pages", "duplicates", "contents", "crawls")})
 
 
 def table_databases(env: lmdb.Environment, header: Header, *, create: bool = True) -> TableDatabases:

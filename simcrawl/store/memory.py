@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simcrawl.simhash import words
-from simcrawl.store.base import BaseStore, Duplicate, Header, Reader
+from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header, Reader
 from simcrawl.store.index import PageIndex
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ class MemoryStore(BaseStore):
         super().__init__(header or Header(), sync_seconds=sync_seconds)
         self._committed = PageIndex(self._packer)
         self._duplicates: dict[str, Duplicate] = {}
+        self._contents: dict[str, bytes] = {}
+        self._crawls: list[dict[str, Any]] = []
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
@@ -37,6 +39,9 @@ class MemoryStore(BaseStore):
         # Unlike a database this one has no snapshots: a decision under way must not see half of it.
         with self._deciding:
             for stored in pages:
+                known = self._committed.page(stored.page.url)
+                if known and known.page.body_digest != stored.page.body_digest:
+                    self._contents.pop(stored.page.url, None)
                 self._committed.add(stored)
             for fingerprint in bare:
                 self._committed.add_bare(fingerprint)
@@ -45,6 +50,7 @@ class MemoryStore(BaseStore):
 
     def _erase(self, url: str) -> bool:
         known = self._duplicates.pop(url, None) is not None
+        self._contents.pop(url, None)
         return self._committed.remove(url) is not None or known
 
     def _expire(self, before: float, spared: Container[str]) -> Iterator[int]:
@@ -53,6 +59,8 @@ class MemoryStore(BaseStore):
             for url in old:
                 self._committed.remove(url)
             self._duplicates = {url: line for url, line in self._duplicates.items() if line.when >= before}
+            # A text stays as long as its page or its line.
+            self._contents = {url: text for url, text in self._contents.items() if url in self._committed or url in self._duplicates}
         yield len(old)
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
@@ -89,6 +97,26 @@ class MemoryStore(BaseStore):
             held = words(self._committed.all_fingerprints(), bits=self.header.bits)
         for start in range(0, len(held), size):
             yield held[start : start + size]
+
+    def _write_texts(self, texts: Mapping[str, bytes], most: int) -> int:
+        held, refused = sum(map(len, self._contents.values())), 0
+        for url, packed in texts.items():
+            grown = held + len(packed) - len(self._contents.get(url, b""))
+            refused += grown > most
+            if grown <= most:
+                self._contents[url], held = packed, grown
+        return refused
+
+    def _text(self, url: str) -> bytes | None:
+        return self._contents.get(url)
+
+    def note_crawl(self, record: Mapping[str, Any]) -> None:
+        """Record what became of a crawl."""
+        self._crawls = [*self._crawls, dict(record)][-MOST_CRAWLS:]
+
+    def crawls(self) -> list[dict[str, Any]]:
+        """Return the records of crawls, the latest last."""
+        return list(self._crawls)
 
     def verify(self) -> list[str]:
         """Return no problems: there are no bytes that could rot."""

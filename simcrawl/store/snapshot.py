@@ -8,6 +8,7 @@ them. A fingerprint that is in the tables and has no owner was stored without a 
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.pages import Abstention, PageFingerprint, digest
 from simcrawl.store.base import Duplicate
 from simcrawl.store.records import decode, encode, last_seen
+from simcrawl.store.texts import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from lmdb import Transaction
@@ -43,6 +45,8 @@ class Databases:
     bodies: Any
     texts: Any
     duplicates: Any
+    contents: Any
+    crawls: Any
 
 
 Place = tuple[str, bytes]
@@ -132,6 +136,17 @@ class Snapshot:
                     old.append(bytes(key))
         return old, ("duplicates", b"") if name == "pages" else None
 
+    def text(self, url: str) -> bytes | None:
+        """Return the packed text of a URL."""
+        packed = self.txn.get(self.key(url), db=self.databases.contents)
+        return None if packed is None else bytes(packed)
+
+    def crawls(self) -> Iterator[dict[str, Any]]:
+        """Yield the records of crawls, the latest last."""
+        with self.txn.cursor(self.databases.crawls) as cursor:
+            for value in cursor.iternext(keys=False, values=True):
+                yield _parse_crawl(bytes(value))
+
     def counts(self) -> dict[str, int]:
         """Return the numbers of pages, fingerprints and lines of the register."""
         pages, lines = (self.txn.stat(database)["entries"] for database in (self.databases.pages, self.databases.duplicates))
@@ -151,9 +166,11 @@ class Writer(Snapshot):
         page = stored.page
         known = self.page(page.url)
         late = stored.unique and isinstance(page, PageFingerprint) and self._has_copy(page)
-        if known:
-            self.remove_page(page.url)
         key = self.key(page.url)
+        if known:
+            self._remove(known.page)
+            if known.page.body_digest != page.body_digest:
+                self.txn.delete(key, db=self.databases.contents)
         self.txn.put(key, encode(stored), db=self.databases.pages)
         self.txn.put(page.body_digest, key, db=self.databases.bodies, dupdata=True)
         if isinstance(page, PageFingerprint):
@@ -191,29 +208,35 @@ class Writer(Snapshot):
             self.txn.put(self.key(url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
 
     def remove_page(self, url: str) -> bool:
-        """Remove a page; return whether there was one."""
+        """Remove a page; return whether there was one. Its text goes with it, unless the URL has a line in the register."""
         stored = self.page(url)
         if stored:
             self._remove(stored.page)
+            self._drop_text(self.key(url))
         return stored is not None
 
     def remove_duplicate(self, url: str) -> bool:
-        """Strike a URL's line out of the register; return whether there was one."""
-        return self.txn.delete(self.key(url), db=self.databases.duplicates)
+        """Strike a URL's line out of the register; return whether there was one. Its text goes with it, unless there is a page."""
+        known = self.txn.delete(self.key(url), db=self.databases.duplicates)
+        self._drop_text(self.key(url))
+        return known
 
     def expire(self, name: str, keys: Iterable[bytes], before: float, spared: Container[str]) -> int:
         """Remove pages, or lines of the register, that are still older than a moment; return how many pages."""
         if name == "pages":
             pages = [stored for key in keys if (stored := self.page_by_key(key)) and stored.last_seen < before]
-            gone = [stored.page for stored in pages if stored.page.url not in spared]
-            for page in gone:
-                self._remove(page)
-            return len(gone)
+            gone = [stored.page.url for stored in pages if stored.page.url not in spared]
+            return sum(map(self.remove_page, gone))
         for key in keys:
             line = self.txn.get(key, db=self.databases.duplicates)
             if line is not None and _when(line) < before:
                 self.txn.delete(key, db=self.databases.duplicates)
+                self._drop_text(key)
         return 0
+
+    def _drop_text(self, key: bytes) -> None:
+        if not _has_owner(self, key):
+            self.txn.delete(key, db=self.databases.contents)
 
     def _remove(self, page: PageFingerprint | Abstention) -> None:
         key = self.key(page.url)
@@ -259,6 +282,39 @@ class Writer(Snapshot):
         self.tables.write(self.txn, list(self._added), list(self._removed))
 
 
+def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:
+    """Write packed texts whose page or line is written, as long as all take less than `most` bytes; return how many found no space."""
+    txn, databases, refused = snapshot.txn, snapshot.databases, 0
+    for url, packed in texts.items():
+        key = snapshot.key(url)
+        if _has_owner(snapshot, key):
+            fits = _size(txn, databases.contents) + len(packed) <= most
+            refused += not fits
+            if fits:
+                txn.put(key, packed, db=databases.contents)
+    return refused
+
+
+def _has_owner(snapshot: Snapshot, key: bytes | memoryview) -> bool:
+    return any(snapshot.txn.get(key, db=database) is not None for database in (snapshot.databases.pages, snapshot.databases.duplicates))
+
+
+def _size(txn: Transaction[memoryview], database: Any) -> int:
+    """Return the bytes that a database takes in the file."""
+    stat = txn.stat(database)
+    return int((stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"]) * stat["psize"])
+
+
+def put_crawl(txn: Transaction[memoryview], databases: Databases, record: Mapping[str, Any], most: int) -> None:
+    """Write the record of a crawl behind the others, of which the last `most` stay."""
+    value = json.dumps(record).encode()
+    with txn.cursor(databases.crawls) as cursor:
+        number = int.from_bytes(cursor.key(), "big") + 1 if cursor.last() else 1
+        cursor.put(number.to_bytes(8, "big"), zlib.crc32(value).to_bytes(4, "big") + value)
+        while txn.stat(databases.crawls)["entries"] > most and cursor.first():
+            cursor.delete()
+
+
 def problems(snapshot: Snapshot) -> Iterator[str]:
     """Yield every way in which the databases of one moment contradict each other."""
     wanted = {"fingerprints": 0, "bodies": 0, "texts": 0}
@@ -272,6 +328,8 @@ def problems(snapshot: Snapshot) -> Iterator[str]:
             yield f"{name}: {entries} entries where the pages account for {count}"
     yield from snapshot.tables.problems(snapshot.txn, _owned(snapshot))
     yield from _problems_of_register(snapshot)
+    yield from _problems_of_texts(snapshot)
+    yield from _problems_of_crawls(snapshot)
 
 
 def _owners(snapshot: Snapshot) -> Iterator[memoryview]:
@@ -324,6 +382,31 @@ def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
 
 def _when(line: bytes | memoryview) -> float:
     return _parse_duplicate(bytes(line)).when
+
+
+def _problems_of_texts(snapshot: Snapshot) -> Iterator[str]:
+    with snapshot.txn.cursor(snapshot.databases.contents) as cursor:
+        for key, packed in cursor:
+            if not _has_owner(snapshot, key):
+                yield f"contents: {bytes(key).hex()}: a text of no page and no duplicate"
+            try:
+                unpack(bytes(packed))
+            except StoreCorruptError as exc:
+                yield f"contents: {bytes(key).hex()}: {exc}"
+
+
+def _problems_of_crawls(snapshot: Snapshot) -> Iterator[str]:
+    try:
+        list(snapshot.crawls())
+    except StoreCorruptError as exc:
+        yield f"crawls: {exc}"
+
+
+def _parse_crawl(value: bytes) -> dict[str, Any]:
+    if int.from_bytes(value[:4], "big") != zlib.crc32(value[4:]):
+        raise StoreCorruptError("the record of a crawl fails its checksum: restore the store from a backup, or start a new one")
+    record: dict[str, Any] = json.loads(value[4:])
+    return record
 
 
 def _parse_duplicate(value: bytes) -> Duplicate:
