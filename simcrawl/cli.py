@@ -19,8 +19,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from simcrawl import __version__, calibration
-from simcrawl.cli_bulk import COMMANDS
+from simcrawl import __version__, calibration, cli_bulk, cli_report
 from simcrawl.cli_output import (
     checked_path as _on_disk,
     json_option as _json,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 NEGATIVE = 1
 STORE_ERROR = 3
-STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "rebuild", "compact", "forget", "clusters", "load", "export", "import")
+STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "rebuild", "compact", "forget", "clusters", "load", "export", "import", "report")
 """Commands whose first argument is a store."""
 
 _recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")
@@ -339,5 +338,5 @@ def _page_row(page: PageFingerprint | Abstention) -> dict[str, Any]:
     }
 
 
-for _command in COMMANDS:
+for _command in (*cli_bulk.COMMANDS, *cli_report.COMMANDS):
     cli.add_command(_command)

@@ -1034,7 +1034,7 @@ def test_texts_of_pages_and_near_duplicates_are_kept_where_that_is_asked_for(sto
     claimed(store, with_text(page(B, 2**40 - 1), "content of b\n内容")).confirm()
     copy = store.claim(with_text(page(C, 2**40 - 2), "content of the copy"), NEAR)
     assert copy.verdict.kind is Kind.NEAR_DUPLICATE
-    claimed(store, with_text(page(f"{A}withdrawn", 2**63), "withdrawn")).withdraw()
+    claimed(store, with_text(page(f"{A}withdrawn", (2**24 - 1) << 40), "withdrawn")).withdraw()
     store.sync()
     assert [store.text(url) for url in (A, B, C, f"{A}withdrawn")] == [None, "content of b\n内容", "content of the copy", None]
     assert store.verify() == []

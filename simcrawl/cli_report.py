@@ -1,0 +1,46 @@
+"""The command that writes the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import time
+
+import click
+
+from simcrawl.cli_output import at_work, open_existing, store_argument
+
+
+@click.command()
+@store_argument
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="report.html",
+    show_default=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the report goes.",
+)
+def report(store: str, output: Path) -> None:
+    """Write what a store knows as one HTML file, to open or to send.
+
+    It needs no network: what was dropped as a copy of what, clusters, mirrors, charts, settings. Where texts were kept
+    (SIMCRAWL_KEEP_TEXT) it shows what differs between a near-duplicate and its original.
+    """
+    # Loaded on use: other commands need neither charts nor templates.
+    from simcrawl.report import gather, render  # noqa: PLC0415
+
+    with open_existing(store) as opened:
+        counts = opened.counts()
+        with at_work("Reading", counts["pages"] + counts["duplicates"]) as move:
+            facts = gather(opened, move=move)
+        html = render(facts, name=Path(store).name, text_of=opened.text, made=time())
+    try:
+        output.write_bytes(html.encode("utf-8", "replace"))
+    except OSError as exc:
+        raise click.UsageError(f"cannot write {output}: {exc}") from exc
+    click.echo(f"{output}: {facts.copies} copies of {facts.kept} pages, {output.stat().st_size / 1e6:.1f} MB.")
+
+
+COMMANDS = (report,)
+"""What this module adds to the command line."""

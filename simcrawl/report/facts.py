@@ -1,0 +1,303 @@
+"""What a report tells, gathered in one pass over a store's pages and one over its register.
+
+Memory is that of counters, of the fingerprints of a sample, and of as many lines of the register as a report shows.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from simcrawl.pages import Abstention
+from simcrawl.rule import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simcrawl.rule import StoredPage
+    from simcrawl.store import Duplicate, Header, Store
+
+_T = TypeVar("_T")
+MOST_LINES = 5_000
+MOST_CLUSTERS = 100
+MOST_PLACES = 200
+_EXAMPLES = 5
+# Beyond so many directories only hosts are told apart.
+_MOST_DIRECTORIES = 100_000
+# Comparisons of fingerprints with each other: half a second.
+_MOST_COMPARISONS = 1 << 27
+_MOST_COMPARED = 1 << 20
+_AT_ONCE = 1 << 22
+# Of a mirror: so many copies of each other, and such a share of what was fetched of the smaller one.
+MIRROR_COPIES, MIRROR_SHARE = 3, 0.5
+
+_PLACE = re.compile(r"[^/]*//(?:[^/?#@]*@)?([^/?#]*)(/[^/?#]+(?=/))?")
+
+
+class Place(NamedTuple):
+    """Where a page is: its host, and the first directory of its path, "" where it is in none."""
+
+    host: str
+    directory: str
+
+    @classmethod
+    def of(cls, url: str) -> Place:
+        """Return the place of a URL."""
+        found = _PLACE.match(url)
+        return cls(found[1], found[2] or "") if found else cls(url, "")
+
+
+class Cluster(NamedTuple):
+    """A page and what was recognised as its copies: how many of them exact, and a few of their URLs."""
+
+    original: str
+    copies: int
+    exact: int
+    examples: list[str]
+
+
+class Tally(NamedTuple):
+    """What became of the pages of one place."""
+
+    place: str
+    kept: int
+    exact: int
+    near: int
+
+    @property
+    def total(self) -> int:
+        """All pages that were seen there."""
+        return self.kept + self.exact + self.near
+
+    @property
+    def share(self) -> float:
+        """The share of copies."""
+        return (self.exact + self.near) / self.total
+
+
+class Pair(NamedTuple):
+    """Two places with copies of each other; `share`: of the pages of the smaller one."""
+
+    a: str
+    b: str
+    copies: int
+    share: float
+
+    @property
+    def is_mirror(self) -> bool:
+        """Whether most of one is in the other, too."""
+        return self.copies >= MIRROR_COPIES and self.share >= MIRROR_SHARE
+
+
+@dataclass(slots=True)
+class Facts:
+    """Everything that a report tells. Times are seconds since 1970.
+
+    `lines`: the least certain lines of the register, near-duplicates of little similarity first, at most `MOST_LINES`. `by_directory`:
+    places are directories, for all pages are of one host. `nearest`: {distance: fingerprints} to the nearest other fingerprint, of
+    `compared` of those that were kept. `ones`: the share of fingerprints that have each bit, the lowest first.
+    """
+
+    header: Header
+    counts: dict[str, int]
+    crawls: list[dict[str, Any]]
+    abstentions: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    actions: Counter[tuple[bool, bool]] = field(default_factory=Counter)
+    times: dict[str, array[float]] = field(default_factory=lambda: {kind: array("d") for kind in ("kept", "exact", "near")})
+    distances: Counter[int] = field(default_factory=Counter)
+    similarities: Counter[int] = field(default_factory=Counter)
+    cluster_sizes: Counter[int] = field(default_factory=Counter)
+    clusters: list[Cluster] = field(default_factory=list)
+    lines: list[Duplicate] = field(default_factory=list)
+    by_directory: bool = False
+    tallies: list[Tally] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
+    nearest: Counter[int] = field(default_factory=Counter)
+    compared: int = 0
+    ones: list[float] = field(default_factory=list)
+
+    @property
+    def kept(self) -> int:
+        """Pages that the store holds."""
+        return self.counts["pages"]
+
+    @property
+    def copies(self) -> int:
+        """Lines of the register."""
+        return self.kinds.total()
+
+    @property
+    def share(self) -> float:
+        """The share of copies among all pages."""
+        return self.copies / max(1, self.copies + self.kept)
+
+
+def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float, str], object] = lambda _done, _what: None) -> Facts:
+    """Return what a report tells of a store. `move` is called with the number of pages and lines that are read, and what comes next.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    facts, places, clusters = Facts(store.header, store.counts(), store.crawls()), _Places(), _Clusters()
+    _read_pages(facts, places, _watched(store.pages(), move, 0, "pages"))
+    lines = _noted(facts, places, clusters, _watched(store.duplicates(), move, facts.kept, "duplicates"))
+    facts.lines = nsmallest(most_lines, lines, key=_certainty)
+    clusters.tell(facts)
+    places.tell(facts)
+    move(facts.kept + facts.copies, "fingerprints")
+    _read_fingerprints(facts, store)
+    return facts
+
+
+def _watched(things: Iterable[_T], move: Callable[[float, str], object], done: int, what: str) -> Iterator[_T]:
+    for number, thing in enumerate(things, done):
+        if not number % 1_000:
+            move(number, what)
+        yield thing
+
+
+def _read_pages(facts: Facts, places: _Places, pages: Iterable[StoredPage]) -> None:
+    times = facts.times["kept"]
+    for stored in pages:
+        page = stored.page
+        times.append(stored.first_seen)
+        places.add(page.url, "kept")
+        if isinstance(page, Abstention):
+            facts.abstentions[page.reason.value] += 1
+
+
+def _noted(facts: Facts, places: _Places, clusters: _Clusters, lines: Iterable[Duplicate]) -> Iterator[Duplicate]:
+    for line in lines:
+        exact = line.kind == Kind.EXACT_DUPLICATE
+        kind = "exact" if exact else "near"
+        facts.kinds[kind] += 1
+        facts.actions[line.dropped_page, line.dropped_outlinks] += 1
+        facts.times[kind].append(line.when)
+        if not exact:
+            facts.distances[line.distance or 0] += 1
+            if line.similarity is not None:
+                facts.similarities[int(line.similarity * 200 + 1e-9)] += 1
+        places.add(line.url, kind, line.original)
+        clusters.add(line, exact=exact)
+        yield line
+
+
+def _certainty(line: Duplicate) -> tuple[bool, float, int, float]:
+    near = line.kind != Kind.EXACT_DUPLICATE
+    # Where nothing but the distance decided, that is what there is.
+    similarity = 1.0 if line.similarity is None else line.similarity
+    return not near, similarity, -(line.distance or 0), -line.when
+
+
+class _Clusters:
+    """Copies by their original."""
+
+    def __init__(self) -> None:
+        self._copies, self._exact = Counter[str](), Counter[str]()
+        self._examples: defaultdict[str, list[str]] = defaultdict(list)
+
+    def add(self, line: Duplicate, *, exact: bool) -> None:
+        self._copies[line.original] += 1
+        self._exact[line.original] += exact
+        if self._copies[line.original] <= _EXAMPLES:
+            self._examples[line.original].append(line.url)
+
+    def tell(self, facts: Facts) -> None:
+        facts.cluster_sizes = Counter(copies + 1 for copies in self._copies.values())
+        largest = nsmallest(MOST_CLUSTERS, self._copies.items(), key=lambda item: (-item[1], item[0]))
+        facts.clusters = [Cluster(url, copies, self._exact[url], self._examples[url]) for url, copies in largest]
+
+
+class _Places:
+    """Pages and copies by place: by host, or where there is but one host by directory."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[Place, str]] = Counter()
+        self._pairs: Counter[tuple[Place, Place]] = Counter()
+        self._hosts: set[str] = set()
+        self._by_directory = True
+
+    def add(self, url: str, kind: str, original: str | None = None) -> None:
+        place = self._place(url)
+        self._counts[place, kind] += 1
+        self._hosts.add(place.host)
+        if original is not None and (other := self._place(original)) != place:
+            self._pairs[min(place, other), max(place, other)] += 1
+        if self._by_directory and max(len(self._counts), len(self._pairs)) > _MOST_DIRECTORIES:
+            self._forget_directories()
+
+    def _place(self, url: str) -> Place:
+        place = Place.of(url)
+        return place if self._by_directory else Place(place.host, "")
+
+    def _forget_directories(self) -> None:
+        self._by_directory = False
+        counts, pairs = self._counts, self._pairs
+        self._counts, self._pairs = Counter(), Counter()
+        for (place, kind), count in counts.items():
+            self._counts[Place(place.host, ""), kind] += count
+        for (a, b), count in pairs.items():
+            if a.host != b.host:
+                self._pairs[Place(a.host, ""), Place(b.host, "")] += count
+
+    def tell(self, facts: Facts) -> None:
+        if len(self._hosts) > 1 and self._by_directory:
+            self._forget_directories()
+        facts.by_directory = self._by_directory
+        places = {place for place, _ in self._counts}
+        tallies = [Tally(self._name(place), *(self._counts[place, kind] for kind in facts.times)) for place in places]
+        totals = {tally.place: tally.total for tally in tallies}
+        facts.tallies = nsmallest(MOST_PLACES, tallies, key=lambda tally: (-tally.total, tally.place))
+        pairs = (self._pair(*pair, copies, totals) for pair, copies in self._pairs.items())
+        facts.pairs = nsmallest(MOST_PLACES, pairs, key=lambda pair: (not pair.is_mirror, -pair.copies, pair.a, pair.b))
+
+    def _name(self, place: Place) -> str:
+        return (place.directory or "/") if self._by_directory else place.host
+
+    def _pair(self, a: Place, b: Place, copies: int, totals: dict[str, int]) -> Pair:
+        names = self._name(a), self._name(b)
+        smaller = min(totals.get(name, copies) for name in names)
+        return Pair(*names, copies, min(1.0, copies / smaller))
+
+
+def _read_fingerprints(facts: Facts, store: Store) -> None:
+    bits, total = store.header.bits, 0
+    held: list[NDArray[np.uint64]] = []
+    ones = np.zeros(bits, np.int64)
+    for chunk in store.fingerprint_chunks():
+        ones += _ones(chunk, bits)
+        total += len(chunk)
+        # Enough to see how far apart pages are; all of them would not fit into memory.
+        if sum(map(len, held)) < _MOST_COMPARED:
+            held.append(chunk)
+    if total:
+        facts.ones = (ones / total).tolist()
+        fingerprints = np.concatenate(held)
+        asked = fingerprints[:: max(1, len(fingerprints) ** 2 // _MOST_COMPARISONS + 1)] if len(fingerprints) > 1 else fingerprints[:0]
+        facts.compared = len(asked)
+        facts.nearest = Counter(_nearest(asked, fingerprints).tolist())
+
+
+def _ones(chunk: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
+    return np.array([np.count_nonzero(chunk[:, bit // 64] >> np.uint64(bit % 64) & np.uint64(1)) for bit in range(bits)], np.int64)
+
+
+def _nearest(asked: NDArray[np.uint64], held: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the distance of each fingerprint to the nearest other one."""
+    step = max(1, _AT_ONCE // len(held))
+    found = [np.empty(0, np.int64)]
+    for start in range(0, len(asked), step):
+        some = asked[start : start + step]
+        apart = sum(np.bitwise_count(some[:, None, word] ^ held[None, :, word]).astype(np.int64) for word in range(held.shape[1]))
+        # All are distinct: a distance of 0 is the fingerprint itself.
+        found.append(np.where(apart == 0, np.iinfo(np.int64).max, apart).min(axis=1))
+    return np.concatenate(found)

@@ -1,0 +1,309 @@
+"""The report's page: one HTML file with its data, styles and script in it, and a policy that forbids it everything else.
+
+What comes from pages (URLs, texts) reaches the page in two ways only: as text that Jinja escapes, or as JSON in a script element that is
+not run, whose values the script shows as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
+
+from simcrawl import __version__
+from simcrawl.config import SETTINGS, parse
+from simcrawl.report import charts
+from simcrawl.report.difference import difference
+from simcrawl.rule import Kind
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterable
+
+    from markupsafe import Markup
+
+    from simcrawl.report.difference import Row
+    from simcrawl.report.facts import Facts
+    from simcrawl.store import Duplicate
+
+# Characters of URLs and of differences that a report carries: it must open at once, on a phone too.
+_MOST_URLS = 2_500_000
+_MOST_DIFFERENCES, _MOST_COMPARED = 600_000, 200
+_LONGEST_URL = 2_000
+_HOSTS_DRAWN = 12
+_BITS_SHOWN = 32
+_SIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, None))
+_DONE = {
+    (True, True): "page and outlinks dropped",
+    (True, False): "page dropped",
+    (False, True): "outlinks dropped",
+    (False, False): "kept",
+}
+_LINK = re.compile(r"https?://[^\s]+\Z", re.IGNORECASE)
+_SKIPPED = "simcrawl/pages/skipped/"
+_WHY = {
+    "empty": "no text at all",
+    "short": "too short: compared as exact copies only",
+    "too_large": "too large (SIMCRAWL_MAX_PAGE_BYTES)",
+    "too_slow": "took too long (SIMCRAWL_MAX_PAGE_SECONDS)",
+    "not_html": "no HTML",
+    "extraction_failed": "could not be parsed",
+    "status": "the response was no success",
+    "opted_out": "the request opted out",
+    "store_error": "the store failed",
+    "replaced": "the body was exchanged after it was judged",
+    "error": "simcrawl failed",
+    "not_judged": "never judged",
+}
+
+
+def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], made: float) -> str:
+    """Return the report as HTML.
+
+    `name`: of the store. `text_of` returns the text that was kept of a URL, or None. `made`: seconds since 1970.
+    """
+    templates = files(__package__) / "templates"
+    script, style = ((templates / file).read_text(encoding="utf-8").strip() for file in ("report.js", "report.css"))
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"count": _count, "percent": _percent, "moment": _moment, "size": _size, "duration": _duration}
+    return environment.from_string((templates / "report.html").read_text(encoding="utf-8")).render(
+        facts=facts,
+        name=name,
+        made=made,
+        version=__version__,
+        script=script,
+        style=style,
+        policy=_policy(script, style),
+        charts=_charts(facts),
+        data=_data(facts, text_of),
+        shown=_shown(facts),
+        last=facts.crawls[-1] if facts.crawls else None,
+        skipped=_skipped(facts),
+        settings=_settings(facts),
+    )
+
+
+def _policy(script: str, style: str) -> str:
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+    return (
+        f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+# ---- how values read
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
+
+
+def _size(number: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if number < 1_000 or unit == "GB":
+            break
+        number /= 1_000
+    return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
+
+
+# ---- what the script shows
+
+
+class _Urls:
+    """URLs, each once: rows name them by number. A script's or a mail's address is text like any other."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.characters = 0
+
+    def __call__(self, url: str) -> int:
+        # Cut ones are no links any more: they would lead elsewhere.
+        shown = url if len(url) <= _LONGEST_URL else f"{url[:_LONGEST_URL]}…"
+        if shown not in self.numbers:
+            self.numbers[shown] = len(self.numbers)
+            self.characters += len(shown)
+        return self.numbers[shown]
+
+
+def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
+    urls = _Urls()
+    clusters = [[urls(c.original), c.copies + 1, c.exact, c.copies - c.exact, list(map(urls, c.examples))] for c in facts.clusters]
+    slowest = [[urls(url), seconds] for seconds, url in facts.crawls[-1]["slowest"]] if facts.crawls else []
+    differences = _Differences(text_of)
+    lines = []
+    for line in facts.lines:
+        if urls.characters > _MOST_URLS:
+            break
+        lines.append(_line(line, urls, differences))
+    data = {
+        "tables": {
+            "duplicates": lines,
+            "clusters": clusters,
+            "places": [[t.place, t.total, t.kept, t.exact, t.near, t.share] for t in facts.tallies],
+            "pairs": [[p.a, p.b, p.copies, p.share, int(p.is_mirror)] for p in facts.pairs],
+            "slowest": slowest,
+        },
+        "differences": differences.found,
+        "urls": list(urls.numbers),
+        "links": [int(bool(_LINK.match(url)) and not url.endswith("…")) for url in urls.numbers],
+        "done": list(_DONE.values()),
+        "copies": facts.copies,
+    }
+    return htmlsafe_json_dumps(data, separators=(",", ":"))
+
+
+def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
+    exact = line.kind == Kind.EXACT_DUPLICATE
+    similarity = None if line.similarity is None else round(line.similarity, 3)
+    done = list(_DONE).index((line.dropped_page, line.dropped_outlinks))
+    shown = [urls(line.url), urls(line.original), line.reason or "", line.distance, similarity, done, int(line.when)]
+    return [*shown, None if exact else differences.between(line.original, line.url)]
+
+
+class _Differences:
+    """What differs between pairs of kept texts, as far as there is space for it."""
+
+    def __init__(self, text_of: Callable[[str], str | None]) -> None:
+        self.found: list[list[Row]] = []
+        self._text_of = text_of
+        self._characters = 0
+
+    def between(self, original: str, url: str) -> int | None:
+        """Return the number of the difference, None where there is none to show."""
+        if len(self.found) >= _MOST_COMPARED or self._characters > _MOST_DIFFERENCES:
+            return None
+        old, new = self._text_of(original), self._text_of(url)
+        if old is None or new is None:
+            return None
+        self.found.append(difference(old, new))
+        self._characters += sum(len(text) for row in self.found[-1] for side in row[1:] for _, text in side)
+        return len(self.found) - 1
+
+
+def _shown(facts: Facts) -> dict[str, Any]:
+    """Return sums that the store does not hold, but the records of its crawls do."""
+    stats = [record["stats"] for record in facts.crawls]
+    sums = {name: sum(held.get(f"simcrawl/{name}", 0) for held in stats) for name in ("bytes/duplicate", "outlinks/dropped")}
+    return {"bytes": sums["bytes/duplicate"], "outlinks": sums["outlinks/dropped"], "recorded": bool(stats)}
+
+
+def _skipped(facts: Facts) -> list[tuple[str, str, int]]:
+    """Return (reason, what it means, pages): of all recorded crawls, or where none is recorded of the pages in the store."""
+    counts = dict(facts.abstentions)
+    if facts.crawls:
+        names: Iterable[str] = {name for record in facts.crawls for name in record["stats"] if name.startswith(_SKIPPED)}
+        counts = {name.removeprefix(_SKIPPED): sum(record["stats"].get(name, 0) for record in facts.crawls) for name in names}
+    return sorted(((reason, _WHY.get(reason, ""), count) for reason, count in counts.items()), key=lambda row: (-row[2], row[0]))
+
+
+def _settings(facts: Facts) -> list[tuple[str, Any, bool]]:
+    """Return (setting, value, whether it is not the default) of the last crawl."""
+    if not facts.crawls:
+        return []
+    told = facts.crawls[-1]["settings"]
+    rows = [(name, told[name], told[name] != parse(name, None)) for name in SETTINGS if name in told]
+    rule = facts.crawls[-1]["rule"]
+    effective = {name: rule.get(name.removeprefix("SIMCRAWL_").lower()) for name, _, _ in rows}
+    return [(name, effective[name] if value is None else value, changed) for name, value, changed in rows]
+
+
+# ---- charts
+
+
+def _charts(facts: Facts) -> dict[str, str]:
+    drawn = {
+        "time": _time_chart(facts),
+        "distances": _distance_chart(facts),
+        "similarities": _similarity_chart(facts),
+        "sizes": _size_chart(facts),
+        "places": _place_chart(facts),
+        "ones": _ones_chart(facts),
+    }
+    return {name: svg for name, svg in drawn.items() if svg}
+
+
+def _time_chart(facts: Facts) -> str:
+    if not facts.copies + facts.kept:
+        return ""
+    counts, labels, _ = charts.over_time(facts.times)
+    return charts.stacked(charts.Bars(counts, labels), every=max(1, len(labels) // 4))
+
+
+def _distance_chart(facts: Facts) -> str:
+    if not facts.distances and not facts.nearest:
+        return ""
+    last = max([_BITS_SHOWN, *facts.distances])
+    series = {"copies": _shares(facts.distances, last), "kept pages": _shares(facts.nearest, last)}
+    limit = _threshold(facts, "max_distance")
+    bars = charts.Bars(series, [str(bits) for bits in range(last + 1)], None if limit is None else limit + 1)
+    return charts.beside(bars, every=4, formatter=_per_cent)
+
+
+def _per_cent(share: float) -> str:
+    return f"{share:.0f} %" if share >= 10 or not share else f"{share:.1f} %"
+
+
+def _shares(counts: Counter[int], last: int) -> list[float]:
+    total = max(1, counts.total())
+    # What is farther apart is as good as unrelated.
+    return [100 * counts[bits] / total for bits in range(last)] + [100 * sum(n for bits, n in counts.items() if bits >= last) / total]
+
+
+def _threshold(facts: Facts, name: str) -> float | None:
+    found = facts.crawls[-1]["rule"].get(name) if facts.crawls else None
+    return float(found) if isinstance(found, (int, float)) else None
+
+
+def _similarity_chart(facts: Facts) -> str:
+    if not facts.similarities:
+        return ""
+    threshold = _threshold(facts, "min_similarity")
+    first = min([*facts.similarities, *([int(threshold * 200 + 1e-9)] if threshold else [])])
+    first -= first % 4
+    counts = [facts.similarities[at] for at in range(first, 201)]
+    limit = threshold * 200 - first if threshold else None
+    return charts.stacked(charts.Bars({"near": counts}, [f"{at / 200:.3g}" for at in range(first, 201)], limit), every=4)
+
+
+def _size_chart(facts: Facts) -> str:
+    if not facts.cluster_sizes:
+        return ""
+    counts = [sum(n for size, n in facts.cluster_sizes.items() if low <= size <= (high or size)) for low, high in _SIZES]
+    names = [f"{low}" if low == high else f"{low}–{high}" if high else f"> {low - 1}" for low, high in _SIZES]
+    while not counts[-1]:
+        counts.pop()
+    return charts.stacked(charts.Bars({"clusters": counts}, names[: len(counts)]))
+
+
+def _place_chart(facts: Facts) -> str:
+    drawn = facts.tallies[:_HOSTS_DRAWN]
+    if not drawn:
+        return ""
+    return charts.across(charts.Bars({kind: [getattr(tally, kind) for tally in drawn] for kind in facts.times}, [t.place for t in drawn]))
+
+
+def _ones_chart(facts: Facts) -> str:
+    if not facts.ones:
+        return ""
+    bars = charts.Bars({"ones": [100 * share for share in facts.ones]}, [str(bit) for bit in range(len(facts.ones))])
+    return charts.stacked(bars, every=8, range=(0, 100), formatter=_per_cent, spacing=0)
