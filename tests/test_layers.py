@@ -35,8 +35,10 @@ LAYERS = [
     "detector",
     "calibration",
     "bulk",
+    "report",
     "cli_output",
     "cli_bulk",
+    "cli_report",
     "cli",
     "crawl",
 ]
@@ -47,9 +49,11 @@ OWNERS = {
     "jieba": ["features"],
     "rjieba": ["features"],
     "matplotlib": ["calibration"],
+    "jinja2": ["report.page"],
+    "pygal": ["report.charts"],
     "xxhash": ["features", "recipes"],
     "tldextract": ["rule"],
-    "click": ["cli", "cli_bulk", "cli_output"],
+    "click": ["cli", "cli_bulk", "cli_output", "cli_report"],
     "fastwarc": ["bulk"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
@@ -192,7 +196,7 @@ def test_fingerprinting_a_text_loads_neither_scrapy_nor_trafilatura_nor_lmdb():
 
 
 def test_the_command_line_loads_no_scrapy_and_scrapy_s_command_no_command_line():
-    assert _loaded("import simcrawl.cli", ("scrapy", "trafilatura", "lmdb", "jieba")) == []
+    assert _loaded("import simcrawl.cli", ("scrapy", "trafilatura", "lmdb", "jieba", "jinja2", "pygal")) == []
     assert _loaded("import simcrawl.crawl.command", ("simcrawl.cli", "trafilatura", "jieba")) == []
 
 

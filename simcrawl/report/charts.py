@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,9 @@ from pygal.style import Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+# It puts a finder for its former maps into every later import of the process; Python 3.11 warns of one without find_spec.
+sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != pygal.__name__]
 
 WIDTH, HEIGHT = 460, 240
 _FONT = "sans-serif"
@@ -30,6 +34,7 @@ _COMMON: dict[str, Any] = {
     "show_legend": False,
     "spacing": 6,
     "style": _STYLE,
+    "truncate_label": -1,
     "width": WIDTH,
     "y_labels_major_count": 3,
     "show_minor_y_labels": False,
@@ -62,7 +67,7 @@ def beside(bars: Bars, *, every: int = 1, **options: Any) -> str:
 def across(bars: Bars) -> str:
     """Return a chart of stacked bars from left to right, the first on top."""
     turned = Bars({name: values[::-1] for name, values in bars.series.items()}, bars.labels[::-1])
-    options: dict[str, Any] = {"height": 60 + 24 * len(bars.labels), "truncate_label": 26, "show_minor_y_labels": True}
+    options: dict[str, Any] = {"height": 36 + 26 * len(bars.labels), "truncate_label": 26, "show_minor_y_labels": True}
     return _draw(pygal.HorizontalStackedBar, turned, options | {"y_labels_major_count": None})
 
 

@@ -101,9 +101,9 @@ class Pair(NamedTuple):
 class Facts:
     """Everything that a report tells. Times are seconds since 1970.
 
-    `lines`: the least certain lines of the register, near-duplicates of little similarity first, at most `MOST_LINES`. `by_directory`:
-    places are directories, for all pages are of one host. `nearest`: {distance: fingerprints} to the nearest other fingerprint, of
-    `compared` of those that were kept. `ones`: the share of fingerprints that have each bit, the lowest first.
+    `lines`: the least certain lines of the register, near-duplicates of little similarity first, at most `MOST_LINES`. `hosts`: those with
+    most pages first. `by_directory`: places are directories, for all pages are of one host. `nearest`: {distance: fingerprints} to the
+    nearest other fingerprint, of `compared` of those that are held. `ones`: the share of fingerprints with each bit, the lowest first.
     """
 
     header: Header
@@ -118,6 +118,7 @@ class Facts:
     cluster_sizes: Counter[int] = field(default_factory=Counter)
     clusters: list[Cluster] = field(default_factory=list)
     lines: list[Duplicate] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
     by_directory: bool = False
     tallies: list[Tally] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
@@ -223,13 +224,13 @@ class _Places:
     def __init__(self) -> None:
         self._counts: Counter[tuple[Place, str]] = Counter()
         self._pairs: Counter[tuple[Place, Place]] = Counter()
-        self._hosts: set[str] = set()
+        self._hosts: Counter[str] = Counter()
         self._by_directory = True
 
     def add(self, url: str, kind: str, original: str | None = None) -> None:
         place = self._place(url)
         self._counts[place, kind] += 1
-        self._hosts.add(place.host)
+        self._hosts[place.host] += 1
         if original is not None and (other := self._place(original)) != place:
             self._pairs[min(place, other), max(place, other)] += 1
         if self._by_directory and max(len(self._counts), len(self._pairs)) > _MOST_DIRECTORIES:
@@ -252,7 +253,7 @@ class _Places:
     def tell(self, facts: Facts) -> None:
         if len(self._hosts) > 1 and self._by_directory:
             self._forget_directories()
-        facts.by_directory = self._by_directory
+        facts.hosts, facts.by_directory = [host for host, _ in self._hosts.most_common()], self._by_directory
         places = {place for place, _ in self._counts}
         tallies = [Tally(self._name(place), *(self._counts[place, kind] for kind in facts.times)) for place in places]
         totals = {tally.place: tally.total for tally in tallies}

@@ -40,12 +40,13 @@ _HOSTS_DRAWN = 12
 _BITS_SHOWN = 32
 _SIZES = ((2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, None))
 _DONE = {
-    (True, True): "page and outlinks dropped",
-    (True, False): "page dropped",
-    (False, True): "outlinks dropped",
-    (False, False): "kept",
+    (True, True): "page, links",
+    (True, False): "page",
+    (False, True): "links",
+    (False, False): "nothing",
 }
-_LINK = re.compile(r"https?://[^\s]+\Z", re.IGNORECASE)
+# Lone surrogates: no browser makes a link of them.
+_LINK = re.compile("https?://[^\\s\ud800-\udfff]+\\Z", re.IGNORECASE)
 _SKIPPED = "simcrawl/pages/skipped/"
 _WHY = {
     "empty": "no text at all",
@@ -75,6 +76,7 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
     return environment.from_string((templates / "report.html").read_text(encoding="utf-8")).render(
         facts=facts,
         name=name,
+        title=_title(facts) or name,
         made=made,
         version=__version__,
         script=script,
@@ -87,6 +89,14 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
         skipped=_skipped(facts),
         settings=_settings(facts),
     )
+
+
+def _title(facts: Facts) -> str:
+    """Return what was crawled, in few words."""
+    first, *others = facts.hosts or [""]
+    if not others:
+        return first
+    return f"{first} and {others[0]}" if len(others) == 1 else f"{first} and {len(others):,} other hosts"
 
 
 def _policy(script: str, style: str) -> str:
@@ -231,7 +241,8 @@ def _settings(facts: Facts) -> list[tuple[str, Any, bool]]:
 
 
 def _charts(facts: Facts) -> dict[str, str]:
-    drawn = {
+    """Return the charts, "" for one that has nothing to show."""
+    return {
         "time": _time_chart(facts),
         "distances": _distance_chart(facts),
         "similarities": _similarity_chart(facts),
@@ -239,7 +250,6 @@ def _charts(facts: Facts) -> dict[str, str]:
         "places": _place_chart(facts),
         "ones": _ones_chart(facts),
     }
-    return {name: svg for name, svg in drawn.items() if svg}
 
 
 def _time_chart(facts: Facts) -> str:
@@ -256,7 +266,7 @@ def _distance_chart(facts: Facts) -> str:
     series = {"copies": _shares(facts.distances, last), "kept pages": _shares(facts.nearest, last)}
     limit = _threshold(facts, "max_distance")
     bars = charts.Bars(series, [str(bits) for bits in range(last + 1)], None if limit is None else limit + 1)
-    return charts.beside(bars, every=4, formatter=_per_cent)
+    return charts.beside(bars, every=4, value_formatter=_per_cent)
 
 
 def _per_cent(share: float) -> str:
@@ -306,4 +316,4 @@ def _ones_chart(facts: Facts) -> str:
     if not facts.ones:
         return ""
     bars = charts.Bars({"ones": [100 * share for share in facts.ones]}, [str(bit) for bit in range(len(facts.ones))])
-    return charts.stacked(bars, every=8, range=(0, 100), formatter=_per_cent, spacing=0)
+    return charts.stacked(bars, every=8, range=(0, 100), value_formatter=_per_cent, spacing=0)

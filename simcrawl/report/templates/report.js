@@ -2,7 +2,7 @@
   "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
   const { urls, links } = data;
-  const PAGE = 50;
+  const PAGE = matchMedia("(max-width: 44rem)").matches ? 10 : 25;
 
   // Everything from a page becomes text, never markup.
   const make = (tag, attributes = {}, ...children) => {
@@ -27,21 +27,23 @@
     const text = urls[number];
     const origin = (ORIGIN.exec(text) || [""])[0];
     const rest = text.slice(origin.length) || "/";
-    const parts = [make("span", { class: "origin" }, origin), rest];
+    // Lines break behind slashes first.
+    const pieces = rest.split(/(?<=\/)/).flatMap((piece) => [piece, document.createElement("wbr")]);
+    const parts = [make("span", { class: "origin" }, origin), ...pieces];
     const shown = links[number] ? make("a", { href: text, rel: "noopener noreferrer" }, ...parts) : make("span", {}, ...parts);
     return make("span", { class: "url" }, shown);
   };
   const count = (number) => number.toLocaleString("en");
   const share = (number) => `${(100 * number).toFixed(1)} %`;
-  const moment = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 19).replace("T", " ");
+  const moment = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
   const similarity = (number) => (number === null ? "–" : number.toFixed(3));
-  const kind = (row) => make("span", { class: row[2].startsWith("identical") ? "kind exact" : "kind" }, row[2]);
+  const kind = (row) => make("span", { class: row[2].startsWith("identical") ? "kind exact" : "kind" }, row[2] === "near-duplicate" ? "near" : row[2]);
 
-  const link = (title, at) => ({ title, key: (row) => urls[row[at]], cell: (row) => url(row[at]), text: true });
+  const link = (title, at) => ({ title, key: (row) => urls[row[at]], cell: (row) => url(row[at]), wide: true });
   const number = (title, at, shape = count) => ({
     title, key: (row) => (row[at] === null ? -1 : row[at]), cell: (row) => (row[at] === null ? "–" : shape(row[at])), number: true, down: true,
   });
-  const word = (title, key, cell = key) => ({ title, key, cell, text: true });
+  const word = (title, key, cell = key) => ({ title, key, cell });
 
   const tables = {
     duplicates: {
@@ -51,8 +53,8 @@
         { ...word("Why", (row) => row[2], kind), nowrap: true },
         { ...number("Bits", 3), down: false },
         { ...number("Similarity", 4, similarity), down: false },
-        word("Done", (row) => data.done[row[5]]),
-        { title: "Seen (UTC)", key: (row) => row[6], cell: (row) => moment(row[6]), nowrap: true, down: true },
+        { ...word("Dropped", (row) => data.done[row[5]]), nowrap: true, minor: true },
+        { title: "Seen (UTC)", key: (row) => row[6], cell: (row) => moment(row[6]), nowrap: true, minor: true, down: true },
         { title: "", cell: (row) => opener(row) },
       ],
       find: (row) => `${urls[row[0]]}\n${urls[row[1]]}`,
@@ -92,7 +94,7 @@
 
   const detail = (row) => {
     const terms = [["Copy", url(row[0])], ["Original", url(row[1])], ["Why", row[2]], ["Differing bits", row[3] === null ? "–" : String(row[3])],
-      ["Similarity", similarity(row[4])], ["Done", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`]];
+      ["Similarity", similarity(row[4])], ["Dropped", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`]];
     dialog.replaceChildren(
       make("div", { class: "top" }, make("h2", { id: "detail-title" }, row[7] === null ? "A duplicate" : "What differs"),
         make("button", { type: "button", class: "close", autofocus: true, on: { click: () => dialog.close() } }, "Close")),
@@ -146,7 +148,7 @@
       const { order, page } = state;
       const last = Math.max(0, Math.ceil(order.length / PAGE) - 1);
       const shown = order.slice(page * PAGE, (page + 1) * PAGE).map((at) => make("tr", {}, ...columns.map((column) =>
-        make("td", { class: column.number ? "number" : column.nowrap ? "nowrap" : null, "data-label": column.title }, column.cell(rows[at])))));
+        make("td", { class: column.number ? "number" : column.nowrap ? "nowrap" : null, "data-label": column.title, "data-minor": Boolean(column.minor) }, column.cell(rows[at])))));
       body.replaceChildren(...(shown.length ? shown : [make("tr", { class: "empty" }, make("td", { colspan: columns.length }, "Nothing found."))]));
       found.textContent = order.length === rows.length ? count(rows.length) : `${count(order.length)} of ${count(rows.length)}`;
       pager.hidden = !last;
@@ -167,7 +169,7 @@
       update();
     };
 
-    const heads = columns.map((column, at) => make("th", { scope: "col", class: column.number ? "number" : null },
+    const heads = columns.map((column, at) => make("th", { scope: "col", class: column.number ? "number" : column.wide ? "wide" : null, "data-minor": Boolean(column.minor) },
       column.key ? make("button", { type: "button", on: { click: () => sort(at, state.column === at ? !state.down : Boolean(column.down)) } },
         column.title) : ""));
     const body = make("tbody");
@@ -192,7 +194,9 @@
         search.focus();
       });
     }
+    // A handful of rows is seen at a glance; few columns do not fill the width.
     const short = rows.length <= 8;
+    holder.classList.toggle("narrow", columns.length < 7);
     holder.append(make("div", { class: "tools" }, short ? null : search, short ? null : choice, short ? null : sorter, short ? null : found),
       make("table", { "aria-label": label }, make("thead", {}, make("tr", {}, ...heads)), body), pager);
     update();

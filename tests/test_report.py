@@ -1,0 +1,427 @@
+"""The report: what it tells of a store, and that nothing which a page says becomes more than text in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, strategies as st
+from lxml import html as lxml_html
+
+from simcrawl.cli import run
+from simcrawl.report import Facts, charts, gather, render
+from simcrawl.report.difference import Row, difference
+from simcrawl.report.facts import Place
+from simcrawl.rule import Rule
+from simcrawl.simhash import hamming_distance
+from simcrawl.store import Store, open_store
+from tests.strategies import abstention, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NEAR = Rule(max_distance=3, min_similarity=0, outlinks=1)
+MADE = 1_800_000_000.0
+HOSTILE = [
+    "<script>document.title='taken'</script>",
+    "</script><script>document.title='taken'</script>",
+    '"><img src=x onerror="document.title=\'taken\'">',
+    "'+alert(1)+'",
+    "javascript:document.title='taken'",
+    "JaVaScRiPt:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "http://a.test/<b>bold</b>?q=\"'&amp;",
+    "http://a.test/\u2028\u2029line",
+    "http://a.test/<!--<script>",
+    "http://a.test/{{ 7 * 7 }}{% raw %}",
+    "http://a.test/\ud800surrogate",
+    "http://a.test/中文?é=ü",
+    "http://" + "a" * 5_000 + "/",
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store", recipe="manku2007") as opened:
+        yield opened
+
+
+def fill(store: Store) -> None:
+    """Two hosts: a page with an exact and a near copy on the other one, a page with a copy beside it, two that stand alone."""
+    for url, fingerprint, text in (
+        ("http://a.test/1", 0, "one"),
+        ("http://b.test/1", 0, "one"),
+        ("http://b.test/near", 0b11, "nearly one"),
+        ("http://a.test/2", 0xFFFF, "two"),
+        ("http://a.test/2?copy", 0xFFFF, "two"),
+        ("http://b.test/3", 0xFFFFFFFF, "three"),
+    ):
+        store.admit(page(url, fingerprint, text=text), NEAR)
+    store.admit(abstention("http://b.test/short"), NEAR)
+    store.sync()
+
+
+def written(facts: Facts, store: Store) -> Any:
+    return lxml_html.fromstring(render(facts, name="store", text_of=store.text, made=MADE).encode("utf-8", "replace"))
+
+
+def data_of(document: Any) -> dict[str, Any]:
+    (held,) = document.xpath("//script[@type='application/json']")
+    found: dict[str, Any] = json.loads(held.text)
+    return found
+
+
+def text_of(document: Any, path: str) -> str:
+    return " ".join(" ".join(document.xpath(f"{path}//text()")).split())
+
+
+# ---- facts
+
+
+def test_what_a_store_holds_is_counted(store: Store):
+    fill(store)
+    facts = gather(store)
+    assert (facts.kept, facts.copies) == (4, 3)
+    assert facts.share == pytest.approx(3 / 7)
+    assert facts.kinds == {"exact": 2, "near": 1}
+    assert facts.abstentions == {"short": 1}
+    assert facts.distances == {2: 1}
+    assert {kind: len(times) for kind, times in facts.times.items()} == {"kept": 4, "exact": 2, "near": 1}
+    assert facts.cluster_sizes == {3: 1, 2: 1}
+    assert [(cluster.original, cluster.copies, cluster.exact) for cluster in facts.clusters] == [
+        ("http://a.test/1", 2, 1),
+        ("http://a.test/2", 1, 1),
+    ]
+    assert sorted(facts.clusters[0].examples) == ["http://b.test/1", "http://b.test/near"]
+    assert facts.actions.total() == 3
+
+
+def test_hosts_are_told_apart_and_pairs_with_copies_of_each_other_found(store: Store):
+    fill(store)
+    facts = gather(store)
+    assert not facts.by_directory
+    assert [tuple(tally) for tally in facts.tallies] == [("b.test", 2, 1, 1), ("a.test", 2, 1, 0)]
+    assert [(pair.a, pair.b, pair.copies) for pair in facts.pairs] == [("a.test", "b.test", 2)]
+    assert facts.pairs[0].share == pytest.approx(2 / 3)
+    assert not facts.pairs[0].is_mirror
+
+
+def test_directories_are_told_apart_where_there_is_one_host_and_mirrors_named(store: Store):
+    noise = Random(3)
+    for number in range(4):
+        for directory in ("x", "mirror"):
+            store.admit(page(f"http://a.test/{directory}/{number}", noise.getrandbits(64), text=f"{number}"), NEAR)
+    store.admit(page("http://a.test/", noise.getrandbits(64)), NEAR)
+    store.sync()
+    facts = gather(store)
+    assert facts.by_directory
+    assert [tuple(tally) for tally in facts.tallies] == [("/mirror", 0, 4, 0), ("/x", 4, 0, 0), ("/", 1, 0, 0)]
+    assert [(tuple(pair), pair.is_mirror) for pair in facts.pairs] == [(("/mirror", "/x", 4, 1.0), True)]
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "directory"),
+    [
+        ("http://a.test/d/e.html", "a.test", "/d"),
+        ("https://user:pass@a.test:8080/d/", "a.test:8080", "/d"),
+        ("http://a.test/page.html", "a.test", ""),
+        ("http://a.test?x=/y/z", "a.test", ""),
+        ("POST http://a.test/d/e", "a.test", "/d"),
+        ("no url", "no url", ""),
+    ],
+)
+def test_a_place_is_host_and_first_directory(url: str, host: str, directory: str):
+    assert Place.of(url) == (host, directory)
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30, unique=True))
+def test_ones_and_nearest_fingerprints_are_those_of_brute_force(fingerprints: list[int]):
+    with open_store("memory:") as store:
+        store.load_fingerprints(fingerprints)
+        facts = gather(store)
+    assert facts.ones == pytest.approx([sum(value >> bit & 1 for value in fingerprints) / len(fingerprints) for bit in range(64)])
+    nearest = [min(hamming_distance(a, b) for b in fingerprints if b != a) for a in fingerprints if len(fingerprints) > 1]
+    assert facts.nearest == Counter(nearest)
+    assert facts.compared == len(nearest)
+
+
+def test_wide_fingerprints_are_compared_by_all_their_bits():
+    with open_store("memory:", bits=128) as store:
+        store.load_fingerprints([0, 1 << 100, (1 << 100) + 0b111])
+        facts = gather(store)
+    assert facts.nearest == {1: 2, 3: 1}
+    assert len(facts.ones) == 128
+    assert facts.ones[100] == pytest.approx(2 / 3)
+
+
+def test_of_many_lines_the_least_certain_are_shown_and_it_says_so(store: Store):
+    for number in range(40):
+        fingerprint = Random(number).getrandbits(64)
+        store.admit(page(f"http://a.test/{number}", fingerprint, text=f"{number}"), NEAR)
+        near = number % 4 == 0
+        store.admit(page(f"http://b.test/{number}", fingerprint ^ near, text=f"copy {number}" if near else f"{number}"), NEAR)
+    store.sync()
+    facts = gather(store, most_lines=12)
+    assert facts.copies == 40
+    assert [line.kind for line in facts.lines] == ["near_duplicate"] * 10 + ["exact_duplicate"] * 2
+    data = data_of(written(facts, store))
+    assert (len(data["tables"]["duplicates"]), data["copies"]) == (12, 40)
+
+
+def test_reading_is_told_as_it_goes_on(store: Store):
+    fill(store)
+    told: list[tuple[float, str]] = []
+    gather(store, move=lambda done, what: told.append((done, what)))
+    assert told == [(0, "pages"), (7, "fingerprints")]
+
+
+# ---- the page
+
+
+def test_the_page_says_what_was_found(store: Store):
+    fill(store)
+    document = written(gather(store), store)
+    assert text_of(document, "//h1") == "b.test and a.test"
+    assert "42.9% of 7 pages were copies of others." in text_of(document, "//main")
+    shown = dict(zip(document.xpath("//dl[@class='figures']//dt/text()"), document.xpath("//dl[@class='figures']//dd"), strict=True))
+    assert {name: text_of(value, ".") for name, value in shown.items()} == {
+        "pages kept": "4",
+        "exact copies": "2",
+        "near-duplicates": "1",
+        "bytes of copies": "not recorded",
+        "links on them not followed": "not recorded",
+    }
+    assert "has no record of a crawl" in text_of(document, "//section[@id='settings']")
+    data = data_of(document)
+    names = [(data["urls"][row[0]], data["urls"][row[1]]) for row in data["tables"]["duplicates"]]
+    assert names[0] == ("http://b.test/near", "http://a.test/1")
+    assert sorted(names[1:]) == [("http://a.test/2?copy", "http://a.test/2"), ("http://b.test/1", "http://a.test/1")]
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_an_empty_store_and_one_of_bare_fingerprints_have_reports(bits: int):
+    with open_store("memory:", bits=bits) as store:
+        assert "holds no pages yet" in text_of(written(gather(store), store), "//main")
+        store.load_fingerprints([1, 2, 4])
+        assert written(gather(store), store).xpath("count(//figure)") >= 1
+
+
+def test_every_chart_has_a_name_and_no_script_or_style_of_its_own(store: Store):
+    fill(store)
+    document = written(gather(store), store)
+    assert document.xpath("//figure//h3/text()") == [
+        "Pages over time",
+        "Differing bits",
+        "Cluster sizes",
+        "Share by host",
+        "Ones at each bit of the fingerprints",
+    ]
+    assert not document.xpath("//svg//script | //svg//style | //svg//@style | //svg//image | //svg//a")
+    assert document.xpath("count(//svg)") == document.xpath("count(//*[@role='img'][@aria-label])") == 5
+    assert len(document.xpath("//figure[contains(@class, 'ones')]//rect[contains(@class, 'rect')]")) == 64
+
+
+def test_the_threshold_is_drawn_between_the_last_candidate_and_the_next_distance():
+    drawn = lxml_html.fromstring(charts.beside(charts.Bars({"a": [5] * 11, "b": [4] * 11}, [str(bits) for bits in range(11)], 8)))
+    (limit,) = drawn.xpath("//line[@class='limit']")
+    bars = sorted(
+        (float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))) for bar in drawn.xpath("//rect[contains(@class, 'rect')]")
+    )
+    assert len(bars) == 22
+    before, after = bars[15][1], bars[16][0]
+    assert before <= float(limit.get("x1")) == float(limit.get("x2")) <= after
+
+
+def test_times_fall_into_equal_stretches():
+    counts, labels, seconds = charts.over_time({"kept": [0, 1, 59], "near": [3_600], "exact": []})
+    assert (seconds, len(labels)) == (120, 31)
+    assert counts == {"kept": [3] + [0] * 30, "near": [0] * 30 + [1], "exact": [0] * 31}
+    assert labels[:2] == ["00:00", "00:02"]
+    years = charts.over_time({"kept": [0, 10 * 365 * 86_400]})
+    assert len(years[1]) <= 48
+    assert sum(years[0]["kept"]) == 2
+    assert charts.over_time({"kept": []})[0] == {"kept": [0]}
+
+
+RECORD: dict[str, Any] = {
+    "spider": "<b>spider</b>",
+    "reason": "finished",
+    "started": MADE - 90,
+    "finished": MADE,
+    "recipe": "content/1",
+    "settings": {"SIMCRAWL_ACTION": "observe", "SIMCRAWL_MAX_DISTANCE": None, "SIMCRAWL_SCOPE": "all"},
+    "rule": {"max_distance": 7, "min_similarity": 0.93},
+    "stats": {
+        "simcrawl/pages/checked": 1019,
+        "simcrawl/pages/skipped/status": 22,
+        "simcrawl/pages/skipped/short": 8,
+        "simcrawl/bytes/duplicate": 5_413_100,
+        "simcrawl/outlinks/dropped": 2740,
+    },
+    "slowest": [[5.894, "http://a.test/slow"]],
+}
+
+
+def test_a_recorded_crawl_gives_settings_sums_reasons_and_slow_pages(store: Store):
+    fill(store)
+    store.note_crawl(RECORD)
+    document = written(gather(store), store)
+    shown = text_of(document, "//dl[@class='figures']")
+    assert "5.4 MB bytes of copies" in shown or "bytes of copies 5.4 MB" in shown
+    assert [text_of(row, ".") for row in document.xpath("//section[@id='skipped']//tbody/tr")] == [
+        "status the response was no success 22",
+        "short too short: compared as exact copies only 8",
+    ]
+    assert [text_of(row, ".") for row in document.xpath("//section[@id='settings']//details//tbody/tr")] == [
+        "SIMCRAWL_ACTION observe not the default",
+        "SIMCRAWL_MAX_DISTANCE 7",
+        "SIMCRAWL_SCOPE all",
+    ]
+    assert text_of(document, "//section[@id='settings']//table[1]//tbody/tr[1]").startswith(
+        "<b>spider</b> finished 2027-01-15 08:00 UTC 1 min 30 s 1,019"
+    )
+    data = data_of(document)
+    assert [[data["urls"][at], seconds] for at, seconds in data["tables"]["slowest"]] == [["http://a.test/slow", 5.894]]
+
+
+# ---- what comes from pages
+
+
+def hostile(store: Store) -> None:
+    store.keep_texts(10**6)
+    noise = Random(11)
+    for number, text in enumerate(HOSTILE):
+        fingerprint = noise.getrandbits(64)
+        for made in (page(text, fingerprint), page(f"{text}#{number}copy".replace("#", "?"), fingerprint ^ 1)):
+            claim = store.claim(replace(made, content=f"{text}\n{made.url}\nsame"), NEAR).claim
+            if claim:
+                claim.confirm()
+    store.note_crawl(RECORD | {"spider": HOSTILE[1], "settings": {"SIMCRAWL_STORE": HOSTILE[0]}, "slowest": [[1.0, HOSTILE[1]]]})
+    store.sync()
+
+
+def test_nothing_that_a_page_says_becomes_markup_or_a_link(store: Store):
+    hostile(store)
+    facts = gather(store)
+    assert facts.copies == len(HOSTILE)
+    document = written(facts, store)
+    assert len(document.xpath("//script")) == 2
+    assert not document.xpath("//img | //b[text()='bold'] | //@onerror | //*[contains(@href, 'script')]")
+    assert {link for link in document.xpath("//@href") if not link.startswith("#")} == {"data:,"}
+    data = data_of(document)
+    assert set(HOSTILE[:-1]) <= {url.replace("?", "\ud800") if "surrogate" in url else url for url in data["urls"]} | {HOSTILE[11]}
+    linked = [url for url, link in zip(data["urls"], data["links"], strict=True) if link]
+    assert all(re.match(r"https?://\S+\Z", url) and len(url) <= 2_000 for url in linked)
+    assert not any(url.lower().startswith(("javascript", "data")) for url in linked)
+    assert data["differences"]
+
+
+def test_what_is_embedded_holds_nothing_that_ends_a_script(store: Store):
+    hostile(store)
+    html = render(gather(store), name=HOSTILE[0], text_of=store.text, made=MADE)
+    embedded = html.partition('<script type="application/json" id="data">')[2].partition("</script>")[0]
+    assert not re.search("[<>&'\u2028\u2029\ud800]", embedded)
+    assert html.count("<script") == html.count("</script>") == 2
+
+
+def test_the_policy_allows_this_script_and_these_styles_and_nothing_else(store: Store):
+    document = written(gather(store), store)
+    (policy,) = document.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules.keys() == {"default-src", "script-src", "style-src", "img-src", "base-uri", "form-action"}
+    for name, path in (("script-src", "//script[not(@type)]"), ("style-src", "//style")):
+        (element,) = document.xpath(path)
+        assert rules.pop(name) == f"'sha256-{base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()}'"
+    assert set(rules.values()) == {"'none'", "data:"}
+    assert not document.xpath("//*[@src or @srcset or @action or @style or @onclick]")
+
+
+def test_a_report_stays_small_however_long_urls_are(store: Store):
+    for number in range(3_000):
+        fingerprint = Random(number % 50).getrandbits(64)
+        store.admit(page(f"http://a.test/{number}/{'x' * 3_000}", fingerprint, text=f"{number % 50}"), NEAR)
+    store.sync()
+    html = render(gather(store), name="store", text_of=store.text, made=MADE)
+    assert len(html) < 5_000_000
+
+
+# ---- differences
+
+
+def test_only_what_differs_is_marked():
+    rows = difference("same\nthe old word stays\nend", "same\nthe new word stays\nend")
+    assert rows == [
+        ("=", [(0, "same")], []),
+        ("~", [(0, "the "), (1, "old "), (0, "word stays")], [(0, "the "), (1, "new "), (0, "word stays")]),
+        ("=", [(0, "end")], []),
+    ]
+
+
+def test_chinese_is_compared_by_character():
+    assert difference("安装手册第四章", "安装手册第五章") == [
+        ("~", [(0, "安装手册第"), (1, "四"), (0, "章")], [(0, "安装手册第"), (1, "五"), (0, "章")])
+    ]
+
+
+def test_blocks_that_only_one_text_has_stand_alone_and_equal_ones_are_left_out():
+    same = "\n".join(f"block {number}" for number in range(9))
+    rows = difference(f"gone\n{same}", f"{same}\ncame")
+    assert rows == [
+        ("-", [(1, "gone")], []),
+        ("=", [(0, "block 0")], []),
+        ("…", [(0, "7")], []),
+        ("=", [(0, "block 8")], []),
+        ("+", [], [(1, "came")]),
+    ]
+    assert difference(same, same) == rows[1:4]
+
+
+def side(rows: list[Row], number: int) -> list[str]:
+    """Return the blocks that a difference shows of one of its texts."""
+    left_out = ("+" if number == 1 else "-", "…")
+    shown = [left if tag == "=" or number == 1 else right for tag, left, right in rows if tag not in left_out]
+    return ["".join(words for _, words in parts) for parts in shown]
+
+
+@given(st.lists(st.text("ab 中,", max_size=20), max_size=8), st.lists(st.text("ab 中,", max_size=20), max_size=8))
+def test_each_side_of_a_difference_holds_the_blocks_of_its_text_in_order(a: list[str], b: list[str]):
+    rows = difference("\n".join(a), "\n".join(b))
+    for number, blocks in ((1, a or [""]), (2, b or [""])):
+        rest = iter(blocks)
+        assert all(block in rest for block in side(rows, number))
+        if not any(row[0] == "…" for row in rows):
+            assert side(rows, number) == blocks
+
+
+def test_a_difference_is_bounded():
+    rows = difference("\n".join(f"a{n}" for n in range(500)), "\n".join(f"b{n}" for n in range(500)))
+    assert len(rows) == 41
+    assert rows[-1] == ("…", [(0, "more")], [])
+    (row,) = difference("x" * 10_000, "y")
+    assert len(row[1][0][1]) < 300
+
+
+# ---- the command
+
+
+def test_the_command_writes_the_report_and_says_so(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    fill(store)
+    target = tmp_path / "out.html"
+    assert run(["report", str(tmp_path / "store"), "-o", str(target)]) == 0
+    assert capsys.readouterr().out == f"{target}: 3 copies of 4 pages, 0.1 MB.\n"
+    assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_report_that_cannot_be_written_or_read_is_an_error(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(["report", str(tmp_path / "store"), "-o", str(tmp_path / "absent" / "out.html")]) == 2
+    assert "cannot write" in capsys.readouterr().err
+    assert run(["report", str(tmp_path / "nothing"), "-o", str(tmp_path / "out.html")]) == 3
+    assert not (tmp_path / "out.html").exists()
