@@ -178,6 +178,7 @@ def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
         "links": [int(bool(_LINK.match(url)) and not url.endswith("…")) for url in urls.numbers],
         "done": list(_DONE.values()),
         "copies": facts.copies,
+        "place": "Directory" if facts.by_directory else "Host",
     }
     return htmlsafe_json_dumps(data, separators=(",", ":"))
 
@@ -270,7 +271,7 @@ def _distance_chart(facts: Facts) -> str:
 
 
 def _per_cent(share: float) -> str:
-    return f"{share:.0f} %" if share >= 10 or not share else f"{share:.1f} %"
+    return f"{share:.0f}%" if share >= 10 or not share else f"{share:.1f}%"
 
 
 def _shares(counts: Counter[int], last: int) -> list[float]:

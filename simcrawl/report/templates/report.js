@@ -34,7 +34,7 @@
     return make("span", { class: "url" }, shown);
   };
   const count = (number) => number.toLocaleString("en");
-  const share = (number) => `${(100 * number).toFixed(1)} %`;
+  const share = (number) => `${(100 * number).toFixed(1)}%`;
   const moment = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
   const similarity = (number) => (number === null ? "–" : number.toFixed(3));
   const kind = (row) => make("span", { class: row[2].startsWith("identical") ? "kind exact" : "kind" }, row[2] === "near-duplicate" ? "near" : row[2]);
@@ -69,7 +69,7 @@
       find: (row) => [row[0], ...row[4]].map((at) => urls[at]).join("\n"),
     },
     places: {
-      columns: [word("Place", (row) => row[0]), number("Pages", 1), number("Kept", 2), number("Exact", 3), number("Near", 4), number("Copies", 5, share)],
+      columns: [word(data.place, (row) => row[0]), number("Pages", 1), number("Kept", 2), number("Exact", 3), number("Near", 4), number("Copies", 5, share)],
       find: (row) => row[0],
     },
     pairs: {
