@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 
 NEGATIVE = 1
 STORE_ERROR = 3
-STORE_COMMANDS = ("stats", "query", "duplicates", "verify", "rebuild", "compact", "forget", "clusters", "load", "export", "import", "report")
+STORE_COMMANDS = (
+    *("stats", "query", "duplicates", "verify", "rebuild", "compact", "forget"),
+    *("clusters", "load", "export", "import", "report"),
+)
 """Commands whose first argument is a store."""
 
 _recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")

@@ -176,8 +176,8 @@ class Config:
     def detector_options(self) -> dict[str, Any]:
         """The keyword arguments of `simcrawl.Detector`."""
         names = ("recipe", "max_distance", "min_similarity", "min_features", "min_around", "outlinks", "extractor")
-        limits = ("action", "scope", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds")
-        return {name: getattr(self, name) for name in names + limits} | {"keep_content": self.keep_text > 0}
+        limits = ("action", "scope", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds", "keep_text")
+        return {name: getattr(self, name) for name in names + limits}
 
 
 def parse(name: str, value: Any) -> Any:

@@ -40,7 +40,7 @@ class Detector:
     """Decides about pages by one rule, against one store. Thread-safe.
 
     Keyword arguments are the settings in lower case, without their prefix; where one is left out the recipe's own value holds.
-    `keep_content`: pages are made with their content, for a store that keeps texts.
+    `keep_text`: how many bytes of texts the store may keep; pages are then made with their content.
     Making a detector binds a new store to its recipe.
 
     Raises:
@@ -65,7 +65,7 @@ class Detector:
         expire_days: float = 0,
         max_page_bytes: int = MAX_PAGE_BYTES,
         max_page_seconds: float = MAX_PAGE_SECONDS,
-        keep_content: bool = False,
+        keep_text: int = 0,
     ) -> None:
         chosen = resolve(recipe or _recipe_of(store))
         overrides = _checked(
@@ -81,7 +81,9 @@ class Detector:
         self.recipe = replace(chosen, **overrides)
         self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
         limits = _checked(max_page_bytes=max_page_bytes, max_page_seconds=max_page_seconds)
-        self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"], "keep_content": keep_content}
+        self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"], "keep_content": keep_text > 0}
+        if keep_text:
+            store.keep_texts(keep_text)
         self.seconds = {"recall": 0.0, "extract": 0.0, "fingerprint": 0.0, "store": 0.0}
         self.cascade: Counter[str] = Counter()
         """How many pages were `extracted`, and how many were not, since a stored or a recent page has their body."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from simcrawl.crawl.spiders.demo import SITE
+from benchmarks.report import fill
+from simcrawl.crawl.demo_server import SITE
 from simcrawl.report import gather, render
 from simcrawl.store import open_store
-from tests.browser import Browser, UnavailableError, open_browser
+from tests.browser import Browser, Tab, UnavailableError, open_browser
 from tests.crawl.runner import crawl
 from tests.crawl.server import DirectorySite
 from tests.test_report import MADE, hostile
@@ -58,9 +58,9 @@ def report(crawled: Path) -> Path:
 
 
 @pytest.fixture
-def page(browser: Browser, report: Path) -> Browser:
-    browser.open(report)
-    return browser
+def tab(browser: Browser, report: Path) -> Iterator[Tab]:
+    with browser.open(report) as opened:
+        yield opened
 
 
 def test_a_crawl_leaves_its_record_and_the_texts_of_near_duplicates(crawled: Path):
@@ -78,36 +78,37 @@ def test_a_crawl_leaves_its_record_and_the_texts_of_near_duplicates(crawled: Pat
     assert record["slowest"] == sorted(record["slowest"], reverse=True)
 
 
-def test_every_duplicate_is_in_the_table_and_leads_to_its_pages(page: Browser, crawled: Path):
+def test_every_duplicate_is_in_the_table_and_leads_to_its_pages(tab: Tab, crawled: Path):
     with open_store(crawled, create=False) as store:
         lines = {line.url: line.original for line in store.duplicates()}
-    assert page.texts(FOUND) == [str(len(lines))]
-    script = "return [...document.querySelectorAll(arguments[0])].map(link => link.href)"
-    copies, originals = (page.run(script, f"{ROWS} td:nth-child({column}) a") for column in (1, 2))
+    assert tab.texts(FOUND) == [str(len(lines))]
+    script = "selector => [...document.querySelectorAll(selector)].map(link => link.href)"
+    copies, originals = (tab.run(script, f"{ROWS} td:nth-child({column}) a") for column in (1, 2))
     shown = dict(zip(copies, originals, strict=True))
     assert shown.items() <= lines.items()
     assert len(shown) == min(25, len(lines))
 
 
-def test_searching_leaves_what_has_every_word(page: Browser):
-    everything = int(page.texts(FOUND)[0])
-    page.press("/")
-    page.press("zh/ openpgp")
-    found = page.texts(COPIES)
+def test_searching_leaves_what_has_every_word(tab: Tab):
+    everything = int(tab.texts(FOUND)[0])
+    tab.press("/")
+    tab.type("zh/ openpgp")
+    found = tab.texts(COPIES)
     assert found
     assert all("zh/" in text and "openpgp" in text for text in found)
-    assert page.texts(FOUND) == [f"{len(found)} of {everything}"]
-    page.press("\ue009a\ue000", "nothing has this")
-    assert page.texts(ROWS) == ["Nothing found."]
+    assert tab.texts(FOUND) == [f"{len(found)} of {everything}"]
+    tab.press("Control+a")
+    tab.type("nothing has this")
+    assert tab.texts(ROWS) == ["Nothing found."]
 
 
-def test_a_heading_sorts_and_sorts_the_other_way_round_by_keyboard_alone(page: Browser):
-    page.run("document.querySelector('#duplicates th:nth-child(4) button').focus()")
+def test_a_heading_sorts_and_sorts_the_other_way_round_by_keyboard_alone(tab: Tab):
+    tab.page.focus("#duplicates th:nth-child(4) button")
     orders = []
     for _ in range(2):
-        page.press("\ue007")
-        bits = [int(text) for text in page.texts(f"{ROWS} td:nth-child(4)")]
-        orders.append((page.run("return document.querySelector('#duplicates th[aria-sort]').getAttribute('aria-sort')"), bits))
+        tab.press("Enter")
+        bits = [int(text) for text in tab.texts(f"{ROWS} td:nth-child(4)")]
+        orders.append((tab.page.get_attribute("#duplicates th[aria-sort]", "aria-sort"), bits))
     (up, ascending), (down, descending) = orders
     assert (up, down) == ("ascending", "descending")
     assert ascending == sorted(ascending)
@@ -115,75 +116,77 @@ def test_a_heading_sorts_and_sorts_the_other_way_round_by_keyboard_alone(page: B
     assert ascending[0] < descending[0]
 
 
-def test_kinds_are_chosen(page: Browser):
-    page.choose("#duplicates select", "near")
-    assert {text.strip() for text in page.texts(f"{ROWS} td:nth-child(3)")} == {"near"}
-    page.choose("#duplicates select", "exact")
-    assert all(text.startswith("identical") for text in page.texts(f"{ROWS} td:nth-child(3)"))
+def test_kinds_are_chosen(tab: Tab):
+    tab.page.select_option("#duplicates select", "near")
+    assert {text.strip() for text in tab.texts(f"{ROWS} td:nth-child(3)")} == {"near"}
+    tab.page.select_option("#duplicates select", "exact")
+    exact = tab.texts(f"{ROWS} td:nth-child(3)")
+    assert exact
+    assert all(text.startswith("identical") for text in exact)
 
 
-def test_a_pair_is_compared_and_the_dialog_closes_by_keyboard(page: Browser):
-    page.run("document.querySelector('#duplicates .open').focus()")
-    page.press("\ue007")
-    assert page.run("return document.querySelector('dialog').open")
-    assert page.texts("dialog h2") == ["What differs"]
-    assert page.texts("dialog del, dialog ins")
-    page.press("\ue00c")
-    assert not page.run("return document.querySelector('dialog').open")
+def test_a_pair_is_compared_and_the_dialog_closes_by_keyboard(tab: Tab):
+    tab.page.focus("#duplicates .open")
+    tab.press("Enter")
+    assert tab.run("document.querySelector('dialog').open")
+    assert tab.texts("dialog h2") == ["What differs"]
+    assert tab.texts("dialog del, dialog ins")
+    tab.press("Escape")
+    assert not tab.run("document.querySelector('dialog').open")
     # Back where one was.
-    assert page.run("return document.activeElement.className") == "open"
+    assert tab.run("document.activeElement.className") == "open"
 
 
-def test_everything_is_reached_with_the_tab_key(page: Browser):
-    wanted = page.run(f"return {REACHABLE}.length")
+def test_everything_is_reached_with_the_tab_key(tab: Tab):
+    wanted = tab.run(f"{REACHABLE}.length")
     reached = set()
-    for _ in range(wanted + 5):
-        page.press("\ue004")
-        reached.add(page.run(f"return {REACHABLE}.indexOf(document.activeElement)"))
+    for _ in range(wanted + 1):
+        tab.press("Tab")
+        reached.add(tab.run(f"{REACHABLE}.indexOf(document.activeElement)"))
     assert reached >= set(range(wanted))
 
 
-def test_nothing_leaves_the_file_and_the_console_is_silent(browser: Browser, report: Path):
-    browser.driver.get("about:blank")
-    browser.complaints(), browser.driver.get_log("performance")
-    browser.open(report)
-    browser.run("document.querySelector('#duplicates .open').click()")
-    sent = [json.loads(entry["message"])["message"] for entry in browser.driver.get_log("performance")]
-    asked = {event["params"]["request"]["url"] for event in sent if event["method"] == "Network.requestWillBeSent"}
-    assert asked <= {report.as_uri(), "data:,"}
-    assert report.as_uri() in asked
-    assert browser.complaints() == []
+def test_nothing_leaves_the_file_and_the_console_is_silent(tab: Tab, report: Path):
+    tab.page.click("#duplicates .open")
+    assert set(tab.requests) <= {report.as_uri(), "data:,"}
+    assert report.as_uri() in tab.requests
+    assert tab.complaints == []
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_no_width_needs_scrolling_sideways(browser: Browser, report: Path, width: int):
-    browser.open(report, width=width)
-    assert browser.run("return document.documentElement.scrollWidth") <= width
+    with browser.open(report, width=width) as tab:
+        assert tab.run("document.documentElement.scrollWidth") <= width
 
 
 def test_a_phone_shows_rows_as_cards_that_can_be_sorted(browser: Browser, report: Path):
-    browser.open(report, width=390, height=844)
-    assert browser.run("return getComputedStyle(document.querySelector(arguments[0])).display", ROWS) == "block"
-    assert len(browser.texts(ROWS)) == 10
-    browser.choose("#duplicates .phone select", "0")
-    urls = browser.texts(COPIES)
-    assert urls == sorted(urls)
+    with browser.open(report, width=390, height=844) as tab:
+        assert tab.run("selector => getComputedStyle(document.querySelector(selector)).display", ROWS) == "block"
+        assert len(tab.texts(ROWS)) == 10
+        tab.page.select_option("#duplicates .phone select", label="Copy")
+        urls = tab.texts(COPIES)
+        assert urls == sorted(urls)
+        tab.page.select_option("#duplicates .phone select", label="Similarity")
+        assert tab.texts(COPIES) != urls
 
 
-def test_text_stands_out_in_the_light_and_in_the_dark(browser: Browser, report: Path):
-    papers = []
-    for dark in (False, True):
-        browser.open(report, dark=dark)
-        papers.append(_luminance(browser.run("return getComputedStyle(document.body).backgroundColor")))
+INK = """
+selector => {
+  const style = getComputedStyle(document.querySelector(selector));
+  return selector.endsWith("text") ? style.fill : style.color;
+}
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out_in_the_light_and_in_the_dark(browser: Browser, report: Path, dark: bool):
+    with browser.open(report, dark=dark) as tab:
+        paper = _luminance(tab.run("getComputedStyle(document.body).backgroundColor"))
+        assert paper < 0.05 if dark else paper > 0.9
         for selector in ("h1", ".note", "nav a", "figcaption p", "#duplicates td", ".chart text", "#duplicates .open"):
-            property_ = "fill" if selector == ".chart text" else "color"
-            script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
-            ink = _luminance(browser.run(script, selector, property_))
-            low, high = sorted((ink, papers[-1]))
+            low, high = sorted((_luminance(tab.run(INK, selector)), paper))
             # WCAG 2, level AA.
-            assert (high + 0.05) / (low + 0.05) >= 4.5, (selector, dark)
-    assert papers[0] > 0.9
-    assert papers[1] < 0.05
+            assert (high + 0.05) / (low + 0.05) >= 4.5, selector
 
 
 def _luminance(colour: str) -> float:
@@ -195,31 +198,30 @@ def _luminance(colour: str) -> float:
 def test_hostile_pages_are_shown_and_do_nothing(browser: Browser, tmp_path: Path):
     with open_store(tmp_path / "store", recipe="manku2007") as store:
         hostile(store)
-    browser.driver.get("about:blank")
-    browser.complaints()
-    browser.open(_written(tmp_path / "store", tmp_path / "report.html"))
-    for number in range(len(browser.texts(ROWS))):
-        browser.run("document.querySelectorAll('#duplicates .open')[arguments[0]].click()", number)
-        browser.run("document.querySelector('dialog').close()")
-    assert browser.complaints() == []
-    assert "taken" not in browser.driver.title
-    links: list[Any] = browser.run("return [...document.querySelectorAll('main a')].map(link => link.protocol)")
-    assert set(links) <= {"http:", "https:", "file:"}
-    assert browser.run("return document.querySelectorAll('main img, main script, td b, td i').length") == 0
-    assert any("<script>" in text for text in browser.texts(COPIES))
+    target = _written(tmp_path / "store", tmp_path / "report.html")
+    with browser.open(target) as tab:
+        for number in range(len(tab.texts(ROWS))):
+            tab.run("number => document.querySelectorAll('#duplicates .open')[number].click()", number)
+            assert tab.texts("dialog td")
+            tab.run("document.querySelector('dialog').close()")
+        assert tab.complaints == []
+        assert set(tab.requests) <= {target.as_uri(), "data:,"}
+        assert "taken" not in tab.page.title()
+        assert set(tab.run("[...document.querySelectorAll('main a')].map(link => link.protocol)")) <= {"http:", "https:", "file:"}
+        assert not tab.texts("main img, main script, td b, td i")
+        assert any("<script>" in text for text in tab.texts(COPIES))
 
 
 def test_many_duplicates_are_paged_and_found(browser: Browser, tmp_path: Path):
-    from benchmarks.report import fill
-
     with open_store(tmp_path / "store") as store:
         fill(store, 300, 6_000)
-    browser.open(_written(tmp_path / "store", tmp_path / "report.html"))
-    assert browser.texts("#sampled")[0].startswith("The 5,000 least certain of 6,000")
-    assert browser.texts("#duplicates .pager span") == ["Page 1 of 200"]
-    first = browser.texts(COPIES)
-    browser.run("document.querySelectorAll('#duplicates .pager button')[1].click()")
-    assert browser.texts("#duplicates .pager span") == ["Page 2 of 200"]
-    assert not set(first) & set(browser.texts(COPIES))
-    browser.press("/", "length-77.html")
-    assert browser.texts(COPIES)
+    with browser.open(_written(tmp_path / "store", tmp_path / "report.html")) as tab:
+        assert tab.texts("#sampled")[0].startswith("The 5,000 least certain of 6,000")
+        assert tab.texts("#duplicates .pager span") == ["Page 1 of 200"]
+        first = tab.texts(COPIES)
+        tab.page.click("#duplicates .pager button:last-child")
+        assert tab.texts("#duplicates .pager span") == ["Page 2 of 200"]
+        assert not set(first) & set(tab.texts(COPIES))
+        tab.press("/")
+        tab.type("section-77/")
+        assert tab.texts(COPIES)

@@ -138,7 +138,6 @@ class Session:
         except BaseException:
             self.store.close()
             raise
-        self.store.keep_texts(self.config.keep_text)
         self.history = History()
         self.workers = PageWorkers(self.detector, self.config)
         self.lag = LoopLag()
