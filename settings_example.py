@@ -41,4 +41,5 @@ SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000
 SIMCRAWL_SYNC_SECONDS = 1.0
 # Name of a text field: near-duplicate items are dropped too.
 # SIMCRAWL_ITEM_FIELD = "text"
+# Every drop in the log at INFO, not only the first. How far a crawl is stands there every LOGSTATS_INTERVAL seconds.
 SIMCRAWL_DEBUG = False

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.crawl.server import Site
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "examples" / "README.md"]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 PLAYED = [page for page in PAGES if any(block.language == "console" for block in blocks(page))]
 
@@ -32,7 +32,7 @@ PLAYED = [page for page in PAGES if any(block.language == "console" for block in
 # ---- examples
 
 
-@pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PLAYED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None:
     with Shell(tmp_path) as shell:
         prepare(page, shell)
@@ -83,7 +83,7 @@ def test_the_checks_of_outputs_can_fail() -> None:
 # ---- links
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -144,3 +144,16 @@ def test_every_drop_is_told_with_its_original_its_distance_and_its_similarity(si
         ("DEBUG", "page", "/near", "near-duplicate", "/first"),
     ]
     assert (drops[0][5:], drops[1][5] in "01234567", 0.93 <= float(drops[1][6]) < 1) == (("0", "1.000"), True, True)
+
+
+def test_a_relative_store_of_a_project_without_a_directory_stops_the_crawl(site: Site, project: Path) -> None:
+    # As Scrapyd runs projects: the settings are importable, and there is no scrapy.cfg.
+    (project / "scrapy.cfg").unlink()
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={site.url()}"]
+    env = os.environ | {"SCRAPY_SETTINGS_MODULE": "shop", "PYTHONPATH": str(project)}
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode != 0
+    assert "SIMCRAWL_STORE is 'simcrawl', and no scrapy.cfg says to what that is relative: give an absolute path" in done.stderr
+    assert not site.requests
+    subprocess.run([*command, "-s", f"SIMCRAWL_STORE={project}/store"], cwd=project, env=env, check=True, timeout=120)
+    assert site.requests["/"] == 1
