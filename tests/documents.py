@@ -25,6 +25,7 @@ from struct import pack
 from tempfile import TemporaryDirectory
 from termios import TIOCSWINSZ
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 from simcrawl.store import open_store
 
@@ -84,11 +85,12 @@ def blocks(page: Path) -> list[Block]:
 
 
 class Shell:
-    """A terminal in a directory, and the demonstration site beside it once a page asks for that."""
+    """A terminal in a directory, and the site beside it that a page asks for; or another one, given by its address."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, site: str = "") -> None:
         self._root = self.directory = directory
-        self._port = SHOWN_PORT
+        self._given = bool(site)
+        self._port = f":{urlsplit(site).port}" if site else SHOWN_PORT
         self._server: subprocess.Popen[str] | None = None
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self._env = os.environ | {"PATH": path, "TERM": "xterm", "COLUMNS": str(COLUMNS)}
@@ -137,6 +139,8 @@ class Shell:
 
     def _serve(self, command: str) -> list[str]:
         """Serve a site in a terminal of its own, in the place of the last one; first on a free port, whatever port the page shows."""
+        if self._given:
+            return []
         self._stop()
         port = self._port[1:] if self._port != SHOWN_PORT else "0"
         self._server = subprocess.Popen(

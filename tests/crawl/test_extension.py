@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawl.content import hub, page
-from tests.crawl.runner import MODES, crawl
+from tests.crawl.runner import crawl
 from tests.crawl.test_crawl import IN_ORDER, copies
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_a_pipe_gets_no_table_and_a_store_of_another_place_is_named(site: Site, 
     assert command == f"simcrawl duplicates '{project}/.scrapy/of mine'"
 
 
-@pytest.mark.parametrize("quiet", ["LOG_FILE=log.txt", "LOG_LEVEL=WARNING", "LOG_ENABLED=False"])
+@pytest.mark.parametrize("quiet", ["LOG_FILE=log.txt", "LOG_LEVEL=WARNING"])
 def test_who_wants_no_log_on_the_terminal_gets_no_summary_there(site: Site, project: Path, quiet: str) -> None:
     site.add("/", page("7.4/en/openpgp"))
     assert list(in_terminal(project, "crawl", "site", "-a", f"url={site.url()}", "-s", quiet)) == []
@@ -107,7 +107,7 @@ def test_who_wants_no_log_on_the_terminal_gets_no_summary_there(site: Site, proj
         assert "│" not in log
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["epoll", "reactorless"])
 def test_the_line_comes_as_often_as_scrapy_s_own(site: Site, mode: str) -> None:
     copies(site)
     told = crawl("Reported", site.url(), mode=mode, settings=IN_ORDER | {"LOGSTATS_INTERVAL": 0.05, "LOG_LEVEL": "INFO"})
