@@ -35,6 +35,8 @@ _T = TypeVar("_T")
 
 # A few keep one slow page from holding up the others.
 _THREADS = 4
+# Each takes some 160 MB, and all of them are fed by one core.
+_MOST_PROCESSES = 4
 # Pages wait their turn for so many times the seconds that one may take.
 _QUEUE_PATIENCE = 10
 # Threads that hang in a page and were replaced. Each takes its share of the interpreter for ever, so there is an end to it.
@@ -241,9 +243,11 @@ def processes_for(count: int | None) -> int:
     """Return how many worker processes a value of SIMCRAWL_WORKERS asks for; 0: threads."""
     if not can_start():
         return 0
-    if count is not None:
-        return count
-    return max(0, len(os.sched_getaffinity(0)) - 1) if hasattr(os, "sched_getaffinity") else 0
+    return min(_cores(), _MOST_PROCESSES) if count is None else count
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Wake:

@@ -446,3 +446,17 @@ class Labelled(Base):
     def parse(self, response: Response, **_: Any) -> Any:
         yield item(response, content=(response.headers.get("X-Content") or b"").decode())
         yield from (response.follow(href) for href in response.css("a::attr(href)").getall())
+
+
+class WorkerKiller(Base):
+    """Kills every child of its process in the callback of `/first`."""
+
+    name = "worker-killer"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        if response.url.endswith("/first"):
+            for children in Path("/proc/self/task").glob("*/children"):
+                for pid in children.read_text().split():
+                    os.kill(int(pid), signal.SIGKILL)
+                    self.note("killed", pid)
+        return self.follow(response)

@@ -1,0 +1,200 @@
+"""Worker processes alone: what they make, what ends them, and that nothing else does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.errors import WorkerError
+from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
+from simcrawl.recipes import Recipe, resolve
+from simcrawl.worker import Worker
+from tests.crawl.runner import ROOT
+from tests.samples import chinese, english, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BODY = page(english()).encode()
+MISBEHAVING = replace(resolve("content"), extractor="tests.extractors.misbehaving")
+
+
+def _options(recipe: Recipe | str = MISBEHAVING, *, max_seconds: float = 20.0) -> dict[str, Any]:
+    return {"recipe": resolve(recipe), "seed": 7, "max_bytes": 4_000_000, "max_seconds": max_seconds}
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    made = Worker(_options(), max_bytes=400_000_000)
+    yield made
+    made.close()
+
+
+def _is_fine(worker: Worker) -> bool:
+    return isinstance(worker.page(BODY, url="http://x/fine"), PageFingerprint)
+
+
+def _reason(worker: Worker, name: str) -> str:
+    made = worker.page(BODY, url=f"http://x/{name}")
+    assert isinstance(made, Abstention)
+    assert made.body_digest == fingerprint_page(BODY, seed=7).body_digest
+    return made.reason.value
+
+
+def runs(pid: int) -> bool:
+    """Return whether a process still does: what waits for its parent to take note of its end does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def ends(pid: int, within: float = 20) -> bool:
+    """Wait for the end of a process that is nobody's child here; return whether it came."""
+    deadline = monotonic() + within
+    while runs(pid) and monotonic() < deadline:
+        Event().wait(0.01)
+    return not runs(pid)
+
+
+@pytest.mark.parametrize("recipe", ["content", "manku2007"])
+def test_a_worker_makes_the_same_pages(recipe: str):
+    worker = Worker(_options(recipe))
+    assert worker.pid is None
+    for body, encoding in ((BODY, "utf-8"), (page(chinese()).encode("gb18030"), "gb18030"), (b"", None), (b"%PDF", None)):
+        expected = fingerprint_page(body, url="http://x/a#b", encoding=encoding, recipe=recipe, seed=7)
+        assert worker.page(body, url="http://x/a#b", encoding=encoding) == expected
+    assert worker.seconds.keys() == {"extract", "fingerprint"}
+    assert not worker.restarts
+    worker.close()
+
+
+def test_a_worker_that_was_killed_is_replaced_and_its_page_made(worker: Worker):
+    assert _is_fine(worker)
+    first = worker.pid
+    assert first
+    os.kill(first, signal.SIGKILL)
+    assert _is_fine(worker)
+    assert worker.pid != first
+    assert worker.restarts == {"died": 1}
+
+
+@pytest.mark.parametrize("name", ["die", "exit"])
+def test_a_page_that_kills_its_worker_twice_abstains(worker: Worker, name: str):
+    assert _reason(worker, name) == "crashed"
+    assert worker.restarts == {"died": 2}
+    assert _is_fine(worker)
+
+
+@pytest.mark.parametrize("name", ["loop", "hold"])
+def test_a_page_that_hangs_abstains_and_its_worker_is_gone(name: str):
+    worker = Worker(_options(max_seconds=0.5))
+    assert _is_fine(worker)
+    first = worker.pid
+    assert first
+    assert _reason(worker, name) == "too_slow"
+    assert not runs(first)
+    assert _is_fine(worker)
+    assert worker.restarts == {"too_slow": 1}
+    worker.close()
+
+
+def test_a_page_that_needs_too_much_memory_abstains(worker: Worker):
+    assert _reason(worker, "eat") == "out_of_memory"
+    assert _is_fine(worker)
+    assert worker.restarts == {"memory": 1}
+
+
+def test_a_worker_that_grows_is_replaced_before_it_is_too_large(worker: Worker):
+    for number in range(10):
+        assert isinstance(worker.page(BODY, url=f"http://x/leak{number}"), PageFingerprint)
+    assert worker.restarts.keys() == {"memory"}
+    assert 1 <= worker.restarts["memory"] <= 5
+
+
+def test_a_worker_is_replaced_after_so_many_pages():
+    worker = Worker(_options(), max_pages=2)
+    pids = set()
+    for _ in range(5):
+        assert _is_fine(worker)
+        pids.add(worker.pid)
+    assert worker.restarts == {"recycled": 2}
+    worker.close()
+    assert len(pids - {None}) == 3
+
+
+def test_what_an_extractor_prints_does_no_harm(worker: Worker):
+    assert isinstance(worker.page(BODY, url="http://x/print"), PageFingerprint)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_does_not_mind_the_signals_that_its_parent_gets(worker: Worker, number: int):
+    assert _is_fine(worker)
+    assert worker.pid
+    os.kill(worker.pid, number)
+    assert _is_fine(worker)
+    assert not worker.restarts
+
+
+class _Own(Recipe):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (_options(replace(MISBEHAVING, extractor="tests.extractors.absent")), "tests.extractors.absent"),
+        (_options() | {"seed": lambda: 1}, "lambda"),
+    ],
+)
+def test_a_worker_that_cannot_make_pages_says_why(options: dict[str, Any], why: str):
+    worker = Worker(options)
+    with pytest.raises(WorkerError, match=f"no worker process can be started.*{why}"):
+        worker.page(BODY)
+    assert worker.pid is None
+
+
+def test_a_program_that_is_no_python_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    for program in ("/bin/false", "/no/such/program"):
+        monkeypatch.setattr("simcrawl.worker.get_executable", lambda program=program: program)
+        with pytest.raises(WorkerError, match="no worker process can be started"):
+            Worker(_options()).page(BODY)
+
+
+def test_a_closed_worker_starts_no_other(worker: Worker):
+    assert _is_fine(worker)
+    pid = worker.pid
+    assert pid
+    worker.close()
+    assert not runs(pid)
+    with pytest.raises(WorkerError, match="it is closed"):
+        worker.page(BODY)
+
+
+_PARENT = """
+import os, signal
+from tests.test_worker import *
+from tests.test_worker import _options
+worker = Worker(_options(max_seconds=1.0))
+worker.page(BODY, url="http://x/fine")
+print(worker.pid, flush=True)
+worker.page(BODY, url="http://x/{name}")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("name", ["fine", "orphan-loop", "orphan-hold"])
+def test_a_worker_does_not_outlive_its_parent(name: str):
+    command = [sys.executable, "-c", _PARENT.format(name=name)]
+    parent = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False, timeout=60)
+    assert parent.returncode == -signal.SIGKILL
+    assert ends(int(parent.stdout))
