@@ -43,4 +43,5 @@ SIMCRAWL_SYNC_SECONDS = 1.0
 # SIMCRAWL_ITEM_FIELD = "text"
 # Keep the texts of pages, compressed, so that `simcrawl report` shows what differs: True (up to 100 MB of them), or a number of bytes.
 SIMCRAWL_KEEP_TEXT = False
+# Every drop in the log at INFO, not only the first. How far a crawl is stands there every LOGSTATS_INTERVAL seconds.
 SIMCRAWL_DEBUG = False

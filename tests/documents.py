@@ -20,10 +20,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fcntl import ioctl
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 from struct import pack
 from tempfile import TemporaryDirectory
 from termios import TIOCSWINSZ
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 from simcrawl.store import open_store
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = 130
-SERVER = "python -m simcrawl.crawl.demo_server"
+SERVERS = ("python -m simcrawl.crawl.demo_server", "python site.py")
 SHOWN_PORT = ":18000"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _VARIES = (
@@ -83,11 +85,12 @@ def blocks(page: Path) -> list[Block]:
 
 
 class Shell:
-    """A terminal in a directory, and the demonstration site beside it once a page asks for that."""
+    """A terminal in a directory, and the site beside it that a page asks for; or another one, given by its address."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self._port = SHOWN_PORT
+    def __init__(self, directory: Path, site: str = "") -> None:
+        self._root = self.directory = directory
+        self._given = bool(site)
+        self._port = f":{urlsplit(site).port}" if site else SHOWN_PORT
         self._server: subprocess.Popen[str] | None = None
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         self._env = os.environ | {"PATH": path, "TERM": "xterm", "COLUMNS": str(COLUMNS)}
@@ -97,19 +100,16 @@ class Shell:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._server:
-            self._server.terminate()
-            self._server.communicate()
+        self._stop()
 
     def run(self, command: str) -> list[str]:
         """Run a command and return the lines that it shows."""
         if command.startswith("cd "):
-            self.directory /= command[3:]
-            # Of one seed, so that estimates come out the same.
-            open_store(self.directory / ".scrapy" / "simcrawl", seed=1).close()
+            self._enter(command[3:])
             return []
-        if command == SERVER:
-            return self.serve()
+        if command.startswith(SERVERS):
+            return self._serve(command)
+        self._make_stores(*re.findall(r"SIMCRAWL_STORE=(\w+)", command))
         ours, theirs = pty.openpty()
         ioctl(theirs, TIOCSWINSZ, pack("HHHH", 50, COLUMNS, 0, 0))
         real = command.replace(SHOWN_PORT, self._port)
@@ -127,15 +127,36 @@ class Shell:
             text = text.replace(name, shown_name)
         return [line.rstrip().rpartition("\r")[2] for line in text.splitlines()]
 
-    def serve(self) -> list[str]:
-        """Serve the demonstration site on a free port, whatever port the page shows."""
-        self._server = subprocess.Popen([*SERVER.split(), "0"], env=self._env, stdout=subprocess.PIPE, text=True)
+    def _enter(self, directory: str) -> None:
+        self.directory = (self.directory / directory).resolve()
+        self._make_stores("simcrawl", "recrawl")
+
+    def _make_stores(self, *names: str) -> None:
+        """Make stores of one seed, so that estimates come out the same."""
+        if (self.directory / "scrapy.cfg").exists():
+            for name in names:
+                open_store(self.directory / ".scrapy" / name, seed=1).close()
+
+    def _serve(self, command: str) -> list[str]:
+        """Serve a site in a terminal of its own, in the place of the last one; first on a free port, whatever port the page shows."""
+        if self._given:
+            return []
+        self._stop()
+        port = self._port[1:] if self._port != SHOWN_PORT else "0"
+        self._server = subprocess.Popen(
+            ["bash", "-c", f"exec {command} {port}"], cwd=self._root, env=self._env, stdout=subprocess.PIPE, text=True
+        )
         assert self._server.stdout
         line = self._server.stdout.readline().rstrip()
-        port = re.search(r":\d+", line)
-        assert port, line
-        self._port = port[0]
+        found = re.search(r":\d+", line)
+        assert found, line
+        self._port = found[0]
         return [line.replace(self._port, SHOWN_PORT)]
+
+    def _stop(self) -> None:
+        if self._server:
+            self._server.terminate()
+            self._server.communicate()
 
     def write(self, path: str, lines: list[str]) -> None:
         """Write a file, or append to it."""
@@ -225,14 +246,16 @@ def main() -> None:
 
 
 def prepare(page: Path, shell: Shell) -> None:
-    """Make what every page but the tutorial takes for granted: the tutorial's project, and its site being served."""
-    if page.stem != "tutorial":
+    """Make what a page takes for granted: the tutorial's project and its site being served, or the files beside the page."""
+    if page.stem == "README":
+        copytree(page.parent, shell.directory, dirs_exist_ok=True, ignore=ignore_patterns(".scrapy", "*.jsonl", "__pycache__"))
+    elif page.stem != "tutorial":
         for block in blocks(page.with_name("tutorial.md")):
             if block.path:
                 shell.write(block.path, block.lines[1:])
             elif block.language == "console":
                 for command, _, _ in block.commands():
-                    if command.startswith(("scrapy startproject", "cd ", SERVER)):
+                    if command.startswith(("scrapy startproject", "cd ", *SERVERS)):
                         shell.run(command)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,9 @@ from tests.documents import ROOT, Block, Shell, blocks, difference, play, prepar
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.crawl.server import Site
+    from tests.crawl.server import DirectorySite, Site
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "examples" / "README.md"]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 PLAYED = [page for page in PAGES if any(block.language == "console" for block in blocks(page))]
 
@@ -32,7 +33,7 @@ PLAYED = [page for page in PAGES if any(block.language == "console" for block in
 # ---- examples
 
 
-@pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PLAYED, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None:
     with Shell(tmp_path) as shell:
         prepare(page, shell)
@@ -42,6 +43,23 @@ def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None
             if (told := difference(expected, printed))
         ]
     assert not wrong, "\n\n".join(["renew the page with python -m tests.documents, and read what changed", *wrong])
+
+
+def test_the_tutorial_s_walk_works_on_a_large_real_site(installguide_site: DirectorySite, tmp_path: Path) -> None:
+    with Shell(tmp_path, site=installguide_site.url()) as shell:
+        prepare(ROOT / "docs" / "howto.md", shell)
+        # Breadth first, and not to the end: copies come early, and the walk does not take minutes.
+        settings = {"DEPTH_PRIORITY": 1, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue", "CLOSESPIDER_PAGECOUNT": 200}
+        shell.write("manual/settings.py", [f"{name} = {value!r}" for name, value in settings.items()])
+        told = shell.run("scrapy crawl pages -O pages.jsonl -L INFO -s DOWNLOAD_DELAY=0")
+        assert told[-1].endswith("scrapy simcrawl duplicates")
+        assert any(line.startswith("│ near-duplicates ") for line in told)
+        (stats,) = map(json.loads, shell.run("scrapy simcrawl stats --json"))
+        listed = list(map(json.loads, shell.run("scrapy simcrawl duplicates --json")))
+        assert stats["duplicates"] == len(listed) > 10
+        near = max((line for line in listed if line["reason"] == "near-duplicate"), key=lambda line: line["similarity"])
+        (compared,) = map(json.loads, shell.run(f"scrapy simcrawl compare --json {near['url']} {near['original']}"))
+        assert compared["near-duplicate"] is True
 
 
 def _python() -> list[Any]:
@@ -83,7 +101,7 @@ def test_the_checks_of_outputs_can_fail() -> None:
 # ---- links
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert [target for target in targets if not (page.parent / target).exists()] == []

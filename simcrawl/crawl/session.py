@@ -22,7 +22,7 @@ from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
 from simcrawl.detector import Detector
-from simcrawl.errors import StoreError
+from simcrawl.errors import SettingError, StoreError
 from simcrawl.pages import Abstention, Reason
 from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
@@ -421,5 +421,15 @@ def told_similarity(verdict: Verdict) -> str:
 
 
 def store_path(store: str) -> str:
-    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy."""
-    return store if "://" in store or store.startswith("memory:") else data_path(store)
+    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy.
+
+    Raises:
+        SettingError: it is relative, and the project's directory is unknown, as under Scrapyd.
+    """
+    if "://" in store or store.startswith("memory:"):
+        return store
+    try:
+        return data_path(store)
+    except NotConfigured as exc:
+        # Scrapy would switch off what raises this, and the crawl would go on without simcrawl.
+        raise SettingError(f"SIMCRAWL_STORE is {store!r}, and no scrapy.cfg says to what that is relative: give an absolute path") from exc

@@ -11,7 +11,7 @@ import attrs
 import pydantic
 import scrapy
 from itemadapter import ItemAdapter
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.http import Response  # noqa: TC002
 from scrapy_playwright.page import PageMethod
 from scrapy_poet.api import DummyResponse  # noqa: TC002
@@ -90,6 +90,18 @@ class Browser(Base):
 
     name = "browser"
     errbacks = "yes"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.count_open, signal=signals.spider_idle)
+        return spider
+
+    def count_open(self) -> None:
+        """Note how many pages the browser still has open when nothing is left to do."""
+        engine: Any = self.crawler.engine
+        handler = engine.downloader.handlers._handlers["http"]
+        self.note("open", handler._get_total_page_count())
 
     def parse(self, response: Response, **_: Any) -> Any:
         meta = {"playwright": True, "playwright_include_page": True}

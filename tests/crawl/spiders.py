@@ -435,6 +435,19 @@ class Unmeasurable(Reported):
             yield entry
 
 
+class Labelled(Base):
+    """Notes the content that a page of an example site says it has."""
+
+    name = "labelled"
+
+    def on_item(self, item: Any) -> None:
+        self.note("content", item["content"])
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield item(response, content=(response.headers.get("X-Content") or b"").decode())
+        yield from (response.follow(href) for href in response.css("a::attr(href)").getall())
+
+
 class WorkerKiller(Base):
     """Kills every child of its process in the callback of `/first`."""
 

@@ -21,9 +21,6 @@ CHROMIUM = shutil.which("chromium")
 BROWSER = {
     "DOWNLOAD_HANDLERS": {"http": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"},
     "PLAYWRIGHT_LAUNCH_OPTIONS": {"executable_path": CHROMIUM, "args": ["--no-sandbox"]},
-    # A page that nobody closes stops the crawl: then it ends by this time limit.
-    "PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 1,
-    "CLOSESPIDER_TIMEOUT": 60,
 }
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
 SAME = {("/near", "/first"), ("/second", "/first")}
@@ -63,6 +60,7 @@ def test_the_browser_pages_of_dropped_pages_are_closed_by_their_errback(site: Si
     assert set(outcome.paths("dropped")) == SAME
     assert outcome.paths("failed") == [("/near", "NearDuplicate"), ("/second", "NearDuplicate")]
     assert outcome.paths("kept") == ["/first", "/other"]
+    assert outcome.stats["test/open"] == [0]
 
 
 @needs_chromium
@@ -70,6 +68,7 @@ def test_pages_whose_browser_page_nobody_would_close_are_not_dropped(site: Site)
     copies(site)
     outcome = run("Browser", site, BROWSER, errbacks="")
     assert outcome.paths("kept") == ["/first", "/near", "/other", "/second"]
+    assert outcome.stats["test/open"] == [0]
     assert (outcome.pages()["exact_duplicate"], outcome.pages()["near_duplicate"]) == (1, 1)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawl.content import hub, page
-from tests.crawl.runner import MODES, crawl
+from tests.crawl.runner import crawl
 from tests.crawl.test_crawl import IN_ORDER, copies
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_a_pipe_gets_no_table_and_a_store_of_another_place_is_named(site: Site, 
     assert command == f"simcrawl duplicates '{project}/.scrapy/of mine'"
 
 
-@pytest.mark.parametrize("quiet", ["LOG_FILE=log.txt", "LOG_LEVEL=WARNING", "LOG_ENABLED=False"])
+@pytest.mark.parametrize("quiet", ["LOG_FILE=log.txt", "LOG_LEVEL=WARNING"])
 def test_who_wants_no_log_on_the_terminal_gets_no_summary_there(site: Site, project: Path, quiet: str) -> None:
     site.add("/", page("7.4/en/openpgp"))
     assert list(in_terminal(project, "crawl", "site", "-a", f"url={site.url()}", "-s", quiet)) == []
@@ -107,7 +107,7 @@ def test_who_wants_no_log_on_the_terminal_gets_no_summary_there(site: Site, proj
         assert "│" not in log
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ["epoll", "reactorless"])
 def test_the_line_comes_as_often_as_scrapy_s_own(site: Site, mode: str) -> None:
     copies(site)
     told = crawl("Reported", site.url(), mode=mode, settings=IN_ORDER | {"LOGSTATS_INTERVAL": 0.05, "LOG_LEVEL": "INFO"})
@@ -144,3 +144,16 @@ def test_every_drop_is_told_with_its_original_its_distance_and_its_similarity(si
         ("DEBUG", "page", "/near", "near-duplicate", "/first"),
     ]
     assert (drops[0][5:], drops[1][5] in "01234567", 0.93 <= float(drops[1][6]) < 1) == (("0", "1.000"), True, True)
+
+
+def test_a_relative_store_of_a_project_without_a_directory_stops_the_crawl(site: Site, project: Path) -> None:
+    # As Scrapyd runs projects: the settings are importable, and there is no scrapy.cfg.
+    (project / "scrapy.cfg").unlink()
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"url={site.url()}"]
+    env = os.environ | {"SCRAPY_SETTINGS_MODULE": "shop", "PYTHONPATH": str(project)}
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode != 0
+    assert "SIMCRAWL_STORE is 'simcrawl', and no scrapy.cfg says to what that is relative: give an absolute path" in done.stderr
+    assert not site.requests
+    subprocess.run([*command, "-s", f"SIMCRAWL_STORE={project}/store"], cwd=project, env=env, check=True, timeout=120)
+    assert site.requests["/"] == 1
