@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[1]
 COLUMNS = 130
 SERVERS = ("python -m simcrawl.crawl.demo_server", "python site.py")
 SHOWN_PORT = ":18000"
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_TOKENS = re.compile(r"\x1b\[(?P<count>[0-9;?]*)(?P<what>[A-Za-z])|\x1b\][^\x07]*\x07|\r|\n|[^\x1b\r\n]+")
 _VARIES = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\+00:00)?"), "TIME"),
     (re.compile(r"datetime\.datetime\([^)]*\)+"), "TIME"),
@@ -44,7 +44,7 @@ _VARIES = (
     (re.compile(r"at \d+ pages/min"), "at N pages/min"),
     (re.compile(r"Scrapy [\d.]+|python3\.\d+"), "VERSION"),
     (re.compile(r"[\d.,]+ ?[kMG]B"), "SIZE"),
-    (re.compile(r"(bytes\W+)\d+"), r"\1SIZE"),
+    (re.compile(r"(bytes\W+)[\d,]+"), r"\1SIZE"),
     (re.compile(r"([─━═ -])\1+"), r"\1"),
 )
 
@@ -122,10 +122,10 @@ class Shell:
             while chunk := os.read(ours, 65536):
                 shown += chunk
         os.close(ours)
-        text = _ESCAPES.sub("", shown.decode()).replace("\r\n", "\n")
+        text = "\n".join(screen(shown.decode()))
         for name, shown_name in (self._names | {self._port: SHOWN_PORT}).items():
             text = text.replace(name, shown_name)
-        return [line.rstrip().rpartition("\r")[2] for line in text.splitlines()]
+        return text.splitlines()
 
     def _enter(self, directory: str) -> None:
         self.directory = (self.directory / directory).resolve()
@@ -162,6 +162,26 @@ class Shell:
         """Write a file, or append to it."""
         with (self.directory / path).open("a") as file:
             file.write("\n".join(lines).replace(SHOWN_PORT, self._port) + "\n")
+
+
+def screen(shown: str) -> list[str]:
+    """Return the lines that stay on a terminal: progress bars move the cursor up and wipe what they wrote."""
+    lines, row, column = [""], 0, 0
+    for token in _TOKENS.finditer(shown):
+        text = token[0]
+        if text == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif text == "\r":
+            column = 0
+        elif token["what"] == "A":
+            row = max(0, row - int(token["count"] or 1))
+        elif token["what"] == "K":
+            lines[row] = "" if token["count"] == "2" else lines[row][:column]
+        elif not text.startswith("\x1b"):
+            lines[row] = lines[row][:column].ljust(column) + text + lines[row][column + len(text) :]
+            column += len(text)
+    return [line.rstrip() for line in lines]
 
 
 def play(page: Path, shell: Shell) -> Iterator[tuple[list[str], list[str], int]]:

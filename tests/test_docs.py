@@ -18,7 +18,7 @@ from tests.crawl import content
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawls
 from tests.crawl.test_crawl import IN_ORDER, copies
-from tests.documents import ROOT, Block, Shell, blocks, difference, play, prepare, renewed, same, segments
+from tests.documents import ROOT, Block, Shell, blocks, difference, play, prepare, renewed, same, screen, segments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +96,11 @@ def test_the_checks_of_outputs_can_fail() -> None:
         assert difference(expected, ["a", "b", "c", "d"]), expected
     assert renewed(["a1", "...", "b1", "...", "c1"], ["a2", "x", "b2", "y", "c2"]) == ["a2", "  ...", "b2", "  ...", "c2"]
     assert segments(["...", "a"]) == [[], ["a"]]
+
+
+def test_a_terminal_shows_what_was_not_wiped() -> None:
+    shown = "first\r\n\x1b[1mReading\x1b[0m 10%\r\x1b[2KReading 90%\r\n\x1b[1A\x1b[2Ksecond\r\n12345\rab\n"
+    assert screen(shown) == ["first", "second", "ab345", ""]
 
 
 # ---- links
