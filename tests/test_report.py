@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 from lxml import html as lxml_html
 
 from simcrawl.cli import run
+from simcrawl.errors import StoreCorruptError
 from simcrawl.report import Facts, charts, gather, render
 from simcrawl.report.difference import Row, difference
 from simcrawl.report.facts import Place
@@ -290,6 +291,18 @@ def test_a_recorded_crawl_gives_settings_sums_reasons_and_slow_pages(store: Stor
     )
     data = data_of(document)
     assert [[data["urls"][at], seconds] for at, seconds in data["tables"]["slowest"]] == [["http://a.test/slow", 5.894]]
+
+
+def test_a_record_of_another_make_and_a_damaged_text_are_left_out(store: Store):
+    fill(store)
+    store.note_crawl({"tool": "another"})
+
+    def damaged(url: str) -> str:
+        raise StoreCorruptError(url)
+
+    facts = gather(store)
+    assert facts.crawls == []
+    assert '"differences":[]' in render(facts, name="store", text_of=damaged, made=MADE)
 
 
 # ---- what comes from pages

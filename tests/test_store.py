@@ -1146,6 +1146,17 @@ def test_a_text_goes_with_its_page_and_with_its_content(store: Store):
     assert store.verify() == []
 
 
+def test_a_text_expires_with_its_page_and_with_its_line(store: Store):
+    store.keep_texts(10**6)
+    claimed(store, with_text(page(A, 1), "page")).confirm()
+    assert store.claim(with_text(page(B, 3), "copy"), NEAR).verdict.kind is Kind.NEAR_DUPLICATE
+    store.sync()
+    assert (store.text(A), store.text(B)) == ("page", "copy")
+    assert store.expire(time() + 1) == 1
+    assert (store.text(A), store.text(B)) == (None, None)
+    assert store.verify() == []
+
+
 def test_texts_take_no_more_space_than_they_may(store: Store):
     store.keep_texts(100_000)
     noise = Random(7)

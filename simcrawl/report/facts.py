@@ -30,6 +30,7 @@ MOST_LINES = 5_000
 MOST_CLUSTERS = 100
 MOST_PLACES = 200
 _EXAMPLES = 5
+_RECORDED = {"spider", "reason", "started", "finished", "settings", "rule", "stats", "slowest"}
 # Beyond so many directories only hosts are told apart.
 _MOST_DIRECTORIES = 100_000
 # Comparisons of fingerprints with each other: half a second.
@@ -148,7 +149,9 @@ def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float,
     Raises:
         StoreError: the store cannot be read.
     """
-    facts, places, clusters = Facts(store.header, store.counts(), store.crawls()), _Places(), _Clusters()
+    # Records of other tools may be of another make.
+    crawls = [record for record in store.crawls() if record.keys() >= _RECORDED]
+    facts, places, clusters = Facts(store.header, store.counts(), crawls), _Places(), _Clusters()
     _read_pages(facts, places, _watched(store.pages(), move, 0, "pages"))
     lines = _noted(facts, places, clusters, _watched(store.duplicates(), move, facts.kept, "duplicates"))
     facts.lines = nsmallest(most_lines, lines, key=_certainty)

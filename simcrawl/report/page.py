@@ -18,6 +18,7 @@ from jinja2.utils import htmlsafe_json_dumps
 
 from simcrawl import __version__
 from simcrawl.config import SETTINGS, parse
+from simcrawl.errors import StoreCorruptError
 from simcrawl.report import charts
 from simcrawl.report.difference import difference
 from simcrawl.rule import Kind
@@ -203,12 +204,20 @@ class _Differences:
         """Return the number of the difference, None where there is none to show."""
         if len(self.found) >= _MOST_COMPARED or self._characters > _MOST_DIFFERENCES:
             return None
-        old, new = self._text_of(original), self._text_of(url)
+        # What is damaged is shown by `verify`, and no reason to have no report.
+        old, new = (_unless_damaged(self._text_of, page) for page in (original, url))
         if old is None or new is None:
             return None
         self.found.append(difference(old, new))
         self._characters += sum(len(text) for row in self.found[-1] for side in row[1:] for _, text in side)
         return len(self.found) - 1
+
+
+def _unless_damaged(text_of: Callable[[str], str | None], url: str) -> str | None:
+    try:
+        return text_of(url)
+    except StoreCorruptError:
+        return None
 
 
 def _shown(facts: Facts) -> dict[str, Any]:
