@@ -220,10 +220,13 @@ def _cut(positions: tuple[int, ...], blocks: int) -> list[tuple[int, ...]]:
     return [positions[start:end] for start, end in pairwise(edges)]
 
 
-# Microseconds, from Python on an idle machine: a probe; a look-up among so many entries of all tables; a candidate.
+# Microseconds, from Python: a probe; a look-up among so many entries of all tables; a candidate. An insert into a table costs so many
+# look-ups, its share of the commit included: more where prefixes are long, for then a fingerprint rarely shares a place with another.
+# Fitted to the designs in docs/benchmarks.md.
 _PROBE, _CANDIDATE = 2.1, 0.0025
 _ENTRIES, _LOOK_UPS = (4e5, 4e6, 4e7, 1.2e8, 4e8), (0.62, 0.87, 1.6, 2.0, 2.4)
-_INSERT, _INSERT_SHARE = 0.15, 0.16
+_INSERT, _INSERT_LONG = 1.7, 4.0
+_LONG = 16
 _MOST_BLOCKS = 12
 
 
@@ -233,7 +236,7 @@ def page_cost(tables: Design, distance: int, pages: int) -> float:
     radii = tables.radii(distance)
     shares = [flip_count(table.prefix_bits, radius) / (1 << table.prefix_bits) for table, radius in zip(tables.tables, radii, strict=True)]
     query: float = _PROBE + tables.probes(distance) * look_up + pages * sum(shares) * _CANDIDATE
-    return query + len(tables.tables) * (_INSERT + _INSERT_SHARE * look_up)
+    return query + look_up * sum(_INSERT_LONG if table.prefix_bits > _LONG else _INSERT for table in tables.tables)
 
 
 @cache
