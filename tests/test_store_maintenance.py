@@ -181,6 +181,6 @@ def test_where_there_is_no_store_nothing_is_made(tmp_path: Path, work):
 
 
 def test_killed_writers_leave_a_store_without_loss_or_contradiction(tmp_path: Path):
-    result = kills.run(tmp_path / "store", rounds=10, seed=3)
+    result = kills.run(tmp_path, rounds=10, seed=3)
     assert result.clean, result
     assert result.commits > 20

@@ -102,7 +102,7 @@ def _options() -> Any:
 
 
 def _sizes(text: str) -> list[int]:
-    return [int(float(size)) for size in text.split(",")]
+    return [int(float(size)) for size in text.split(",") if size]
 
 
 def _row(*cells: object) -> None:
