@@ -182,13 +182,13 @@ def _export_lines(store: Store, file: Path) -> dict[str, Any]:
         with ExitStack() as stack:
             out = sys.stdout if str(file) == "-" else stack.enter_context(file.open("w", encoding="utf-8"))
             for count, stored in enumerate(store.pages(), 1):  # noqa: B007 - counted
-                out.write(json.dumps(_as_object(stored), ensure_ascii=True) + "\n")
+                out.write(json.dumps(_as_object(stored, store), ensure_ascii=True) + "\n")
     except OSError as exc:
         raise click.UsageError(f"cannot write {file}: {exc}") from exc
     return {"file": str(file), "pages": count}
 
 
-def _as_object(stored: StoredPage) -> dict[str, Any]:
+def _as_object(stored: StoredPage, store: Store) -> dict[str, Any]:
     page = stored.page
     found = page if isinstance(page, PageFingerprint) else None
     return {
@@ -199,6 +199,7 @@ def _as_object(stored: StoredPage) -> dict[str, Any]:
         "first_seen": stored.first_seen,
         "last_seen": stored.last_seen,
         "body_digest": page.body_digest.hex(),
+        "cluster": store.cluster(page.url),
     }
 
 
@@ -240,7 +241,7 @@ def forget(store: str, urls: tuple[str, ...], older_than: float | None, as_json:
     """
     if bool(urls) == (older_than is not None):
         raise click.UsageError("name the URLs of pages, or --older-than DAYS")
-    with open_existing(store) as opened:
+    with open_existing(store, readonly=False) as opened:
         forgotten = sum(map(opened.forget, urls)) if older_than is None else _forget_old(opened, time() - older_than * 86_400)
     show([{"forgotten": forgotten}], as_json=True) if as_json else show([{"": "forgotten", "pages": forgotten}])
     return 0 if forgotten or not urls else 1

@@ -25,13 +25,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 store_argument = click.argument("store", metavar="STORE")
 
 
-def open_existing(path: str) -> Store:
-    """Return the store at a path; none is made.
+def open_existing(path: str, *, readonly: bool = True) -> Store:
+    """Return the store at a path; none is made. `readonly`: without ever waiting for those who write to it, nor they for it.
 
     Raises:
         StoreError: there is none.
     """
-    return open_store(checked_path(path), create=False)
+    return open_store(checked_path(path), create=False, readonly=readonly)
 
 
 def checked_path(path: str) -> str:

@@ -252,7 +252,7 @@ def test_a_store_is_rebuilt_and_compacted(store: str, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize("command", [command for command in STORE_COMMANDS if command not in ("export", "load", "import")])
 def test_a_store_that_is_not_there_is_a_store_error(command: str, tmp_path: Path, write: Any, capsys: pytest.CaptureFixture[str]):
     absent = tmp_path / "absent"
-    more = {"query": [write("a.html", page(english()))], "rebuild": ["--design", "10"]}
+    more = {"query": [write("a.html", page(english()))], "rebuild": ["--design", "10"], "forget": ["http://x/"]}
     assert run([command, str(absent), *more.get(command, [])]) == 3
     shown = capsys.readouterr()
     assert str(absent) in shown.err

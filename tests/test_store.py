@@ -528,6 +528,37 @@ def test_forgetting_a_copy_strikes_its_line_only(store: Store, synced: bool):
     assert [(line.url, line.original) for line in store.duplicates()] == [(C, A)]
 
 
+# Clusters
+
+
+@pytest.mark.parametrize("synced", [True, False])
+def test_the_cluster_of_a_page_is_its_first_original(store: Store, synced: bool):
+    by = replace(NEAR, copies_kept=2)
+    store.admit(page(A, 0b0, text="one"), by)
+    store.admit(page(B, 0b111, text="two"), by)
+    store.admit(page(C, 0b111111, text="three"), by)
+    store.admit(page("http://d.test/", 0b111111, text="three"), NEAR)
+    store.admit(page("http://alone.test/", 0xFFFF << 40), by)
+    if synced:
+        store.sync()
+    # Each is a copy of the one before, and only that one lies within three bits.
+    assert [line.original for url in (B, C, "http://d.test/#here") if (line := store.duplicate(url))] == [A, B, C]
+    assert {store.cluster(url) for url in (A, B, C, "http://d.test/#here")} == {A}
+    assert store.cluster("http://alone.test/") == "http://alone.test/"
+    assert store.cluster("http://unknown.test/") is None
+    assert store.duplicate(A) is None
+    store.forget(A)
+    assert store.cluster(C) == A
+
+
+def test_pages_that_are_copies_of_each_other_are_one_cluster(store: Store):
+    for url in (A, B):
+        store.admit(page(url, 1, text="same"), replace(NEAR, copies_kept=2))
+    store.forget(A)
+    assert store.admit(page(A, 1, text="same"), NEAR).original == B
+    assert (store.cluster(A), store.cluster(B)) == (A, A)
+
+
 # Expiring
 
 
@@ -806,6 +837,65 @@ def test_too_many_pages_that_wait_are_refused_and_those_that_wait_are_kept():
     store.sync()
     assert store.counts()["pages"] == len(claims)
     assert store.claim(abstention(B), NEAR).claim
+
+
+def test_fingerprints_that_cannot_be_written_stay_up_to_a_bound_and_are_told_of_now_and_then(monkeypatch: pytest.MonkeyPatch):
+    tried, full, now = 0, True, 1000.0
+
+    class FullStore(MemoryStore):
+        def _write(self, *some: Any) -> None:
+            nonlocal tried
+            tried += 1
+            if full:
+                raise StoreFullError("no space")
+            super()._write(*some)
+
+    monkeypatch.setattr("simcrawl.store.base._MOST_BARE", 100)
+    monkeypatch.setattr("simcrawl.store.base._MOST_BARE_UNWRITTEN", 400)
+    monkeypatch.setattr("simcrawl.store.base.monotonic", lambda: now)
+    store = FullStore(sync_seconds=1)
+    noise = Random(4)
+    held: list[int] = []
+    for i in range(3_000):
+        now += 0.01
+        fingerprint, failed = noise.getrandbits(64), tried
+        try:
+            assert store.admit_fingerprint(fingerprint) is None
+        except StoreFullError:
+            assert tried == failed + 1
+        if i < 400:
+            held.append(fingerprint)
+    # Thirty seconds: a commit is tried every five.
+    assert 4 <= tried <= 7
+    assert len(store._index.all_fingerprints()) == 400
+    assert all(store.admit_fingerprint(fingerprint ^ 1) == Match(fingerprint, 1) for fingerprint in held)
+    full, now = False, now + 10
+    late = noise.getrandbits(64)
+    store.admit_fingerprint(late)
+    assert store.admit_fingerprint(late) is None
+    store.sync()
+    assert store.counts()["fingerprints"] == len(held) + 1
+
+
+def test_a_crawl_does_not_write_everything_anew_at_each_page_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch):
+    tried, now = 0, 1000.0
+
+    class FullStore(MemoryStore):
+        def _write(self, *some: Any) -> None:
+            nonlocal tried
+            tried += 1
+            raise StoreFullError("no space")
+
+    monkeypatch.setattr("simcrawl.store.base._MOST_UNWRITTEN", 40)
+    monkeypatch.setattr("simcrawl.store.base.monotonic", lambda: now)
+    store = FullStore(sync_seconds=math.inf)
+    for i in range(39):
+        claimed(store, abstention(f"http://a.test/{i}")).confirm()
+        now += 0.1
+    assert tried == 1
+    now += 10
+    claimed(store, abstention(B))
+    assert tried == 2
 
 
 # Everything in any order

@@ -299,6 +299,127 @@ def test_a_store_that_another_process_bound_meanwhile_keeps_its_recipe(path: Pat
             store.bind("manku2007")
 
 
+# Read while others write
+
+WRITE_TEN_A_COMMIT = """
+import math, sys
+from itertools import count
+from random import Random
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.test_store_lmdb import NEAR
+with open_store(sys.argv[1], sync_seconds=math.inf, memory=0) as store:
+    for batch in count():
+        for i in range(10):
+            fingerprint = Random(f"{batch} {i}").getrandbits(64)
+            store.admit(page(f"http://a.test/{batch}/{i}", fingerprint), NEAR)
+            store.admit(page(f"http://copy.test/{batch}/{i}", fingerprint), NEAR)
+        store.sync()
+        print(batch, flush=True)
+"""
+
+
+def test_a_reader_sees_whole_commits_while_another_process_writes(path: Path):
+    with child(WRITE_TEN_A_COMMIT, path) as writer:
+        assert writer.stdout
+        writer.stdout.readline()
+        seen = [0]
+        while seen[-1] < 400:
+            with open_store(path, create=False, readonly=True) as store:
+                counts = store.counts()
+                assert counts["pages"] == counts["duplicates"] == counts["fingerprints"]
+                assert counts["pages"] % 10 == 0
+                assert sum(1 for _ in store.duplicates()) % 10 == 0
+                assert {store.cluster(line.url) == line.original for line in store.duplicates()} == {True}
+                assert store.verify() == []
+                assert store.query_fingerprint(Random("0 3").getrandbits(64) ^ 1, 3)
+                seen.append(counts["pages"])
+        assert seen == sorted(seen)
+        writer.kill()
+
+
+STATS = """
+import sys
+from simcrawl.cli import run
+sys.exit(run(["stats", sys.argv[1], "--json"]) or run(["verify", sys.argv[1]]) or run(["duplicates", sys.argv[1]]))
+"""
+HOLD_THE_WRITE_LOCK = """
+import lmdb, sys
+with lmdb.open(sys.argv[1], max_dbs=20) as env, env.begin(write=True) as txn:
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_looking_into_a_store_does_not_wait_for_one_who_writes(made: Path):
+    with child(HOLD_THE_WRITE_LOCK, made) as writer:
+        assert writer.stdout
+        assert writer.stdout.readline() == "held\n"
+        with child(STATS, made) as reader:
+            try:
+                out = reader.communicate(timeout=60)[0]
+            finally:
+                reader.kill()
+        assert reader.returncode == 0
+        assert '"pages": 1' in out
+        writer.communicate("go\n")
+
+
+READ_AND_HOLD = """
+import sys
+from simcrawl.store import open_store
+with open_store(sys.argv[1], readonly=True) as store:
+    pages = store.pages()
+    next(pages)
+    print("reading", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_killed_reader_does_not_keep_space_from_being_used_again(made: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.store.lmdb_store._READERS_SECONDS", 0)
+    with open_store(made, sync_seconds=math.inf) as store, child(READ_AND_HOLD, made) as reader:
+        assert reader.stdout
+        assert reader.stdout.readline() == "reading\n"
+
+        def growth() -> int:
+            before = store.size()["bytes"]
+            for _ in range(100):
+                store.admit(page(A, far_apart(64)), NEAR)
+                store.sync()
+            return store.size()["bytes"] - before
+
+        held = growth()
+        reader.kill()
+        reader.wait()
+        growth()
+        assert growth() < held / 10
+        assert store.verify() == []
+
+
+def test_a_store_that_is_opened_to_be_read_refuses_to_write(made: Path):
+    with open_store(made, readonly=True) as store:
+        assert store.page(A)
+        store.admit_fingerprint(2**40 - 1)
+        with pytest.raises(StoreError, match="cannot write to"):
+            store.sync()
+        store._index.take_bare()
+        store._index.drop_taken()
+        with pytest.raises(StoreError, match="to be read only: close it first"):
+            open_store(made)
+    with open_store(made) as store, open_store(made, readonly=True) as same:
+        assert same is store
+
+
+@pytest.mark.parametrize("left", [[], ["lock.mdb", "data.mdb"]])
+def test_reading_makes_no_store(path: Path, left: list[str]):
+    path.mkdir()
+    for name in left:
+        (path / name).touch()
+    assert "store" in refusal(path, readonly=True)
+    assert sorted(file.name for file in path.iterdir() if file.stat().st_size) == []
+
+
 # Killed
 
 WRITE_UNTIL_KILLED = """

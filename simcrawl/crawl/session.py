@@ -331,7 +331,7 @@ class Session:
 
     async def _sync(self) -> None:
         try:
-            await self._store_workers.run(self.store.sync)
+            await self._store_workers.run(self.store.try_sync)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:

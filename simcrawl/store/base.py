@@ -14,11 +14,11 @@ import secrets
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, dropwhile
 from operator import attrgetter
 from threading import Lock
 from time import monotonic, time
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, cast
 
 from simcrawl.errors import SettingError, StoreError, StoreFullError, StoreMismatchError
 from simcrawl.pages import Abstention, PageFingerprint, page_key
@@ -42,8 +42,12 @@ if TYPE_CHECKING:
 _MOST_UNWRITTEN = 20_000
 # A revisit changes nothing but the time of the last visit: within this many seconds it is not worth a write.
 _TOUCH_SECONDS = 3_600
-# Fingerprints without pages are written at the latest when so many wait: 200 bytes of memory each.
+# Fingerprints without pages are written at the latest when so many wait: 200 bytes of memory each. Those that cannot be written stay, up
+# to four times as many; then further ones are answered and not inserted.
 _MOST_BARE = 1 << 16
+_MOST_BARE_UNWRITTEN = 4 * _MOST_BARE
+# A commit that fails costs as much as one that does not, and may be large: the next is not tried at once.
+_RETRY_SECONDS = 5.0
 _MISSING = object()
 
 
@@ -216,6 +220,7 @@ class BaseStore(ABC):
         self._register: dict[str, Duplicate | None] = {}
         self._committing, self._deciding, self._lock = Lock(), Lock(), Lock()
         self._last_commit = monotonic()
+        self._retry_at = 0.0
 
     # ---- what a subclass provides
 
@@ -258,6 +263,10 @@ class BaseStore(ABC):
     @abstractmethod
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield the committed register of duplicates, the latest line of each URL."""
+
+    @abstractmethod
+    def _duplicate(self, url: str) -> Duplicate | None:
+        """Return the committed line of the register for a URL."""
 
     @abstractmethod
     def pages(self) -> Iterator[StoredPage]:
@@ -369,7 +378,7 @@ class BaseStore(ABC):
         # Commits are somebody else's business, but what waits for them must not outgrow the memory.
         if len(self._index) >= _MOST_UNWRITTEN // 2:
             with suppress(StoreError):
-                self.sync()
+                self.try_sync()
 
     def _decide(
         self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False, callback: str = ""
@@ -458,18 +467,20 @@ class BaseStore(ABC):
     def admit_fingerprint(self, fingerprint: int, max_distance: int = 3) -> Match | None:
         """Return the nearest stored fingerprint within the radius; insert where there is none. One atomic step.
 
+        While nothing can be written fingerprints are inserted in memory, a quarter of a million of them; further ones are only answered.
+
         Raises:
             ValueError: the fingerprint is wider than the store's.
-            StoreError: the store cannot be read or written.
+            StoreError: the store cannot be read, or a commit, which is tried every few seconds, failed.
         """
         self._check_fingerprint(fingerprint)
         with self._deciding:
             near = self._near(fingerprint, max_distance)
             with self._lock:
                 near |= self._index.near(fingerprint, max_distance)
-                waiting = 0 if near else self._index.add_bare(fingerprint)
+                waiting = 0 if near else self._index.add_bare(fingerprint, _MOST_BARE_UNWRITTEN)
         if waiting >= _MOST_BARE or monotonic() - self._last_commit >= self.sync_seconds:
-            self.sync()
+            self.try_sync()
         return min((Match(other, apart) for other, apart in near.items()), key=_distance) if near else None
 
     def load_fingerprints(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
@@ -532,6 +543,29 @@ class BaseStore(ABC):
         with self._view() as view:
             return next((stored for stored in view.with_body(digest) if stored.confirmed), None)
 
+    def duplicate(self, url: str) -> Duplicate | None:
+        """Return what the register says of a URL; None where it was not recognised as a copy."""
+        url = page_key(url)
+        with self._lock:
+            fresh = self._register.get(url, _MISSING)
+        return self._duplicate(url) if fresh is _MISSING else cast("Duplicate | None", fresh)
+
+    def cluster(self, url: str) -> str | None:
+        """Return the URL that stands for all copies of a page: its original's, where it is a copy; None where nothing is known of it.
+
+        Originals of originals are followed: a copy that was kept can be the original of others.
+        """
+        followed: dict[str, None] = {}
+        here = page_key(url)
+        while here not in followed:
+            followed[here] = None
+            line = self.duplicate(here)
+            if line is None:
+                return here if len(followed) > 1 or self.page(here) else None
+            here = line.original
+        # Two pages that were each found to be a copy of the other, one of them after it had been forgotten.
+        return min(dropwhile(here.__ne__, followed))
+
     @contextmanager
     def _view(self) -> Iterator[_Overlay]:
         with self._deciding, self._reader() as reader:
@@ -589,13 +623,24 @@ class BaseStore(ABC):
                 pages += [stored for stored in self._index if stored.confirmed]
                 bare, register = self._index.take_bare(), dict(self._register)
             if pages or bare or register:
+                self._retry_at = monotonic() + _RETRY_SECONDS
                 self._write(pages, bare, register)
+                self._retry_at = 0.0
                 self._forget_written(pages, register)
 
-    def commit_if_due(self) -> None:
-        """`sync`, where the last commit is `sync_seconds` ago."""
-        if monotonic() - self._last_commit >= self.sync_seconds:
+    def try_sync(self) -> None:
+        """`sync`, unless a commit failed a few seconds ago, or one is under way.
+
+        Raises:
+            StoreError: as `sync`.
+        """
+        if monotonic() >= self._retry_at:
             self.sync()
+
+    def commit_if_due(self) -> None:
+        """`try_sync`, where the last commit is `sync_seconds` ago."""
+        if monotonic() - self._last_commit >= self.sync_seconds:
+            self.try_sync()
 
     def _forget_written(self, pages: Sequence[StoredPage], register: Mapping[str, Duplicate | None]) -> None:
         # A decision under way may have opened its view of the committed pages before this commit: until it is done, the

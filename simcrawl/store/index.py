@@ -6,6 +6,7 @@ Stores keep here what is claimed or not yet written; the memory store keeps ever
 from __future__ import annotations
 
 from collections import defaultdict
+from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from simcrawl.pages import PageFingerprint
@@ -131,9 +132,10 @@ class PageIndex:
                 self._tables.discard(page.fingerprint)
         return stored
 
-    def add_bare(self, fingerprint: int) -> int:
-        """Add a fingerprint without a page; return how many there are that are not taken."""
-        self._bare.add(fingerprint)
+    def add_bare(self, fingerprint: int, most: float = inf) -> int:
+        """Add a fingerprint without a page, unless there are so many already; return how many there are that are not taken."""
+        if len(self._bare.all) + len(self._taken.all) < most:
+            self._bare.add(fingerprint)
         return len(self._bare.all)
 
     def take_bare(self) -> list[int]:

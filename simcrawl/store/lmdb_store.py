@@ -6,14 +6,17 @@ The only module that imports lmdb; its errors become `StoreError`s here. Bytes: 
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from contextlib import contextmanager
 from dataclasses import asdict, fields
+from errno import EDQUOT, EFBIG, ENOSPC
 from fcntl import LOCK_EX, LOCK_NB, lockf
+from math import inf
 from pathlib import Path
 from shutil import disk_usage
 from threading import Lock
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import lmdb
@@ -26,7 +29,6 @@ from simcrawl.store.tables import PackedTables, TableDatabases
 from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Container, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -42,7 +44,10 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
+_READERS_SECONDS = 60.0
 _MOST_ATTEMPTS, _ATTEMPT_SECONDS = 500, 0.01
+# A full disk, a quota, a limit on the size of files.
+_NO_SPACE = tuple(map(os.strerror, (ENOSPC, EDQUOT, EFBIG)))
 # A commit may fail with a little space left.
 _FULL = 1 << 24
 MOST_DATABASES = 128
@@ -59,7 +64,7 @@ def mapped_errors(path: Path) -> Iterator[None]:
 
 
 def _own_error(path: Path, exc: Exception) -> StoreError:
-    if isinstance(exc, (lmdb.MapFullError, lmdb.DiskError)) or "No space left" in str(exc) or _is_cut_off(path, exc):
+    if isinstance(exc, (lmdb.MapFullError, lmdb.DiskError)) or any(why in str(exc) for why in _NO_SPACE) or _is_cut_off(path, exc):
         return StoreFullError(f"no space left in {path} ({exc}): free disk space, or open the store with a larger map_size")
     if isinstance(exc, (lmdb.CorruptedError, lmdb.PageNotFoundError, lmdb.PanicError)):
         return StoreCorruptError(f"{path} is damaged ({exc}): restore it from a backup, or start a new store")
@@ -88,8 +93,10 @@ class LmdbStore(BaseStore):
         super().__init__(header, sync_seconds=sync_seconds)
         self.path = path
         self._env = env
-        self._databases = databases(env)
-        self._tables = PackedTables(self._packer, table_databases(env, header), memory=memory)
+        self.readonly = bool(env.flags()["readonly"])
+        self._databases = databases(env, create=not self.readonly)
+        self._tables = PackedTables(self._packer, table_databases(env, header, create=not self.readonly), memory=memory)
+        self._readers_checked = -inf
         # Of the tables after this process's last group commit: where it still stands, decisions knew all that the next one finds.
         self._own_version = (-1, -1)
 
@@ -130,11 +137,18 @@ class LmdbStore(BaseStore):
     def _writer_beside_decisions(self) -> Iterator[Writer]:
         """Return a transaction for writing, while decisions go on. Call `finish` at its end."""
         with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+            self._drop_dead_readers()
             before = txn.id() - 1
             # From here to the commit nobody else commits, so that decisions find nothing to catch up with: the delta stands still.
             with self._deciding:
                 self._tables.catch_up(txn, before)
             yield Writer(txn, self._databases, self._tables, self.header)
+
+    def _drop_dead_readers(self) -> None:
+        # A killed process leaves its last view behind, and no space that was in use then would ever be used again.
+        if monotonic() - self._readers_checked >= _READERS_SECONDS:
+            self._env.reader_check()
+            self._readers_checked = monotonic()
 
     def _erase(self, url: str) -> bool:
         with self._writer() as writer:
@@ -162,6 +176,8 @@ class LmdbStore(BaseStore):
             writer.load(_distinct(fingerprints))
 
     def _bind(self, recipe: str) -> None:
+        if self.readonly:
+            return
         with mapped_errors(self.path), self._env.begin(write=True) as txn:
             # Another process may have bound the store since this one opened it.
             current = _parse_header(self.path, txn.get(_HEADER, db=self._databases.meta))
@@ -188,6 +204,10 @@ class LmdbStore(BaseStore):
         """Yield the committed register of duplicates, the latest line of each URL."""
         with self._reader() as snapshot:
             yield from snapshot.duplicates()
+
+    def _duplicate(self, url: str) -> Duplicate | None:
+        with self._reader() as snapshot:
+            return snapshot.duplicate(url)
 
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages. The view is of one moment; take it in one go, a long read keeps the file from reusing space."""
@@ -241,6 +261,7 @@ def open_lmdb(
     sync_seconds: float = 1.0,
     map_size: int = MAP_SIZE,
     create: bool = True,
+    readonly: bool = False,
     memory: int | None = None,
 ) -> LmdbStore:
     """Return the store in a directory, made where there is none; see `simcrawl.open_store`."""
@@ -249,10 +270,13 @@ def open_lmdb(
     with _opening:
         store, uses = _open.get(where, (None, 0))
         if store:
+            if store.readonly and not readonly:
+                raise StoreError(f"{where} is open in this process to be read only: close it first")
             _check_header(where, store.header, wanted)
         else:
             fresh = Header.new(**wanted | {"design": preferred_design if design is None else design})
-            store = _open_new(where, wanted, fresh, sync_seconds=sync_seconds, map_size=map_size, create=create, memory=memory)
+            options = {"sync_seconds": sync_seconds, "memory": memory}
+            store = _open_new(where, wanted, fresh, map_size=map_size, create=create and not readonly, readonly=readonly, **options)
         _open[where] = store, uses + 1
     return store
 
@@ -301,17 +325,17 @@ def _cut_short(path: Path, missing: int, problem: str) -> StoreCorruptError:
 
 
 def _open_whole(
-    path: Path, wanted: dict[str, Any], fresh: Header, *, sync_seconds: float, map_size: int, create: bool, memory: int | None
+    path: Path, wanted: dict[str, Any], fresh: Header, *, map_size: int, create: bool, readonly: bool, **options: Any
 ) -> LmdbStore:
     with mapped_errors(path):
         exists = _look_for_store(path, create=create)
         if not exists:
             path.mkdir(parents=True, exist_ok=True)
-        env = environment(path, map_size)
+        env = environment(path, map_size, readonly=readonly)
         try:
             header = _read_or_write_header(path, env, fresh, exists=exists)
             _check_header(path, header, wanted)
-            return LmdbStore(path, env, header, sync_seconds=sync_seconds, memory=memory)
+            return LmdbStore(path, env, header, **options)
         except BaseException:
             env.close()
             raise
@@ -319,8 +343,10 @@ def _open_whole(
 
 def _look_for_store(path: Path, *, create: bool) -> bool:
     """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
-    exists = (path / "data.mdb").exists()
-    if not exists and not create:
+    data = path / "data.mdb"
+    exists = data.exists()
+    # An empty file: its making was cut short.
+    if not create and not (exists and data.stat().st_size):
         raise StoreFormatError(
             f"there is no simcrawl store at {path}: a crawl with simcrawl makes one, at the path that SIMCRAWL_STORE names"
         )
@@ -332,12 +358,23 @@ def _look_for_store(path: Path, *, create: bool) -> bool:
     return exists
 
 
-def environment(path: Path, map_size: int = MAP_SIZE) -> lmdb.Environment:
+def environment(path: Path, map_size: int = MAP_SIZE, *, readonly: bool = False) -> lmdb.Environment:
     """Open an environment, with a smaller map where there is not so much address space."""
+    data = path / "data.mdb"
+    while True:
+        before = data.stat() if readonly else None
+        env = _environment(path, map_size, readonly=readonly)
+        # Who reads only opens the data before it waits for the lock: `rebuild` or `compact` may have put other data in place meanwhile.
+        if before is None or os.path.samestat(before, data.stat()):
+            return env
+        env.close()
+
+
+def _environment(path: Path, map_size: int, *, readonly: bool) -> lmdb.Environment:
     attempts = 0
     while True:
         try:
-            return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2)
+            return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2, readonly=readonly)
         except lmdb.InvalidParameterError:
             # The lock file is empty: `rebuild` or `compact` was killed while this process waited for it. Whoever is alone next fills it.
             attempts += 1
@@ -351,10 +388,10 @@ def environment(path: Path, map_size: int = MAP_SIZE) -> lmdb.Environment:
             map_size //= 4
 
 
-def databases(env: lmdb.Environment) -> Databases:
+def databases(env: lmdb.Environment, *, create: bool = True) -> Databases:
     """Return the databases of pages, owners and the register, made where there are none."""
-    links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True) for name in ("fingerprints", "bodies", "texts")}
-    return Databases(**links, **{name: env.open_db(name.encode()) for name in ("meta", "pages", "duplicates")})
+    links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True, create=create) for name in ("fingerprints", "bodies", "texts")}
+    return Databases(**links, **{name: env.open_db(name.encode(), create=create) for name in ("meta", "pages", "duplicates")})
 
 
 def table_databases(env: lmdb.Environment, header: Header, *, create: bool = True) -> TableDatabases:
@@ -415,6 +452,11 @@ def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header, *, 
             names = list(txn.cursor().iternext(keys=True, values=False))
         if names and b"meta" not in names:
             raise StoreFormatError(f"{path} is an LMDB environment of something else: point SIMCRAWL_STORE elsewhere")
+        if env.flags()["readonly"]:
+            # The last of the databases that are made.
+            if b"state" not in names:
+                raise StoreFormatError(f"{path} is just being made, or its making was cut short: run a crawl with it first")
+            return read_header(path, env)
     meta = env.open_db(b"meta")
     with env.begin(db=meta) as txn:
         found = txn.get(_HEADER)

@@ -79,6 +79,9 @@ class MemoryStore(BaseStore):
         """Yield the committed register of duplicates, the latest line of each URL."""
         yield from list(self._duplicates.values())
 
+    def _duplicate(self, url: str) -> Duplicate | None:
+        return self._duplicates.get(url)
+
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages."""
         yield from list(self._committed)

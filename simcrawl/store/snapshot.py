@@ -112,6 +112,11 @@ class Snapshot:
                 if stored := self.page_by_key(key):
                     yield stored
 
+    def duplicate(self, url: str) -> Duplicate | None:
+        """Return the line of the register for a URL."""
+        line = self.txn.get(self.key(url), db=self.databases.duplicates)
+        return None if line is None else _parse_duplicate(bytes(line))
+
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield the register."""
         with self.txn.cursor(self.databases.duplicates) as cursor:
