@@ -815,6 +815,21 @@ def test_an_open_store_follows_what_another_process_adds_folds_and_removes(path:
         assert store.counts()["fingerprints"] == 4 * 180 + 4
 
 
+@pytest.mark.parametrize("spread", [64, 40])
+@pytest.mark.parametrize("bits", [64, 128])
+def test_a_large_load_is_sorted_part_by_part(path: Path, bits: int, spread: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.store.packed._PART", 100)
+    monkeypatch.setattr("simcrawl.store.tables._CHUNK", 70)
+    # With few bits all stand under a few prefixes of the first tables.
+    held = [far_apart(spread) for _ in range(6_000)]
+    with open_store(path, bits=bits, sync_seconds=math.inf, memory=0) as store:
+        for start in (0, 5_000):
+            store.load_fingerprints(held[start : start + 5_000] + held[:10])
+        assert all(store.query_fingerprint(fingerprint ^ 0b101, 2) for fingerprint in held)
+        assert store.counts()["fingerprints"] == len(set(held))
+        assert store.verify() == []
+
+
 def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path):
     with open_store(path, sync_seconds=math.inf) as store:
         store.admit(page(A, 5), NEAR)

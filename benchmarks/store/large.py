@@ -13,13 +13,19 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from math import inf
 from pathlib import Path
+from threading import Event, Thread
 from time import perf_counter, process_time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simcrawl.store import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BATCH = 1000
 
@@ -44,13 +50,13 @@ def main() -> None:
 def load(path: Path, count: int) -> None:
     """Load random fingerprints into a new store."""
     fingerprints = np.random.default_rng(1).integers(0, 2**64, count, dtype=np.uint64)
-    before, wall, cpu = _anonymous("RssAnon"), perf_counter(), process_time()
-    with open_store(path) as store:
+    before, wall, cpu = _anonymous(), perf_counter(), process_time()
+    with open_store(path) as store, _watched() as most:
         store.load_fingerprints(fingerprints)
     size = (path / "data.mdb").stat().st_size
     print(
         f"load of {count:.0e}: {perf_counter() - wall:.1f} s ({process_time() - cpu:.1f} s of CPU), {size / count:.1f} bytes each on disk, "
-        f"at most {_anonymous('VmHWM') - before} MB of memory, the file's pages included",
+        f"at most {max(most) - before} MB of memory",
         flush=True,
     )
 
@@ -58,7 +64,7 @@ def load(path: Path, count: int) -> None:
 def admit(path: Path, count: int) -> None:
     """Admit random fingerprints, a durable commit every thousand."""
     some = np.random.default_rng(2).integers(0, 2**64, count, dtype=np.uint64).tolist()
-    before = _anonymous("RssAnon")
+    before = _anonymous()
     with open_store(path, sync_seconds=inf) as store:
         store.query_fingerprint(0)
         single, wall, cpu = [], perf_counter(), process_time()
@@ -72,15 +78,33 @@ def admit(path: Path, count: int) -> None:
         median, late = np.percentile(single, [50, 99]) * 1e6
         print(
             f"{count:.0e} admits: {wall:.1f} us each ({cpu:.1f} us of CPU), commits included; "
-            f"a call: median {median:.1f}, 99 %: {late:.1f}; {_anonymous('RssAnon') - before} MB of memory",
+            f"a call: median {median:.1f}, 99 %: {late:.1f}; {_anonymous() - before} MB of memory",
             flush=True,
         )
 
 
-def _anonymous(field: str) -> int:
-    """Return megabytes of this process."""
+@contextmanager
+def _watched() -> Iterator[list[int]]:
+    """Give the megabytes of this process, looked at again and again, to a place."""
+    seen, done = [_anonymous()], Event()
+
+    def watch() -> None:
+        while not done.wait(0.02):
+            seen.append(_anonymous())
+
+    thread = Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        done.set()
+        thread.join()
+
+
+def _anonymous() -> int:
+    """Return the megabytes of this process that are no file's."""
     with Path("/proc/self/status").open() as lines:
-        return next(int(line.split()[1]) // 1024 for line in lines if line.startswith(field))
+        return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("RssAnon"))
 
 
 if __name__ == "__main__":

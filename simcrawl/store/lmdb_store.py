@@ -258,7 +258,8 @@ def _distinct(fingerprints: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return np.unique(fingerprints, axis=0)
     # Several times as fast as np.unique.
     ordered = np.sort(fingerprints[:, 0])
-    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]].reshape(-1, 1)
+    fresh = ordered[1:] != ordered[:-1]
+    return (ordered if fresh.all() else ordered[np.concatenate(([True], fresh))]).reshape(-1, 1)
 
 
 # ---- opening

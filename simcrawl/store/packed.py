@@ -31,6 +31,8 @@ DENSE_BITS = 16
 _WORD = np.dtype("<u8")
 # Below so many candidates a loop over ints is faster than numpy, which costs some 2 us to call.
 _FEW = 24
+# Fingerprints that are sorted at a time.
+_PART = 1 << 21
 
 
 class Packer:
@@ -145,8 +147,19 @@ class Packer:
 
     def groups(self, table: Table, rows: NDArray[np.uint64]) -> Iterator[tuple[bytes, bytes]]:
         """Yield (key, packed fingerprints) for every prefix among fingerprints, in the order of the keys."""
-        if not len(rows):
-            return
+        for part in [rows] if len(rows) <= _PART else self._in_parts(table, rows):
+            if len(part):
+                yield from self._sorted_groups(table, part)
+
+    def _in_parts(self, table: Table, rows: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
+        """Yield fingerprints in parts, by ranges of their prefixes: sorting takes several times the memory of what is sorted."""
+        chunks = (rows[start : start + _PART] for start in range(0, len(rows), _PART))
+        slices = np.concatenate([slices_of(table, table.prefixes(chunk)).astype(np.uint8) for chunk in chunks])
+        step = max(1, SLICES * _PART // len(rows))
+        for first in range(0, SLICES, step):
+            yield rows[(slices >= first) & (slices < first + step)]
+
+    def _sorted_groups(self, table: Table, rows: NDArray[np.uint64]) -> Iterator[tuple[bytes, bytes]]:
         prefixes = table.prefixes(rows)
         # A stable sort of 16-bit integers is a radix sort.
         order = np.argsort(prefixes.astype(np.uint16) if table.prefix_bits <= 16 else prefixes, kind="stable")

@@ -48,6 +48,8 @@ _FEW = 4096
 # To walk through a table that is in memory costs as much as so many look-ups.
 _MANY_PROBES = 4096
 _NOTHING = repeat(b"")
+# Fingerprints that are summed up at a time.
+_CHUNK = 1 << 18
 
 
 class TableDatabases(NamedTuple):
@@ -89,6 +91,10 @@ def _room(packer: Packer, memory: int) -> int:
 
 def checksum(rows: NDArray[np.uint64]) -> int:
     """Return a sum over fingerprints that does not depend on their order, modulo 2**64: of SplitMix64 of each one's words."""
+    return sum(_checksum(rows[start : start + _CHUNK]) for start in range(0, len(rows), _CHUNK)) % (1 << 64)
+
+
+def _checksum(rows: NDArray[np.uint64]) -> int:
     mixed = rows[:, 0] + (rows[:, 1] * np.uint64(0x9E3779B97F4A7C15) if rows.shape[1] > 1 else np.uint64(0))
     mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -345,7 +351,7 @@ class PackedTables:
         In a transaction to whose beginning the delta is caught up. Many go to the tables directly, a table after the other.
         """
         known = self._known(txn, rows)
-        fresh = rows[~known]
+        fresh = rows[~known] if known.any() else rows
         if len(fresh) < _FEW:
             self.write(txn, [int.from_bytes(row.tobytes(), "little") for row in fresh], [])
             return known
@@ -358,6 +364,8 @@ class PackedTables:
     def _known(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which fingerprints are stored."""
         known = np.zeros(len(rows), bool)
+        if not self.counters(txn).distinct:
+            return known
         table = self.design.tables[0]
         parts = slices_of(table, table.prefixes(rows))
         unfolded = self._delta.tables[0]
