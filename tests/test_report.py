@@ -314,7 +314,8 @@ def hostile(store: Store) -> None:
     for number, text in enumerate(HOSTILE):
         fingerprint = noise.getrandbits(64)
         for made in (page(text, fingerprint), page(f"{text}#{number}copy".replace("#", "?"), fingerprint ^ 1)):
-            claim = store.claim(replace(made, content=f"{text}\n{made.url}\nsame"), NEAR).claim
+            own = text if made.url == text else f"only the copy: {text}\n{text}"
+            claim = store.claim(replace(made, content=f"{text}\n{own}\nsame"), NEAR).claim
             if claim:
                 claim.confirm()
     store.note_crawl(RECORD | {"spider": HOSTILE[1], "settings": {"SIMCRAWL_STORE": HOSTILE[0]}, "slowest": [[1.0, HOSTILE[1]]]})

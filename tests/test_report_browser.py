@@ -202,7 +202,8 @@ def test_hostile_pages_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
     with browser.open(target) as tab:
         for number in range(len(tab.texts(ROWS))):
             tab.run("number => document.querySelectorAll('#duplicates .open')[number].click()", number)
-            assert tab.texts("dialog td")
+            assert tab.texts("dialog ins")
+            assert not tab.texts("dialog img, dialog script, dialog b")
             tab.run("document.querySelector('dialog').close()")
         assert tab.complaints == []
         assert set(tab.requests) <= {target.as_uri(), "data:,"}
