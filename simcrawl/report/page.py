@@ -309,7 +309,7 @@ def _size_chart(facts: Facts) -> str:
     if not facts.cluster_sizes:
         return ""
     counts = [sum(n for size, n in facts.cluster_sizes.items() if low <= size <= (high or size)) for low, high in _SIZES]
-    names = [f"{low}" if low == high else f"{low}–{high}" if high else f"> {low - 1}" for low, high in _SIZES]
+    names = [f"{low}" if low == high else f"{low}–{high}" if high else f">{low - 1}" for low, high in _SIZES]
     while not counts[-1]:
         counts.pop()
     return charts.stacked(charts.Bars({"clusters": counts}, names[: len(counts)]))
