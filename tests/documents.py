@@ -233,7 +233,12 @@ def _find(part: list[str], lines: list[str], place: int, *, at_start: bool, at_e
 
 
 def renewed(expected: list[str], printed: list[str]) -> list[str]:
-    """Return what was printed, left out where the page leaves out: a part is found by how its first line begins, numbers aside."""
+    """Return what was printed, left out where the page leaves out: a part is found by how its first line begins, numbers aside.
+
+    A line that differs in a time or a size only stays as it is.
+    """
+    known = {same(line): line for line in expected}
+    printed = [known.get(same(line), line) for line in printed]
     parts = segments(expected)
     if len(parts) == 1:
         return printed
