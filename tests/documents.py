@@ -233,7 +233,12 @@ def _find(part: list[str], lines: list[str], place: int, *, at_start: bool, at_e
 
 
 def renewed(expected: list[str], printed: list[str]) -> list[str]:
-    """Return what was printed, left out where the page leaves out: a part is found by how its first line begins, numbers aside."""
+    """Return what was printed, left out where the page leaves out: a part is found by how its first line begins, numbers aside.
+
+    A line that differs in a time or a size only stays as it is.
+    """
+    known = {_form(line): line for line in expected}
+    printed = [known.get(_form(line), line) for line in printed]
     parts = segments(expected)
     if len(parts) == 1:
         return printed
@@ -245,6 +250,10 @@ def renewed(expected: list[str], printed: list[str]) -> list[str]:
             start = 0 if not number or not part else next(i for i, line in enumerate(printed) if _shape(line).startswith(_shape(part[0])))
         new += [*(["  ..."] if number else []), *printed[start : start + len(part)]]
     return new
+
+
+def _form(line: str) -> tuple[str, str]:
+    return same(line), re.sub(r"\d", "0", line)
 
 
 def _shape(line: str) -> str:

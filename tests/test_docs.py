@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 import pytest
@@ -60,6 +61,8 @@ def test_the_tutorial_s_walk_works_on_a_large_real_site(installguide_site: Direc
         near = max((line for line in listed if line["reason"] == "near-duplicate"), key=lambda line: line["similarity"])
         (compared,) = map(json.loads, shell.run(f"scrapy simcrawl compare --json {near['url']} {near['original']}"))
         assert compared["near-duplicate"] is True
+        assert re.match(rf"report\.html: {len(listed)} copies of \d+ pages", shell.run("scrapy simcrawl report -o report.html")[-1])
+        assert urlsplit(near["url"]).path in (shell.directory / "report.html").read_text()
 
 
 def _python() -> list[Any]:
