@@ -38,8 +38,8 @@ MAX_PAGE_SECONDS = 10.0
 MAX_WORKER_BYTES = 1_000_000_000
 # Extraction takes 18 s for 500,000 <p> and 9 s for 50,000 <article>: a page with more tags than this is left alone.
 _MAX_TAGS = 100_000
-# lxml's parser is quadratic in the distinct attributes of one tag (4 s for 30,000): look at the bytes before parsing them, as HTML's own
-# tokenizer does. A > ends a tag but for one in a quoted value, and a quote begins a value after a name and = only. Possessive, and each
+# lxml's parser is quadratic in the distinct attributes of one tag (seconds for 30,000): look at the bytes before parsing them, as HTML's
+# own tokenizer does. A > ends a tag but for one in a quoted value, and a quote begins a value after a name and = only. Possessive, and each
 # byte is looked at in one tag only: linear, whatever the page. Most pages have no > in a quoted value; a plain tag's end is beyond doubt.
 _QUOTED_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _PLAIN_TAG = rb"<[A-Za-z](?:[^>=\"']{1,64}+|=(?!\s*+[\"'])|=\"[^\">]*+(?<![=\s])\"|='[^'>]*+(?<![=\s])'){0,60}+>"

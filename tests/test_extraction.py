@@ -7,7 +7,7 @@ import pytest
 from lxml import html as lxml_html
 
 from simcrawl.blocks import Parts, join, layout
-from simcrawl.extraction import all_prose, decode, extract
+from simcrawl.extraction import all_prose, decode, extract, main_text
 from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
 
 CHINESE = page(chinese(), head='<meta charset="{}">')
@@ -77,6 +77,14 @@ def test_what_follows_an_early_end_of_the_page_is_part_of_it(end: str):
     assert made.whole.splitlines()[-2:] == ["The rest of it", "and a link"]
     assert made.links == ("/on",)
     assert _extract(page(english())).whole in made.whole
+
+
+def test_the_main_text_of_a_page_is_there_for_who_asks():
+    body = page(chinese(), head='<meta charset="gb18030">').encode("gb18030")
+    assert main_text(body) == main_text(body, "gb18030") == main_text(page(chinese())) == chinese()
+    assert main_text(page(chinese(), head='<meta charset="shift_jis">').encode("gb18030"), "gb18030") == chinese()
+    for nothing in (b"", "", "\0", "<html><body></body></html>"):
+        assert main_text(nothing) == ""
 
 
 def test_comments_are_no_main_text():

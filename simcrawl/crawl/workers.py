@@ -53,9 +53,13 @@ class Workers:
 
     async def run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Return what the function returns, or raise what it raises."""
-        return await self.run_within(None, function, *args, **kwargs)
+        done = Wake()
+        future = self._pool.submit(function, *args, **kwargs)
+        future.add_done_callback(done)
+        await done.wait()
+        return future.result()
 
-    async def run_within(self, patience: float | None, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    async def run_within(self, patience: float, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Return what the function returns, or raise what it raises.
 
         Raises:
@@ -70,7 +74,7 @@ class Workers:
 
         future = self._pool.submit(job)
         future.add_done_callback(done)
-        await started.wait(None if patience is None else _QUEUE_PATIENCE * patience)
+        await started.wait(_QUEUE_PATIENCE * patience)
         await done.wait(patience)
         if not future.done():
             if not future.cancel() and isinstance(self._pool, _Expendable):

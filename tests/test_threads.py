@@ -1,0 +1,111 @@
+"""Threads that may hang, and the clock of the event loop: what needs no crawl to be seen."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, strategies as st
+
+from simcrawl.crawl import workers
+from simcrawl.crawl.lag import LoopLag
+from simcrawl.crawl.workers import _Expendable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Future
+
+
+class _Hung:
+    """Calls that hang until they are told to end."""
+
+    def __init__(self, pool: _Expendable) -> None:
+        self._pool, self.end = pool, Event()
+
+    def hang(self) -> Future[bool]:
+        started = Event()
+        future = self._pool.submit(self._wait, started)
+        assert started.wait(60)
+        return future
+
+    def _wait(self, started: Event) -> bool:
+        started.set()
+        return self.end.wait(60)
+
+
+@pytest.fixture
+def hung() -> Iterator[_Hung]:
+    made = _Hung(_Expendable(2))
+    yield made
+    made.end.set()
+    made._pool.shutdown()
+
+
+def test_results_and_exceptions_come_back():
+    pool = _Expendable(2)
+    assert [pool.submit(pow, 2, power).result(60) for power in range(5)] == [1, 2, 4, 8, 16]
+    with pytest.raises(ZeroDivisionError):
+        pool.submit(divmod, 1, 0).result(60)
+    pool.shutdown()
+
+
+def test_another_thread_takes_the_place_of_one_that_hangs_as_often_as_there_are_spare_ones(hung: _Hung, monkeypatch: pytest.MonkeyPatch):
+    pool = hung._pool
+    futures = []
+    for _ in range(2 + workers._MOST_STUCK):
+        futures.append(hung.hang())
+        pool.give_up(futures[-1])
+    with pytest.raises(TimeoutError, match="every thread hangs"):
+        pool.submit(pow, 2, 3)
+    hung.end.set()
+    assert all(future.result(60) for future in futures)
+    # They come back one after the other; those that were replaced are not needed.
+    alive = Event()
+    while not alive.is_set():
+        try:
+            pool.submit(alive.set).result(60)
+        except TimeoutError:
+            alive.wait(0.01)
+    with pool._lock:
+        assert pool._working + len(pool._given_up) <= 2 + workers._MOST_STUCK
+
+
+def test_a_call_that_is_over_is_not_given_up():
+    pool = _Expendable(1)
+    future = pool.submit(pow, 2, 3)
+    assert future.result(60) == 8
+    pool.give_up(future)
+    assert pool.submit(pow, 2, 4).result(60) == 16
+    pool.shutdown()
+
+
+def test_calls_that_wait_can_be_called_off(hung: _Hung):
+    first, second = hung.hang(), hung.hang()
+    waiting = hung._pool.submit(pow, 2, 3)
+    assert waiting.cancel()
+    hung.end.set()
+    assert first.result(60)
+    assert second.result(60)
+    assert hung._pool.submit(pow, 2, 4).result(60) == 16
+
+
+def test_without_calls_there_is_no_lag():
+    assert LoopLag().percentile(0.5) == 0
+
+
+@given(st.lists(st.floats(1e-4, 1000), min_size=1, max_size=300), st.sampled_from([0.5, 0.99, 1.0]))
+def test_percentiles_are_a_fifth_too_much_at_worst(lags: list[float], share: float):
+    clock = LoopLag()
+    for lag in lags:
+        clock.add(lag)
+    exact = sorted(lags)[-(-round(share * 100) * len(lags) // 100) - 1]
+    assert exact <= clock.percentile(share) * 1.0001
+    assert clock.percentile(share) <= 1.2 * exact
+
+
+@pytest.mark.parametrize("lag", [-1.0, 0.0, 1e-9, 1e9])
+def test_lags_beyond_all_measure_count_too(lag: float):
+    clock = LoopLag()
+    clock.add(lag)
+    assert 0 < clock.percentile(0.5) < 10_000
