@@ -64,7 +64,7 @@ def _call(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **enviro
 def test_stats(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["stats", store]) == 0
     shown = dict(_cells(capsys))
-    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "content/1")
+    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "content/2")
     assert run(["stats", store, "--json"]) == 0
     (row,) = _rows(capsys)
     assert {name: str(value) for name, value in row.items()} == shown
