@@ -165,7 +165,7 @@ def _simple_characters() -> NDArray[np.uint32]:
 
 def units(text: str) -> list[str]:
     """Return words, and single characters of unspaced scripts."""
-    return _text_of(_set_apart(_spaced(text))).split()
+    return _text_of(_set_apart(_spaced(_framed(text))[0])).split()
 
 
 class Cut:
@@ -176,8 +176,7 @@ class Cut:
 
     def __init__(self, text: str, *, seed: int) -> None:
         self.text, self.seed = text, seed
-        self._characters = _spaced(_framed(text))
-        highest = int(self._characters.max())
+        self._characters, highest = _spaced(_framed(text))
         self._has_unspaced = highest >= _FIRST_UNSPACED
         self._data = self._characters.astype(np.uint8) if highest < _ASCII else _utf8(self._characters)
         self._starts, lengths = _runs(self._data)
@@ -233,16 +232,17 @@ def _framed(text: str) -> str:
     return f" {text}{' ' * MARGIN}"
 
 
-def _spaced(text: str) -> NDArray[np.uint32]:
-    """Return the characters of a text normalized, with spaces for what separates units and line feeds for what ends lines."""
+def _spaced(text: str) -> tuple[NDArray[np.uint32], int]:
+    """Return the characters of a text normalized, with spaces between units and line feeds at the ends of lines, and the highest."""
     spaced = _simple_spaced().take(_code_points(text), mode="clip")
-    if not len(spaced) or spaced.max() < _NOT_SIMPLE:
-        return spaced
-    characters = _code_points(normalize(text))
-    kinds = _kinds_of(characters)
-    spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
-    spaced[kinds == _BREAK] = _LINE_FEED
-    return spaced
+    highest = int(spaced.max())
+    if highest == _NOT_SIMPLE:
+        characters = _code_points(normalize(text))
+        kinds = _kinds_of(characters)
+        spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
+        spaced[kinds == _BREAK] = _LINE_FEED
+        highest = int(spaced.max())
+    return spaced, highest
 
 
 def _utf8(characters: NDArray[np.uint32]) -> NDArray[np.uint8]:
@@ -256,7 +256,7 @@ def _text_of(characters: NDArray[np.uint32]) -> str:
 
 def _set_apart(characters: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return the characters with a space before and after each of those that are units alone."""
-    if characters.max(initial=0) < _FIRST_UNSPACED:
+    if characters.max() < _FIRST_UNSPACED:
         return characters
     alone = _kinds_of(characters) > _PART
     places = np.arange(len(characters)) + 2 * np.cumsum(alone) - alone

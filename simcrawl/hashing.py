@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MARGIN = 8
 """Bytes of any value that must stand behind the last run."""
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ODD = 0x9E3779B97F4A7C15
+_GOLDEN = np.uint64(_ODD)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _CHUNK = 8
@@ -61,14 +62,25 @@ def _numbers(lengths: NDArray[np.intp], starts: NDArray[np.intp]) -> NDArray[np.
 
 
 def hash_successive(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
-    """Return the hashes of all runs of `size` successive hashes: of these and their order."""
-    count = max(0, len(hashes) - size + 1)
-    rolling = hashes[:count].copy()
-    for offset in range(1, size):
-        rolling *= _GOLDEN
-        rolling += hashes[offset : offset + count]
-    mix(rolling)
+    """Return the hashes of all runs of `size` successive hashes: of these and their order.
+
+    A polynomial of them, not mixed again: they are as random as hashes get. Runs of twice the length are made of two, as in powers.
+    """
+    rolling, length = hashes, 1
+    for bit in f"{size:b}"[1:]:
+        rolling = _followed(rolling[:-length], rolling[length:], length)
+        length *= 2
+        if bit == "1":
+            rolling = _followed(rolling[:-1], hashes[length:], 1)
+            length += 1
     return rolling
+
+
+def _followed(first: NDArray[np.uint64], second: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
+    """Return the hashes of runs followed by runs of this length."""
+    both = first * np.uint64(pow(_ODD, length, 2**64))
+    both += second
+    return both
 
 
 def hash_units(units: Iterable[str], *, seed: int) -> NDArray[np.uint64]:
