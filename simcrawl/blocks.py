@@ -89,6 +89,9 @@ class Parts(NamedTuple):
     around: list[Block]
 
 
+NO_PARTS = Parts([], [], [], [])
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.

@@ -13,15 +13,16 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
-from itertools import chain, filterfalse, takewhile
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from functools import cache, cached_property, partial
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xxhash
 
 from simcrawl.errors import SettingError
-from simcrawl.simhash import check_width, pack, project
+from simcrawl.hashing import MARGIN, hash_runs, hash_units
+from simcrawl.simhash import check_width, pack, project, project_rounded, round_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,16 +40,18 @@ _OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u
 _UNSPACED = _HAN + _KANA + _OTHER_UNSPACED
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
 _LONGEST_RUN = 256
-_UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
 _UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
 _WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _SIMPLE = 0x10000
 _SIMPLE_RANGES = (range(0x01, 0x180), range(0x2010, 0x2060), range(0x3000, 0x3100), range(0x4E00, 0xA000), range(0xFF01, 0xFF61))
-# Two planes hold all characters but rare Han; what each is to `_UNIT`.
-_TABLED = 0x20000
-_SEPARATOR, _PART, _ALONE, _HAN_ALONE = range(4)
-_SPACE, _LINE_FEED = ord(" "), ord("\n")
+# Beyond stand no letters.
+_TABLED = 0x40000
+_SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
+_SPACE, _LINE_FEED, _ASCII, _FIRST_UNSPACED = ord(" "), ord("\n"), 0x80, 0x0E00
+# What `_simple_spaced` says of a character whose neighbours may matter.
+_NOT_SIMPLE = 0x110000
+_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _HAS_KANA = re.compile(f"[{_KANA}]")
 _HAS_HAN = re.compile(f"[{_HAN}]")
 
@@ -56,8 +59,9 @@ _LONG_RUN = re.compile(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
 # TextRank is quadratic in the words of a page.
 _TEXTRANK_CHARACTERS = 20_000
 _JOIN = "\x1f"
-# Some megabytes.
-_MOST_KEPT, _LONGEST_KEPT = 2**15, 64
+# As many counts as are looked up at once.
+_USUAL_COUNTS = 4096
+NOTHING = "the text has no features: there is nothing to fingerprint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +105,16 @@ class Features:
         return {feature: weights[tf] for feature, tf in counted.items()}
 
     def weigh_hashes(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Return distinct hashes of features with the weights of `count`: one hash is one feature."""
-        ascending = np.sort(hashes)
-        starts = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]])[: len(ascending)])
-        counts = np.diff(starts, append=len(ascending))
-        tfs = np.flatnonzero(np.bincount(counts))
-        weights = np.zeros(int(counts.max(initial=0)) + 1)
-        weights[tfs] = [_WEIGHTINGS[self.weighting](tf) for tf in tfs.tolist()]
-        return ascending[starts], weights.take(counts)
+        """Return distinct hashes of features with the weights of `count`, rounded: one hash is one feature."""
+        ascending = hashes.copy()
+        ascending.sort()
+        starts = _bounds(ascending)
+        counts = starts[1:] - starts[:-1]
+        weights = _usual_weights(self.weighting).take(counts, mode="clip")
+        if len(hashes) >= _USUAL_COUNTS:
+            for place in (counts >= _USUAL_COUNTS).nonzero()[0]:
+                weights[place] = round_weights(_WEIGHTINGS[self.weighting](int(counts[place])))
+        return ascending.take(starts[:-1]), weights
 
     @property
     def are_plain_words(self) -> bool:
@@ -158,119 +164,169 @@ def _simple_characters() -> NDArray[np.uint32]:
 
 
 def units(text: str) -> list[str]:
-    """Return words, and single characters of unspaced scripts: the cheap cut that sketches and minimum lengths use."""
-    return _cut(text).units.copy()
+    """Return words, and single characters of unspaced scripts."""
+    return _text_of(_set_apart(_spaced(_framed(text))[0])).split()
 
 
-class _Cut(NamedTuple):
-    text: str
-    units: list[str]
-    has_han: bool
+class Cut:
+    """A text cut into units line by line, each of them hashed, in a few passes over all of it.
 
-
-# A page's text is cut for its length and again for its features.
-@lru_cache(maxsize=1)
-def _cut(raw: str) -> _Cut:
-    """Return a text normalized, and what `_UNIT` finds in it."""
-    text = normalize(raw)
-    spaced, has_han = _spaced(text)
-    return _Cut(text, spaced.split(), has_han)
-
-
-class Lines(NamedTuple):
-    """A text cut line by line: `text`, normalized, the units of each of its lines, and whether there may be Han among them."""
-
-    text: str
-    units: list[list[str]]
-    has_han: bool
-
-    def words(self, number: int) -> Iterable[str]:
-        """Return what `words` finds in the first `number` lines, in any order: one call of the segmenter for all of them."""
-        if not self.has_han:
-            return chain.from_iterable(self.units[:number])
-        lines, japanese = list(zip(self.text.split("\n"), self.units[:number], strict=False)), []
-        if _HAS_KANA.search(self.text):
-            japanese = [cut for line, cut in lines if _HAS_KANA.search(line)]
-            lines = [(line, cut) for line, cut in lines if not _HAS_KANA.search(line)]
-        found = _HAN_RUN.findall("\n".join(line for line, _ in lines))
-        others = filterfalse(set("".join(found)).__contains__, chain.from_iterable(cut for _, cut in lines))
-        return chain(filterfalse(" ".__eq__, _segmenter()(" ".join(found))), others, *japanese)
-
-
-def cut_lines(text: str) -> Lines:
-    """Return the units of each line of a text, in one cut: a cut costs as much as dozens of words."""
-    text = normalize(text)
-    spaced, has_han = _spaced(text)
-    return Lines(text, [line.split() for line in spaced.split("\n")], has_han)
-
-
-def _spaced(text: str) -> tuple[str, bool]:
-    """Return a normalized text with nothing but spaces and line feeds between its units, and whether there may be Han among them.
-
-    By tables of characters: five times as fast as the expression.
+    `text`, `seed`: as they were given. `hashes`: those of `hash_units` for `units`. Words are units, but for Chinese.
     """
-    if text.isascii():
-        return text.encode().translate(_ascii_spaced()).decode(), False
-    characters = _code_points(text)
-    if characters.max() >= _TABLED:
-        return "\n".join(" ".join(_UNIT.findall(line)) for line in text.split("\n")), True
-    kinds = _character_kinds().take(characters)
-    spaced = np.where(kinds == _SEPARATOR, np.uint32(_SPACE), characters)
-    alone = kinds > _PART
-    if alone.any():
-        spaced = _set_apart(spaced, alone)
-    return spaced.tobytes().decode("utf-32-le", "surrogatepass"), bool((kinds == _HAN_ALONE).any())
+
+    def __init__(self, text: str, *, seed: int) -> None:
+        self.text, self.seed = text, seed
+        self._characters, highest = _spaced(_framed(text))
+        self._has_unspaced = highest >= _FIRST_UNSPACED
+        self._data = self._characters.astype(np.uint8) if highest < _ASCII else _utf8(self._characters)
+        self._starts, lengths = _runs(self._data)
+        self.hashes = hash_runs(self._data, self._starts, lengths, seed=seed)
+
+    def lengths(self) -> NDArray[np.intp]:
+        """Return the number of units in each line that has any."""
+        breaks = (self._data == _LINE_FEED).nonzero()[0]
+        bounds = np.concatenate(([0], self._starts.searchsorted(breaks), [len(self._starts)]))
+        lengths = bounds[1:] - bounds[:-1]
+        return lengths[lengths > 0]
+
+    def shingled(self) -> NDArray[np.uint64]:
+        """Return the hashes of what the text's shingles are made of: its letters where a tenth of them is unspaced, else its units.
+
+        With units a foreign word would count as much as one character of the script around it, and a page whose foreign words differ
+        would look more alike than it is.
+        """
+        if not self._has_unspaced:
+            return self.hashes
+        letters = self._kinds > _BREAK
+        if 10 * np.count_nonzero(self._kinds > _PART) < np.count_nonzero(letters):
+            return self.hashes
+        return _hash_letters(self._characters[letters], seed=self.seed)
+
+    def words(self) -> NDArray[np.uint64]:
+        """Return the hashes of `words`, in any order."""
+        if not self._has_unspaced or not (chinese := self._chinese()).any():
+            return self.hashes
+        found = _segmenter()(_runs_of_han(self._characters, chinese))
+        data = np.frombuffer(_framed("\n".join(found)).encode(), np.uint8)
+        others = self.hashes[~chinese[_first_letters(self._kinds)]]
+        return np.concatenate((others, hash_runs(data, *_runs(data), seed=self.seed)))
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.uint8]:
+        return _kinds_of(self._characters)
+
+    def _chinese(self) -> NDArray[np.bool_]:
+        """Return which characters are Han on lines without kana: jieba, a Chinese dictionary, would cut Japanese kanji at random."""
+        chinese: NDArray[np.bool_] = self._kinds == _HAN_ALONE
+        kana = self._kinds == _KANA_ALONE
+        if kana.any():
+            lines = (self._characters == _LINE_FEED).cumsum()
+            japanese = np.zeros(int(lines[-1]) + 1, np.bool_)
+            japanese[lines[kana]] = True
+            chinese &= ~japanese[lines]
+        return chinese
 
 
-def _set_apart(characters: NDArray[np.uint32], alone: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    """Return the characters with a space before and after each of those that are alone."""
+def _framed(text: str) -> str:
+    """Return a text so that its runs begin and end, and can be hashed."""
+    return f" {text}{' ' * MARGIN}"
+
+
+def _spaced(text: str) -> tuple[NDArray[np.uint32], int]:
+    """Return the characters of a text normalized, with spaces between units and line feeds at the ends of lines, and the highest."""
+    spaced = _simple_spaced().take(_code_points(text), mode="clip")
+    highest = int(spaced.max())
+    if highest == _NOT_SIMPLE:
+        characters = _code_points(normalize(text))
+        kinds = _kinds_of(characters)
+        spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
+        spaced[kinds == _BREAK] = _LINE_FEED
+        highest = int(spaced.max())
+    return spaced, highest
+
+
+def _utf8(characters: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Return a text with nothing but spaces and line feeds between its units."""
+    return np.frombuffer(_text_of(_set_apart(characters)).encode(), np.uint8)
+
+
+def _text_of(characters: NDArray[np.uint32]) -> str:
+    return characters.tobytes().decode("utf-32-le")
+
+
+def _set_apart(characters: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the characters with a space before and after each of those that are units alone."""
+    if characters.max() < _FIRST_UNSPACED:
+        return characters
+    alone = _kinds_of(characters) > _PART
     places = np.arange(len(characters)) + 2 * np.cumsum(alone) - alone
     spaced = np.full(int(places[-1]) + 2, _SPACE, np.uint32)
     spaced[places] = characters
     return spaced
 
 
+def _runs(data: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where the units of a framed text start, and their lengths in bytes."""
+    inside = data > _SPACE
+    edges = (inside[1:] != inside[:-1]).nonzero()[0].reshape(-1, 2)
+    return edges[:, 0] + 1, edges[:, 1] - edges[:, 0]
+
+
+def _first_letters(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which characters of a framed text are the first of their unit."""
+    first: NDArray[np.bool_] = kinds > _BREAK
+    first[1:] &= (kinds[1:] > _PART) | (kinds[:-1] != _PART)
+    return first
+
+
+def _runs_of_han(characters: NDArray[np.uint32], han: NDArray[np.bool_]) -> str:
+    """Return the runs of Han characters, with spaces in between, none of them too long for jieba."""
+    kept = han.copy()
+    kept[1:] |= han[:-1]
+    text = _text_of(np.where(han, characters, np.uint32(_SPACE))[kept])
+    edges = (han[1:] != han[:-1]).nonzero()[0].reshape(-1, 2)
+    return " ".join(_HAN_RUN.findall(text)) if (edges[:, 1] - edges[:, 0]).max() > _LONGEST_RUN else text
+
+
+def _hash_letters(characters: NDArray[np.uint32], *, seed: int) -> NDArray[np.uint64]:
+    """Return `hash_units` of letters."""
+    data = np.frombuffer(_text_of(characters).encode() + bytes(MARGIN), np.uint8)
+    starts = ((data & 0xC0) != 0x80).nonzero()[0]
+    return hash_runs(data, starts[:-MARGIN], np.diff(starts)[: -MARGIN + 1], seed=seed)
+
+
+def _kinds_of(characters: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    return _character_kinds().take(characters, mode="clip")
+
+
 @cache
-def _ascii_spaced() -> bytes:
-    """Return the table by which `_spaced` translates ASCII."""
-    kinds = _character_kinds()[:128]
-    return bytes(np.where(kinds == _SEPARATOR, _SPACE, np.arange(128)).astype(np.uint8)) + bytes(128)
+def _simple_spaced() -> NDArray[np.uint32]:
+    """Return what each character becomes in `_spaced` whatever stands beside it, or `_NOT_SIMPLE`; so it is last, for others."""
+    normal = np.append(_simple_characters(), np.uint32(0))
+    kinds = _kinds_of(normal)
+    spaced = np.where(kinds > _BREAK, normal, np.uint32(_SPACE))
+    spaced[kinds == _BREAK] = _LINE_FEED
+    spaced[normal == 0] = _NOT_SIMPLE
+    return spaced
 
 
 @cache
 def _character_kinds() -> NDArray[np.uint8]:
-    """Return for each of the first `_TABLED` characters whether it separates units, is part of one (or parts lines), or is one."""
-    kinds = np.full(_TABLED, _SEPARATOR, np.uint8)
-    for kind, pattern in ((_PART, r"\w"), (_ALONE, f"[{_UNSPACED}]"), (_HAN_ALONE, f"[{_HAN}]")):
-        kinds[[ord(character) for character in re.findall(pattern, "".join(map(chr, range(_TABLED))))]] = kind
-    kinds[_LINE_FEED] = _PART
+    """Return for each character below `_TABLED` whether it separates units, ends a line, is part of a unit, or is one; last, for others."""
+    kinds = np.full(_TABLED + 1, _SEPARATOR, np.uint8)
+    patterns = {_PART: r"\w", _ALONE: f"[{_UNSPACED}]", _KANA_ALONE: f"[{_KANA}]", _HAN_ALONE: f"[{_HAN}]", _BREAK: f"[{_BREAKS}]"}
+    characters = "".join(map(chr, range(_TABLED)))
+    for kind, pattern in patterns.items():
+        kinds[[ord(character) for character in re.findall(pattern, characters)]] = kind
     return kinds
-
-
-def shingle_units(cut: Sequence[str]) -> Sequence[str]:
-    """Return what the shingles of a text in these units are made of: its letters, one by one, where a tenth of it is unspaced.
-
-    Else a foreign word would count as much as one character of the script around it, and a page whose foreign words differ would
-    look more alike than it is.
-    """
-    letters = "".join(cut)
-    return letters if 10 * _count_unspaced(letters) >= len(letters) else cut
-
-
-def _count_unspaced(text: str) -> int:
-    if text.isascii():
-        return 0
-    characters = _code_points(text)
-    if characters.max() >= _TABLED:
-        return len(_UNSPACED_LETTER.findall(text))
-    return int(np.count_nonzero(_character_kinds().take(characters) > _PART))
 
 
 def words(text: str) -> list[str]:
     """Return words, with jieba's for Chinese and single characters for the other unspaced scripts."""
-    cut = _cut(text)
-    # Without Han words are units, whatever the lines.
-    return [word for line in cut.text.splitlines() for word in _words_of_line(line)] if cut.has_han else cut.units.copy()
+    text = normalize(text)
+    if not _HAS_HAN.search(text):
+        return units(text)
+    return [word for line in text.splitlines() for word in _words_of_line(line)]
 
 
 def _words_of_line(line: str) -> Iterable[str]:
@@ -410,69 +466,31 @@ _EXTRACTORS = {
 _WEIGHTINGS: dict[str, Callable[[int], float]] = {"unit": lambda _: 1.0, "tf": float, "log-tf": lambda tf: 1 + math.log(tf)}
 
 
+@cache
+def _usual_weights(weighting: Weighting) -> NDArray[np.float64]:
+    weight = _WEIGHTINGS[weighting]
+    return round_weights([0.0, *map(weight, range(1, _USUAL_COUNTS))])
+
+
+def _bounds(ascending: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return where equal values start, and the end of the last."""
+    bounds = np.empty(len(ascending) + 1, np.bool_)
+    bounds[0] = bounds[-1] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=bounds[1:-1])
+    return bounds.nonzero()[0]
+
+
 def hash_rows(features: Iterable[str], *, seed: int, bits: int) -> NDArray[np.uint8]:
-    """Return the features' seeded xxh3 hashes as rows of bits / 8 bytes, shape (features, bits / 8)."""
+    """Return the features' seeded hashes as rows of bits / 8 bytes, shape (features, bits / 8)."""
     width = check_width(bits) // 8
     if width <= 8:
         return _rows(hash_units(features, seed=seed), width)
-    rows = b"".join(xxhash.xxh3_128_digest(_encode(feature), seed)[:width] for feature in features)
+    rows = b"".join(xxhash.xxh3_128_digest(feature.encode("utf-8", "surrogatepass"), seed)[:width] for feature in features)
     return np.frombuffer(rows, np.uint8).reshape(-1, width)
 
 
 def _rows(hashes: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:
     return hashes.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :width]
-
-
-def hash_units(units: Iterable[str], *, seed: int) -> NDArray[np.uint64]:
-    """Return the units' seeded xxh3 hashes as integers, one per unit, in order."""
-    return np.frombuffer(b"".join(map(_hashes(seed).__getitem__, units)), ">u8").astype(np.uint64)
-
-
-def hash_letters(letters: str, *, seed: int) -> NDArray[np.uint64]:
-    """Return `hash_units` of a text's characters, in a third of its time."""
-    characters = _code_points(letters)
-    if characters.max(initial=0) >= _TABLED:
-        return hash_units(letters, seed=seed)
-    known = _letter_hashes(seed)
-    hashes = known.take(characters)
-    if not hashes.all():
-        new = np.unique(characters[hashes == 0])
-        known[new] = hash_units(map(chr, new.tolist()), seed=seed)
-        hashes = known.take(characters)
-    return hashes
-
-
-@lru_cache(maxsize=2)
-def _letter_hashes(seed: int) -> NDArray[np.uint64]:
-    """Return the hashes of the first `_TABLED` characters, 0 for those not met yet. One megabyte for a seed."""
-    del seed
-    return np.zeros(_TABLED, np.uint64)
-
-
-class _Hashes(dict[str, bytes]):
-    """The hashes of recent units: those of a page's texts are nearly the same, those of a site's pages much alike."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self._seed = seed
-
-    def __missing__(self, unit: str) -> bytes:
-        hashed = xxhash.xxh3_64_digest(_encode(unit), self._seed)
-        if len(unit) <= _LONGEST_KEPT:
-            if len(self) >= _MOST_KEPT:
-                self.clear()
-            self[unit] = hashed
-        return hashed
-
-
-@lru_cache(maxsize=2)
-def _hashes(seed: int) -> _Hashes:
-    return _Hashes(seed)
-
-
-def _encode(text: str) -> bytes:
-    # Lone surrogates come from broken pages; they must hash like any other character.
-    return text.encode("utf-8", "surrogatepass")
 
 
 def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: int = 64) -> int:
@@ -482,7 +500,7 @@ def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: i
         ValueError: there is no feature with a positive weight. Never a constant: all empty pages would match each other.
     """
     if not weighed:
-        raise ValueError("the text has no features: there is nothing to fingerprint")
+        raise ValueError(NOTHING)
     weights = np.fromiter(weighed.values(), np.float64, len(weighed))
     return pack(project(hash_rows(weighed, seed=seed, bits=bits), weights))
 
@@ -494,4 +512,14 @@ def fingerprint_hashes(hashes: NDArray[np.uint64], features: Features, *, bits: 
         ValueError: there is no feature.
     """
     distinct, weights = features.weigh_hashes(hashes)
-    return pack(project(_rows(distinct, check_width(bits) // 8), weights))
+    if not len(distinct):
+        raise ValueError(NOTHING)
+    return pack(project_rounded(_rows(distinct, check_width(bits) // 8), weights))
+
+
+def fingerprint_cut(cut: Cut, features: Features, *, bits: int = 64) -> int | None:
+    """Return the fingerprint of a text, None where it has no features: nothing but stop words, too few words for one n-gram, no keyword."""
+    if features.are_plain_words and bits <= 64:
+        return fingerprint_hashes(cut.words(), features, bits=bits) if len(cut.hashes) else None
+    weighed = features.weigh(cut.text)
+    return fingerprint_features(weighed, seed=cut.seed, bits=bits) if any(weighed.values()) else None

@@ -12,15 +12,13 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import accumulate, chain, pairwise
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
-import numpy as np
-
-from simcrawl.blocks import join
-from simcrawl.features import cut_lines, fingerprint_features, fingerprint_hashes, hash_letters, hash_units, shingle_units, units
+from simcrawl.blocks import NO_PARTS, join
+from simcrawl.features import NOTHING, Cut, fingerprint_cut, units
+from simcrawl.hashing import hash_units
 from simcrawl.recipes import EXTRACTOR, Recipe, load, resolve
 from simcrawl.simhash import to_hex
 from simcrawl.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
@@ -28,9 +26,10 @@ from simcrawl.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from simcrawl.blocks import Block, Parts
+    from simcrawl.blocks import Parts
     from simcrawl.extraction import Extract
 
 MAX_PAGE_BYTES = 4_000_000
@@ -205,6 +204,21 @@ def fingerprint_text(text: str, *, url: str = "", recipe: str | Recipe = "auto",
     return work.finish(Extract(text, all_prose(text), text), known)
 
 
+def fingerprint_and_sketch(text: str, *, recipe: str | Recipe = "auto", seed: int = 0) -> tuple[int, bytes]:
+    """Return the fingerprint and the content sketch of a text, those of `fingerprint_text`, however short it is.
+
+    Raises:
+        SettingError: there is no such recipe.
+        ValueError: the text has no features.
+    """
+    work = _Work(resolve(recipe), seed, math.inf, keep_text=False)
+    cut = work.cut(text)
+    fingerprint = fingerprint_cut(cut, work.recipe.features, bits=work.recipe.bits)
+    if fingerprint is None:
+        raise ValueError(NOTHING)
+    return fingerprint, work.sketch(cut.shingled())
+
+
 def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None, recipe: str | Recipe = "auto") -> tuple[str, str]:
     """Return the text whose features make a page's fingerprint, and its whole visible text, both one block a line.
 
@@ -219,7 +233,7 @@ def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None,
         if _refusal(body, MAX_PAGE_BYTES):
             return "", ""
         extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
-        return work._source(extract, _Cut(extract.parts, 0))[0], extract.whole  # noqa: SLF001 - of this module
+        return work.cuts(extract)[2].text, extract.whole
     except Exception:  # noqa: BLE001 - as in fingerprint_page
         return "", ""
 
@@ -266,106 +280,64 @@ class _Work:
     keep_content: bool = False
 
     def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
-        cut = _Cut(extract.parts, self.seed)
-        content = extract.tags.split() or cut.units(extract.parts.content)
-        source, lines = self._source(extract, cut)
-        known |= {"text_length": len(source), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
+        parts, tags = (NO_PARTS if extract.tags else extract.parts), extract.tags.split()
+        prose, content, source = self.cuts(extract)
+        number = len(tags) or len(content.hashes)
+        known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
         known["content"] = join(extract.parts.content) if self.keep_content else None
-        fingerprint = self._fingerprint(source, lines, cut)
-        if fingerprint is None or len(content) < self.recipe.min_features:
-            return Abstention(reason=Reason.SHORT if content or units(extract.whole) else Reason.EMPTY, **known)
+        fingerprint = fingerprint_cut(source, self.recipe.features, bits=self.recipe.bits)
+        if fingerprint is None or number < self.recipe.min_features:
+            return Abstention(reason=Reason.SHORT if number or units(extract.whole) else Reason.EMPTY, **known)
         if monotonic() > self.deadline:
             return Abstention(reason=Reason.TOO_SLOW, **known)
         return PageFingerprint(
             fingerprint=fingerprint,
             bits=self.recipe.bits,
-            units=len(content),
+            units=number,
             text_digest=digest(encode(extract.whole), self.seed),
             links_digest=digest(encode("\n".join(extract.links)), self.seed),
+            content_sketch=self.sketch(hash_units(tags, seed=self.seed) if tags else content.shingled()),
             **known,
-            **self._sketches(content, extract, cut),
+            **self._sketches(parts, prose),
         )
 
-    def _source(self, extract: Extract, cut: _Cut) -> tuple[str, int]:
-        """Return the text that the features are taken from, and how many lines of the cut it is, 0 where it is another text.
+    def cuts(self, extract: Extract) -> tuple[Cut, Cut, Cut]:
+        """Return a page's prose, its content, and the text whose features make the fingerprint."""
+        parts = NO_PARTS if extract.tags else extract.parts
+        prose = self.cut(join(parts.prose))
+        content = prose if parts.content == parts.prose else self.cut(join(parts.content))
+        return prose, content, self.cut(extract.tags) if extract.tags else self._source(extract, prose, content)
 
-        Where there is next to nothing of it, all of the content.
-        """
-        if extract.tags:
-            return extract.tags, 0
-        prose = extract.parts.prose
-        if self.recipe.source == "prose" and cut.ends[len(prose)] >= self.recipe.min_features:
-            return join(prose), len(prose)
-        if self.recipe.source == "main" and len(units(extract.main)) >= self.recipe.min_features:
-            return extract.main, 0
-        return join(extract.parts.content), 0
+    def cut(self, text: str) -> Cut:
+        return Cut(text, seed=self.seed)
 
-    def _fingerprint(self, source: str, lines: int, cut: _Cut) -> int | None:
-        """Return the fingerprint, None where there are no features."""
-        spec, bits = self.recipe.features, self.recipe.bits
-        if lines and bits <= 64 and spec.are_plain_words:
-            hashes = cut.words(lines)
-            return fingerprint_hashes(hashes, spec, bits=bits) if len(hashes) else None
-        # Nothing but stop words, too few words for one n-gram, no keyword: units, but no features.
-        weighed = spec.weigh(source)
-        return fingerprint_features(weighed, seed=self.seed, bits=bits) if any(weighed.values()) else None
+    def _source(self, extract: Extract, prose: Cut, content: Cut) -> Cut:
+        """Return the text that the features are taken from: where there is next to nothing of it, all of the content."""
+        if self.recipe.source == "prose" and len(prose.hashes) >= self.recipe.min_features:
+            return prose
+        if self.recipe.source == "main" and len((main := self.cut(extract.main)).hashes) >= self.recipe.min_features:
+            return main
+        return content
 
-    def _sketches(self, content: list[str], extract: Extract, cut: _Cut) -> dict[str, Any]:
+    def sketch(self, shingled: NDArray[np.uint64]) -> bytes:
+        return sketch(shingles(shingled, self.recipe.shingle), self.recipe.sketch_registers)
+
+    def _sketches(self, parts: Parts, prose: Cut) -> dict[str, Any]:
         registers = self.recipe.sketch_registers
-        if not registers:
-            return {"content_sketch": b""}
-        sizes = [0, 0, 0] if extract.tags else map(len, extract.parts[1:])
-        parts = zip(_PARTS.items(), pairwise(accumulate(sizes, initial=0)), strict=True)
-        hashes = shingles(self._shingled(content, extract, cut), self.recipe.shingle)
-        return {"content_sketch": sketch(hashes, registers)} | {
-            name: _part(cut.blocks(*lines), max(1, registers // share)) for (name, share), lines in parts
-        }
-
-    def _shingled(self, content: list[str], extract: Extract, cut: _Cut) -> NDArray[np.uint64]:
-        """Return the hashes that the content's shingles are made of."""
-        shingled = shingle_units(content)
-        if isinstance(shingled, str):
-            return hash_letters(shingled, seed=self.seed)
-        known = not extract.tags and extract.parts.content == extract.parts.prose
-        return cut.hashes[: len(content)] if known else hash_units(shingled, seed=self.seed)
+        cuts = {name: prose if name == "prose" else self.cut(join(getattr(parts, name))) for name in _SHARES}
+        return {name: _part(cut, max(1, registers // _SHARES[name])) for name, cut in cuts.items()} if registers else {}
 
 
 # What share of a sketch's registers each of them has.
-_PARTS = {"prose": 2, "links": 8, "around": 8}
+_SHARES = {"prose": 2, "links": 8, "around": 8}
 
 
-def _part(hashes: NDArray[np.uint64], registers: int) -> Part:
+def _part(cut: Cut, registers: int) -> Part:
+    hashes = weighted_lines(cut)
     return Part(len(hashes), sketch(hashes, registers))
 
 
-class _Cut:
-    """A page's blocks, prose first, then links, then what stands around: all cut at once, each unit hashed once.
-
-    `ends[n]` is the number of units in the first n blocks.
-    """
-
-    def __init__(self, parts: Parts, seed: int) -> None:
-        self._blocks, self._prose, self._seed = [*parts.prose, *parts.links, *parts.around], parts.prose, seed
-        self._lines = cut_lines(join(self._blocks))
-        self.hashes = hash_units(chain.from_iterable(self._lines.units), seed=seed)
-        self._lengths = np.fromiter(map(len, self._lines.units), np.intp, len(self._lines.units))
-        self.ends = [0, *np.cumsum(self._lengths).tolist()]
-
-    def units(self, content: list[Block]) -> list[str]:
-        """Return the units of some of the blocks, in the order given."""
-        if content == self._prose:
-            return list(chain.from_iterable(self._lines.units[: len(content)]))
-        of_block = dict(zip(self._blocks, self._lines.units, strict=False))
-        return list(chain.from_iterable(of_block[block] for block in content))
-
-    def words(self, lines: int) -> NDArray[np.uint64]:
-        """Return the hashes of the words of the first blocks, in any order."""
-        return hash_units(self._lines.words(lines), seed=self._seed) if self._lines.has_han else self.hashes[: self.ends[lines]]
-
-    def blocks(self, first: int, last: int) -> NDArray[np.uint64]:
-        """Return hashes of the blocks of a part, as many for each as it has units."""
-        if first == last:
-            return np.empty(0, np.uint64)
-        lengths = self._lengths[first:last]
-        lengths = lengths[lengths > 0]
-        return weighted(sequences(self.hashes[self.ends[first] : self.ends[last]], lengths), lengths)
+def weighted_lines(cut: Cut) -> NDArray[np.uint64]:
+    """Return hashes of the lines of a text, as many for each distinct one as it has units."""
+    lengths = cut.lengths()
+    return weighted(sequences(cut.hashes, lengths), lengths)

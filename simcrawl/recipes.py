@@ -13,7 +13,7 @@ from typing import Any, Literal
 import xxhash
 
 from simcrawl.errors import SettingError
-from simcrawl.features import Features, fingerprint_features
+from simcrawl.features import NOTHING, Cut, Features, fingerprint_cut
 from simcrawl.simhash import check_width
 
 DROP_OUTLINKS = 0.0
@@ -23,6 +23,8 @@ FOLLOW_OUTLINKS = 2.0
 
 Source = Literal["prose", "main"]
 EXTRACTOR = "simcrawl.extraction.main_text"
+# Version of the hashes and sketches: recipes of users have versions of their own.
+_HASHES = 2
 
 
 def _threshold(default: Any) -> Any:
@@ -77,18 +79,19 @@ class Recipe:
     def _digest(self) -> str:
         spec = self.features
         # Sets have no order of their own: sort, so that one recipe has one digest in every process.
-        stable = (*self.meaning[:2], *self.meaning[3:], spec.kind, spec.size, spec.weighting, sorted(spec.stop_words), sorted(spec.weights))
+        of_features = spec.kind, spec.size, spec.weighting, sorted(spec.stop_words), sorted(spec.weights)
+        stable = (_HASHES, *self.meaning[:2], *self.meaning[3:], *of_features)
         return xxhash.xxh3_64_hexdigest(repr(stable).encode())[:8]
 
 
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("content", 1),
-        Recipe("main", 1, source="main"),
+        Recipe("content", 2),
+        Recipe("main", 2, source="main"),
         Recipe(
             "manku2007",
-            1,
+            2,
             Features(weighting="tf"),
             source="main",
             sketch_registers=0,
@@ -97,7 +100,7 @@ RECIPES = {
             outlinks=DROP_OUTLINKS,
             min_features=1,
         ),
-        Recipe("layout", 1, Features(kind="tags"), max_distance=3),
+        Recipe("layout", 2, Features(kind="tags"), max_distance=3),
     )
 }
 """The built-in recipes.
@@ -145,4 +148,7 @@ def fingerprint(text: str, *, recipe: str | Recipe = "auto", seed: int = 0) -> i
         ValueError: the text has no features.
     """
     chosen = resolve(recipe)
-    return fingerprint_features(chosen.features.weigh(text), seed=seed, bits=chosen.bits)
+    made = fingerprint_cut(Cut(text, seed=seed), chosen.features, bits=chosen.bits)
+    if made is None:
+        raise ValueError(NOTHING)
+    return made

@@ -29,6 +29,8 @@ _SCALE = 2.0**16
 _EXACT = 2.0**53
 
 _SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64) * 2 - 1
+# Where the histogram of each byte column begins.
+_COLUMNS = np.arange(0, 256 * 16, 256, dtype=np.uint16)[None]
 
 
 def check_width(bits: int) -> int:
@@ -75,32 +77,41 @@ def _row(value: int, width: int) -> bytes:
 def project(digests: NDArray[np.uint8], weights: ArrayLike) -> NDArray[np.float64]:
     """Return V of features given as rows of hash bytes, shape (features, bits / 8): the inner loop of `simhash`.
 
-    One histogram a byte column instead of one row of signs a feature: memory stays at 2 KB a column however many features
-    there are.
-
     Raises:
         ValueError: as `simhash`.
     """
-    scaled, width = _scaled(weights, len(digests)), digests.shape[1]
-    places = digests + np.arange(0, 256 * width, 256)
-    histograms = np.bincount(places.ravel(), np.repeat(scaled, width), minlength=256 * width)
-    return (histograms.reshape(width, 256) @ _SIGNS).ravel() / _SCALE
-
-
-def _scaled(weights: ArrayLike, features: int) -> NDArray[np.float64]:
     values = np.asarray(weights, np.float64)
-    if values.shape != (features,):
-        raise ValueError(f"{features} hashes but weights of shape {values.shape}: give one weight a feature")
+    if values.shape != (len(digests),):
+        raise ValueError(f"{len(digests)} hashes but weights of shape {values.shape}: give one weight a feature")
     if not np.all(values >= 0):
         raise ValueError(f"weights must be 0 or more, got {values[~(values >= 0)][0]}")
+    rounded = round_weights(values)
     with np.errstate(over="ignore"):  # the sum then says so
-        scaled = np.rint(values * _SCALE)
-        total = float(scaled.sum())
+        total = float(rounded.sum())
     if total == 0:
         raise ValueError("no feature has a positive weight: there is nothing to fingerprint")
-    if total >= _EXACT:
-        raise ValueError(f"weights sum to {total / _SCALE:g}: scale them down below {_EXACT / _SCALE:g}")
-    return scaled
+    if total >= _EXACT / _SCALE:
+        raise ValueError(f"weights sum to {total:g}: scale them down below {_EXACT / _SCALE:g}")
+    return project_rounded(digests, rounded)
+
+
+def round_weights(weights: ArrayLike) -> NDArray[np.float64]:
+    """Return weights to the precision to which they count."""
+    with np.errstate(over="ignore"):
+        return np.rint(np.asarray(weights, np.float64) * _SCALE) / _SCALE
+
+
+def project_rounded(digests: NDArray[np.uint8], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return `project` of weights that are known to be positive, rounded, and far below the largest sum.
+
+    One histogram a byte column instead of one row of signs a feature: memory stays at 2 KB a column however many features
+    there are.
+    """
+    width = digests.shape[1]
+    places = _COLUMNS[:, :width].repeat(len(digests), 0)
+    places += digests
+    histograms = np.bincount(places.ravel(), weights.repeat(width), 256 * width)
+    return (histograms.reshape(width, 256) @ _SIGNS).ravel()
 
 
 def pack(sums: NDArray[np.float64]) -> int:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simcrawl.hashing import firsts, hash_numbered, hash_successive
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EMPTY = 0
-_VALUES = 255
-_CHANCE = 1 / _VALUES
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
-_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S32 = np.uint64(32)
+# A register holds a byte of 1 to 255, 1 twice as often as the others.
+_CHANCE = (254 + 2 * 2) / 256**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,72 +35,46 @@ NO_PART = Part()
 
 
 def shingles(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]:
-    """Return the sorted distinct hashes of all runs of `size` successive units, in order of the units within a run."""
-    count = len(hashes) - size + 1
-    if count < 1:
-        return np.empty(0, np.uint64)
-    rolling = np.zeros(count, np.uint64)
-    for offset in range(size):
-        rolling *= _ODD
-        rolling += hashes[offset : offset + count]
-        _mix(rolling)
-    rolling.sort()
-    return rolling[_firsts(rolling)]
+    """Return a hash for each run of `size` successive units, in order of the units within a run."""
+    return hash_successive(hashes, size)
 
 
 def weighted(hashes: NDArray[np.uint64], weights: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """Return sorted distinct hashes of a weighted set: as many for each element as it weighs, equal for equal elements.
+    """Return distinct hashes of a weighted set: as many for each element as it weighs, equal for equal elements.
 
     The resemblance of two such sets is the weighted one of the elements; an element that weighs 30 counts 30 times.
     Equal elements must weigh the same.
     """
-    out = _numbered(np.repeat(hashes, weights), weights)
-    out.sort()
-    return out[_firsts(out)]
+    order = hashes.argsort()
+    ascending = hashes[order]
+    distinct = np.ones(len(order), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=distinct[1:])
+    own = weights[order[distinct]]
+    return hash_numbered(ascending[distinct].repeat(own), own)
 
 
 def sequences(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:
     """Return a hash for each of the sequences that `hashes` is cut into, all of them of one or more: of its elements and their order."""
-    return np.add.reduceat(_numbered(hashes.copy(), lengths), np.cumsum(lengths) - lengths)
+    return np.add.reduceat(hash_numbered(hashes, lengths), firsts(lengths)) if len(lengths) else np.empty(0, np.uint64)
 
 
-def _numbered(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:
-    """Mix into each hash its number in its run, from 1 on, in place."""
-    number = np.arange(1, len(hashes) + 1) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    hashes += number.view(np.uint64) * _ODD
-    _mix(hashes)
-    return hashes
-
-
-def _mix(x: NDArray[np.uint64]) -> None:
-    # The finaliser of SplitMix64: every input bit reaches every output bit, which registers chosen by the top bits and
-    # values taken from the low bits both rely on.
-    x ^= x >> _S30
-    x *= _M1
-    x ^= x >> _S27
-    x *= _M2
-    x ^= x >> _S31
-
-
-def _firsts(ascending: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Return where a value is not that before it."""
-    firsts = np.ones(len(ascending), np.bool_)
-    np.not_equal(ascending[1:], ascending[:-1], out=firsts[1:])
-    return firsts
-
-
-def sketch(shingle_hashes: NDArray[np.uint64], registers: int) -> bytes:
-    """Return `registers` bytes for a set of sorted distinct hashes: per range of the hash space, its smallest hash's low bits.
+def sketch(hashes: NDArray[np.uint64], registers: int) -> bytes:
+    """Return `registers` bytes for hashes, in any order and repeated or not: per range of the hash space, its smallest one's low byte.
 
     A register that no hash fell into is 0.
     """
-    out = np.full(registers, _EMPTY, np.uint8)
-    if not len(shingle_hashes):
-        return out.tobytes()
+    if not registers:
+        return b""
+    ascending = hashes.copy()
+    ascending.sort()
     # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
-    ranges = ((shingle_hashes >> np.uint64(32)) * np.uint64(registers)) >> np.uint64(32)
-    first = _firsts(ranges)
-    out[ranges[first].astype(np.intp)] = (shingle_hashes[first] & np.uint64(0xFFFFFFFF)) % np.uint64(_VALUES) + np.uint64(1)
+    ranges = ascending >> _S32
+    ranges *= np.uint64(registers)
+    ranges >>= _S32
+    values = np.maximum(ascending.astype(np.uint8), 1)
+    out = np.zeros(registers, np.uint8)
+    # The last one that is written to a register stays: here the smallest.
+    out[ranges.astype(np.intp)[::-1]] = values[::-1]
     return out.tobytes()
 
 

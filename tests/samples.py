@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from random import Random
 from typing import TYPE_CHECKING
+
+from simcrawl import features
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,3 +150,9 @@ def python(code: str, *, cwd: Path | None = None, **environment: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=os.environ | environment, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def shingle_units(units: list[str]) -> list[str]:
+    """Return what shingles are made of: the units, or their letters where a tenth of these is unspaced."""
+    letters = "".join(units)
+    return list(letters) if 10 * len(re.findall(f"[{features._UNSPACED}]", letters)) >= len(letters) else units

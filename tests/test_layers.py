@@ -19,6 +19,7 @@ ROOT = Path(simcrawl.__file__).parent
 LAYERS = [
     "errors",
     "simhash",
+    "hashing",
     "sketch",
     "blocks",
     "permutations",

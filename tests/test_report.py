@@ -257,7 +257,7 @@ RECORD: dict[str, Any] = {
     "reason": "finished",
     "started": MADE - 90,
     "finished": MADE,
-    "recipe": "content/1",
+    "recipe": "content/2",
     "settings": {"SIMCRAWL_ACTION": "observe", "SIMCRAWL_MAX_DISTANCE": None, "SIMCRAWL_SCOPE": "all"},
     "rule": {"max_distance": 7, "min_similarity": 0.93},
     "stats": {

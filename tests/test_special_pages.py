@@ -272,7 +272,7 @@ def test_soft_404s_that_say_what_was_not_found_are_copies_at_a_lower_similarity(
 PATHS = ("/boats/old.html", "/harbour/1998/")
 
 
-@pytest.mark.parametrize(("sentences", "kept"), [(5, True), (8, False)])
+@pytest.mark.parametrize(("sentences", "kept"), [(5, True), (12, False)])
 def test_a_soft_404_under_about_180_words_is_kept(sentences: int, kept: bool):
     pages = [soft_404(path).replace("</article>", f"<p>{english(sentences, 3)}</p></article>") for path in PATHS]
     made = fingerprint_page(pages[0])

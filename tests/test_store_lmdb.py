@@ -76,7 +76,7 @@ def test_everything_committed_is_there_after_opening_again(made: Path):
 def test_the_recipe_persists(made: Path):
     with open_store(made) as store:
         assert store.header.recipe == RECIPE
-    with pytest.raises(StoreMismatchError, match=r"manku2007/1, not content/1"):
+    with pytest.raises(StoreMismatchError, match=r"manku2007/2, not content/2"):
         open_store(made, recipe="content")
 
 
@@ -299,7 +299,7 @@ def test_a_store_that_another_process_bound_meanwhile_keeps_its_recipe(path: Pat
     with open_store(path) as store:
         with child(BIND, path) as other:
             other.communicate()
-        with pytest.raises(StoreMismatchError, match=r"content/1 meanwhile, not manku2007/1"):
+        with pytest.raises(StoreMismatchError, match=r"content/2 meanwhile, not manku2007/2"):
             store.bind("manku2007")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -19,11 +18,11 @@ import trafilatura
 from benchmarks.quality.sketches import REGISTERS, SKETCHERS, joined, resembling
 from simcrawl.blocks import join
 from simcrawl.extraction import decode, extract
-from simcrawl.features import Features, cut_lines, fingerprint_features, hash_units, shingle_units, units
-from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page
+from simcrawl.features import Cut, Features, fingerprint_features
+from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page, weighted_lines
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.rule import Rule
-from simcrawl.sketch import Part, sequences, shingles, weighted
+from simcrawl.sketch import Part, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,18 +127,18 @@ class Pages:
         self._plain = cache(self._plain_page)
         # Its digest is of all the weights that a recipe may have.
         self._identity = cache(lambda recipe: recipe.identity)
-        self._units = cache(lambda key, text: units(self.text(key, text)))
+        self._cut = cache(lambda key, text: Cut(self.text(key, text), seed=0))
 
     def make(self, key: str, variant: Variant) -> PageFingerprint | Abstention:
         """Return a page as a variant sees it."""
         plain, recipe = self._plain(key), variant.recipe
         if isinstance(plain, Abstention) and plain.reason not in (Reason.EMPTY, Reason.SHORT):
             return replace(plain, recipe=self._identity(recipe))
-        source = variant.text if len(self._units(key, variant.text)) >= recipe.min_features else CONTENT
+        source = variant.text if len(self._cut(key, variant.text).hashes) >= recipe.min_features else CONTENT
         known: dict[str, Any] = {"recipe": self._identity(recipe), "text_length": len(self.text(key, source))}
         if isinstance(plain, Abstention):
             return replace(plain, **known)
-        content, fingerprint = len(self._units(key, CONTENT)), self.fingerprint(key, source, recipe.features, recipe.bits)
+        content, fingerprint = len(self._cut(key, CONTENT).hashes), self.fingerprint(key, source, recipe.features, recipe.bits)
         if content < recipe.min_features or fingerprint is None:
             return Abstention(reason=Reason.SHORT, **{field.name: getattr(plain, field.name) for field in fields(Page)} | known)
         return replace(plain, fingerprint=fingerprint, bits=recipe.bits, units=content, **known, **self._sketches(key, variant))
@@ -176,16 +175,12 @@ class Pages:
         return SKETCHERS[sketcher].make(self.shingles(key, text, shingling), size)
 
     def _shingles_of(self, key: str, text: str, shingling: Shingling) -> NDArray[np.uint64]:
-        cut = self._units(key, text)
-        return shingles(hash_units(shingle_units(cut) if shingling.letters else cut, seed=0), shingling.size)
+        cut = self._cut(key, text)
+        return np.unique(shingles(cut.shingled() if shingling.letters else cut.hashes, shingling.size))
 
     def _part_of(self, key: str, part: str, size: int, sketcher: str) -> Part:
         hashes = self._blocks(key, part)
         return Part(len(hashes), SKETCHERS[sketcher].make(hashes, size))
 
     def _blocks_of(self, key: str, part: str) -> NDArray[np.uint64]:
-        cut = cut_lines(join(getattr(self._extract(key).parts, part))).units
-        if not any(cut):
-            return np.empty(0, np.uint64)
-        lengths = np.array([len(units) for units in cut if units], np.intp)
-        return weighted(sequences(hash_units(chain.from_iterable(cut), seed=0), lengths), lengths)
+        return np.sort(weighted_lines(Cut(join(getattr(self._extract(key).parts, part)), seed=0)))

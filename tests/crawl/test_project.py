@@ -118,7 +118,7 @@ def _other_recipe(path: Path) -> str:
     from simcrawl.store import open_store
 
     open_store(path, recipe="manku2007").close()
-    return "was made with recipe manku2007/1, not content/1"
+    return "was made with recipe manku2007/2, not content/2"
 
 
 def _garbage(path: Path) -> str:
