@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -559,6 +560,62 @@ def test_a_store_whose_disk_takes_no_more_goes_on_and_recovers(path: Path):
     assert failed.startswith("cannot write: ")
     assert full == "True []"
     assert recovered == "True True []"
+
+
+FILL_A_DISK = """
+import math, os, subprocess, sys
+from pathlib import Path
+from random import Random
+from simcrawl.errors import StoreFullError
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.test_store_lmdb import NEAR
+where, noise, pages = Path(sys.argv[1]), Random(1), {}
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", where], check=True)
+
+def fill():
+    with (where / "filler").open("wb", 0) as filler:
+        try:
+            while True:
+                filler.write(bytes(4096))
+        except OSError:
+            pass
+
+fill()
+try:
+    open_store(where / "store").close()
+except StoreFullError as exc:
+    print("new:", exc)
+os.remove(where / "filler")
+with open_store(where / "store", recipe="manku2007", sync_seconds=math.inf) as store:
+    fill()
+    for i in range(100):
+        pages[f"http://a.test/{i}"] = noise.getrandbits(64)
+        store.admit(page(f"http://a.test/{i}", pages[f"http://a.test/{i}"]), NEAR)
+        store.admit_fingerprint(noise.getrandbits(64))
+    for _ in range(2):
+        try:
+            store.sync()
+        except StoreFullError as exc:
+            print("full:", all(store.query(fingerprint, 0) for fingerprint in pages.values()), store.verify())
+    os.remove(where / "filler")
+    store.sync()
+    print("recovered:", store.counts()["pages"], store.counts()["fingerprints"], store.verify())
+    fill()
+with open_store(where / "store") as store:
+    print("opened:", store.counts()["pages"])
+"""
+
+
+def test_a_full_disk_costs_nothing_but_time(tmp_path: Path):
+    alone = ["unshare", "--map-root-user", "--mount"]
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("a file system of one's own takes user namespaces")
+    done = subprocess.run([*alone, sys.executable, "-c", FILL_A_DISK, str(tmp_path)], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    new, *rest = done.stdout.splitlines()
+    assert "free disk space" in new
+    assert rest == ["full: True []"] * 2 + ["recovered: 100 200 []", "opened: 100"]
 
 
 # Damaged

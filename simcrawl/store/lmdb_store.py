@@ -44,6 +44,8 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
+# With room for LMDB's 126 readers.
+_LOCK_BYTES = 8192
 _READERS_SECONDS = 60.0
 _MOST_ATTEMPTS, _ATTEMPT_SECONDS = 500, 0.01
 # A full disk, a quota, a limit on the size of files.
@@ -350,6 +352,7 @@ def _open_whole(
         exists = _look_for_store(path, create=create)
         if not exists:
             path.mkdir(parents=True, exist_ok=True)
+        _reserve_lock_file(path / "lock.mdb")
         env = environment(path, map_size, readonly=readonly)
         try:
             header = _read_or_write_header(path, env, fresh, exists=exists)
@@ -357,6 +360,22 @@ def _open_whole(
             return LmdbStore(path, env, header, **options)
         except BaseException:
             env.close()
+            raise
+
+
+def _reserve_lock_file(lock: Path) -> None:
+    """Give the lock file its space: LMDB maps it, and who writes to a mapped page that a full disk has no space for is killed."""
+    if lock.exists() and lock.stat().st_blocks * 512 >= _LOCK_BYTES:
+        return
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
+        finally:
+            os.close(descriptor)
+    except OSError as exc:
+        # Whatever else it is, LMDB says it better.
+        if exc.errno in (ENOSPC, EDQUOT):
             raise
 
 
@@ -394,10 +413,10 @@ def _environment(path: Path, map_size: int, *, readonly: bool) -> lmdb.Environme
     while True:
         try:
             return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2, readonly=readonly)
-        except lmdb.InvalidParameterError:
+        except (lmdb.InvalidParameterError, lmdb.InvalidError):
             # The lock file is empty: `rebuild` or `compact` was killed while this process waited for it. Whoever is alone next fills it.
             attempts += 1
-            if attempts > _MOST_ATTEMPTS or (path / "lock.mdb").stat().st_size:
+            if attempts > _MOST_ATTEMPTS or any((path / "lock.mdb").read_bytes()):
                 raise
             sleep(_ATTEMPT_SECONDS)
         except (lmdb.MemoryError, MemoryError) as exc:
