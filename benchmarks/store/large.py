@@ -2,7 +2,7 @@
 
     python -m benchmarks.store.large [--stored 1e8] [--admits 1e5] [--directory DIRECTORY]
 
-Needs 45 bytes of disk and 60 of memory a fingerprint, most of it for the load. Fingerprints are random, k = 3, with a durable commit every
+Needs 45 bytes of disk and 40 of memory a fingerprint, most of it for the load. Fingerprints are random, k = 3, with a durable commit every
 1000 of them. The load and the admits run in a process each; "memory" is what is not the file's, beyond what the process had before.
 Microseconds a page are means over all, then medians and 99th percentiles of single calls, commits left out.
 """
@@ -55,7 +55,7 @@ def load(path: Path, count: int) -> None:
         store.load_fingerprints(fingerprints)
     size = (path / "data.mdb").stat().st_size
     print(
-        f"load of {count:.0e}: {perf_counter() - wall:.1f} s ({process_time() - cpu:.1f} s of CPU), {size / count:.1f} bytes each on disk, "
+        f"load of {count:.1e}: {perf_counter() - wall:.1f} s ({process_time() - cpu:.1f} s of CPU), {size / count:.1f} bytes each on disk, "
         f"at most {max(most) - before} MB of memory",
         flush=True,
     )
@@ -77,7 +77,7 @@ def admit(path: Path, count: int) -> None:
         wall, cpu = (perf_counter() - wall) / count * 1e6, (process_time() - cpu) / count * 1e6
         median, late = np.percentile(single, [50, 99]) * 1e6
         print(
-            f"{count:.0e} admits: {wall:.1f} us each ({cpu:.1f} us of CPU), commits included; "
+            f"{count:.1e} admits: {wall:.1f} us each ({cpu:.1f} us of CPU), commits included; "
             f"a call: median {median:.1f}, 99 %: {late:.1f}; {_anonymous() - before} MB of memory",
             flush=True,
         )
