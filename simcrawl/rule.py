@@ -128,6 +128,9 @@ class View(Protocol):
     def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, StoredPage]]:
         """Return (distance, page) of every page within the radius, nearest first."""
 
+    def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
+        """Return whether a user said that two pages are no copies of each other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -231,7 +234,8 @@ class Rule:
         found: dict[str, _Copy] = {}
         for stage in (self._same_body, self._same_text, self._near):
             for copy in stage(page, view):
-                if copy.stored.callback in ("", callback) and self._can_be_original(copy.stored, page, now):
+                allowed = copy.stored.callback in ("", callback) and self._can_be_original(copy.stored, page, now)
+                if allowed and not view.is_rejected(page, copy.stored.page):
                     found.setdefault(copy.stored.page.url, copy)
             if len(found) >= self.copies_kept:
                 break

@@ -28,6 +28,7 @@ from simcrawl.rule import Decision, Kind, Match, Rule, StoredPage, View
 from simcrawl.simhash import hamming_distance
 from simcrawl.store import BaseStore, Claim, Header, MemoryStore, Store, open_store
 from simcrawl.store.base import MOST_CRAWLS
+from simcrawl.store.rejections import content_of
 from simcrawl.store.texts import LONGEST
 from tests.strategies import RECIPE, abstention, crowded, designs, fingerprints, near, page
 
@@ -649,6 +650,91 @@ def test_expiry_goes_in_short_steps_between_which_others_read_and_write(store: S
     assert {url for url in stored_urls(store) if "new" in url} == {f"http://new.test/{i}" for i in range(number + 1)}
 
 
+# Verdicts taken back
+
+
+ALIKE: dict[str, tuple[PageFingerprint | Abstention, PageFingerprint | Abstention]] = {
+    "same bytes": (page(A, 1, text="same"), page(B, 1, text="same")),
+    "same text": (page(A, 1, text="same"), replace(page(B, 1, text="same"), body_digest=bytes(16))),
+    "near": (page(A, 1), page(B, 3)),
+    "no fingerprint": (abstention(A, "same"), abstention(B, "same")),
+}
+
+
+@pytest.mark.parametrize("alike", ALIKE)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_rejected_pair_is_kept_whichever_page_comes_first(where: str, alike: str, *, swapped: bool):
+    original, copy = ALIKE[alike]
+    with open_store(where, sync_seconds=math.inf) as store:
+        store.admit(original, NEAR)
+        assert store.admit(copy, NEAR).is_duplicate
+        rejection = store.reject(copy.url)
+        assert rejection
+        assert (rejection.url, rejection.original) == (copy.url, original.url)
+        assert [(line.url, line.rejected) for line in store.duplicates()] == [(copy.url, True)]
+        store.forget(original.url)
+        for made in (copy, original) if swapped else (original, copy):
+            assert not store.admit(made, NEAR).is_duplicate
+        assert stored_urls(store) == {A, B}
+        assert not list(store.duplicates())
+        assert list(store.rejections()) == [rejection]
+
+
+@pytest.mark.parametrize("alike", ["near", "same text"])
+def test_an_article_and_a_claim_are_held_apart_as_well(store: Store, alike: str):
+    original, copy = ALIKE[alike]
+    store.reject(copy.url, original.url)
+    claimed(store, original)
+    admission = store.claim(copy, NEAR)
+    assert admission.claim
+    assert not admission.waits_for
+
+
+def test_copies_of_a_rejected_pair_under_other_urls_are_held_apart(store: Store):
+    store.admit(page(A, 1, text="one"), NEAR)
+    assert store.admit(page(B, 3, text="two"), NEAR).original == A
+    store.reject(B)
+    store.forget(A)
+    # A mirror comes first, in either role.
+    store.admit(page(C, 1, text="one"), NEAR)
+    assert not store.admit(page(B, 3, text="two"), NEAR).is_duplicate
+    assert store.admit(page(A, 1, text="one"), NEAR).original == C
+    assert store.admit(page("http://d.test/", 3, text="two"), NEAR).original == B
+
+
+def test_pages_of_one_content_are_told_apart_by_their_urls_alone(store: Store):
+    for url in (A, B):
+        store.admit(page(url, 1, text="same"), NEAR)
+    store.reject(B)
+    assert store.admit(page(C, 1, text="same"), NEAR).original == A
+
+
+def test_another_original_is_found_where_one_is_rejected(store: Store):
+    store.reject(B, A)
+    store.admit(page(A, 0), NEAR)
+    store.admit(page(C, 4 + 8 + 16 + 32), NEAR)
+    assert store.admit(page(B, 4 + 8), NEAR).original == C
+
+
+def test_a_verdict_that_nobody_gave_cannot_be_rejected(store: Store):
+    assert store.reject(A) is None
+    with pytest.raises(ValueError, match="no copy of itself"):
+        store.reject(A, A + "#part")
+    assert not list(store.rejections())
+
+
+def test_a_rejection_is_withdrawn_and_those_that_share_its_names_stay(store: Store):
+    made = [page(A, 1, text="one"), page(B, 3, text="two"), page(C, 3, text="two")]
+    assert [store.admit(one, NEAR).original for one in made] == [None, A, A]
+    for url, original in ((B, A), (C, A), (A, B)):
+        store.reject(url, original)
+    assert store.unreject(A, C) == 1
+    assert not store.admit(made[2], NEAR).is_duplicate  # what it holds is what B held
+    assert store.forget(C)
+    assert store.unreject(B) == 2
+    assert store.admit(made[2], NEAR).original == A
+
+
 # Threads
 
 
@@ -922,6 +1008,9 @@ class StoreMachine(RuleBasedStateMachine):
         self.bare: set[int] = set()
         self.fresh_bare: set[int] = set()
         self.register: dict[str, str | None] = {}
+        self.noted: dict[str, str] = {}
+        self.marked: set[str] = set()
+        self.rejected: dict[tuple[str, str], set[frozenset[str]]] = {}
 
     def open(self) -> BaseStore:
         return open_kind(self.kind, self.directory.name)
@@ -946,7 +1035,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def copies(self, made: PageFingerprint | Abstention) -> dict[str, int]:
         """Return the best originals of a page, with their distance."""
-        others = {url: other for url, other in self.current.items() if url != made.url}
+        others = {url: other for url, other in self.current.items() if url != made.url and not self.are_apart(made, other)}
         if exact := {url: 0 for url, other in others.items() if other.body_digest == made.body_digest}:
             return exact
         apart = {
@@ -956,6 +1045,10 @@ class StoreMachine(RuleBasedStateMachine):
         }
         nearest = min(apart.values(), default=math.inf)
         return {url: distance for url, distance in apart.items() if distance == nearest <= NEAR.max_distance}
+
+    def are_apart(self, a: PageFingerprint | Abstention, b: PageFingerprint | Abstention) -> bool:
+        names = {frozenset((one, other)) for one in (a.url, content_of(a)) for other in (b.url, content_of(b))}
+        return any(names & pairs for pairs in self.rejected.values())
 
     @rule(url=urls, content=contents, confirmed=st.booleans(), never_drop=st.booleans())
     def crawl(self, url: str, content: int, *, confirmed: bool, never_drop: bool) -> None:
@@ -976,7 +1069,8 @@ class StoreMachine(RuleBasedStateMachine):
             assert confirmed or waits_for is waited
             recorded = never_drop
             if not waited:
-                self.register[url] = verdict.original
+                self.register[url], self.noted[url] = verdict.original, content_of(made)
+                self.marked.discard(url)
         assert confirmed or bool(claim) == recorded
         if recorded:
             if claim:
@@ -1024,6 +1118,33 @@ class StoreMachine(RuleBasedStateMachine):
         self.register.clear()
         self.check_committed()
 
+    @rule(url=urls, original=st.none() | urls)
+    def reject(self, url: str, original: str | None) -> None:
+        other = original or self.register.get(url)
+        if other == url:
+            with pytest.raises(ValueError, match="no copy of itself"):
+                self.store.reject(url, original)
+            self.commit()
+            return
+        rejection = self.store.reject(url, original)
+        self.commit()
+        assert bool(rejection) == bool(other)
+        if other:
+            (a, b), (c, d) = (((name, ""), (self.content(name), "content")) for name in (url, other))
+            pairs = {(a, c), (a, d), (b, c), (b, d)} if b != d else {(a, c)}
+            self.rejected[url, other] = {frozenset((one[0], two[0])) for one, two in pairs if one[0] and two[0]}
+            self.marked |= {url} if self.register.get(url) == other else set()
+
+    def content(self, url: str) -> str:
+        return content_of(self.committed[url]) if url in self.committed else self.noted[url] if url in self.register else ""
+
+    @rule(url=urls, original=st.none() | urls)
+    def unreject(self, url: str, original: str | None) -> None:
+        found = [pair for pair in self.rejected if {url, original or url} <= set(pair)]
+        assert self.store.unreject(url, original) == len(found)
+        for pair in found:
+            del self.rejected[pair]
+
     @rule(content=contents)
     def load(self, content: int) -> None:
         self.store.load_fingerprints([self.crowd[content % len(self.crowd)]])
@@ -1066,6 +1187,8 @@ class StoreMachine(RuleBasedStateMachine):
     def check_committed(self) -> None:
         assert {stored.page.url: stored.page for stored in self.store.pages()} == self.committed
         assert {line.url: line.original for line in self.store.duplicates()} == self.register
+        assert {line.url for line in self.store.duplicates() if line.rejected} == self.marked & set(self.register)
+        assert {(one.url, one.original) for one in self.store.rejections()} == set(self.rejected)
         assert self.store.counts()["pages"] == len(self.committed)
         assert self.store.verify() == []
 

@@ -21,6 +21,7 @@ from simcrawl.pages import PageFingerprint
 from simcrawl.rule import Kind, Match, Rule
 from simcrawl.store import Header, Store, open_store
 from simcrawl.store.lmdb_store import FORMAT, MAGIC
+from simcrawl.store.maintenance import rebuild
 from simcrawl.store.texts import pack
 from tests.strategies import RECIPE, page
 
@@ -840,3 +841,47 @@ def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path)
         store.sync()
         assert store.verify() == []
         assert store.counts()["fingerprints"] == 1
+
+
+# Verdicts taken back
+
+
+def test_a_rejection_is_durable_and_seen_by_a_crawl_in_another_process(made: Path):
+    with open_store(made) as store:
+        store.reject("http://b.test/", "http://a.test/")
+        script = "import sys; from simcrawl.store import open_store; print(*(one.url for one in open_store(sys.argv[1]).rejections()))"
+        assert child(script, made).communicate(timeout=60)[0].split() == ["http://b.test/"]
+    with open_store(made) as store:
+        assert [(one.url, one.original) for one in store.rejections()] == [("http://b.test/", "http://a.test/")]
+
+
+def test_a_store_written_before_rejections_opens_as_before(made: Path):
+    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
+        for name in (b"rejections", b"contents", b"crawls"):
+            txn.drop(env.open_db(name, txn), delete=True)
+        register = env.open_db(b"duplicates", txn)
+        line = {"url": "u", "original": "o", "kind": "near_duplicate", "distance": 1, "similarity": 0.9, "reason": "near-duplicate"}
+        line |= {"dropped_page": True, "dropped_outlinks": True, "when": 1.0}
+        txn.put(bytes(16), json.dumps(line).encode(), db=register)
+    with open_store(made, readonly=True) as store:
+        assert not list(store.rejections())
+        assert store.verify() == []
+    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
+        txn.drop(env.open_db(b"rejections", txn), delete=True)
+    rebuild(made, "10")
+    with open_store(made) as store:
+        assert store.verify() == []
+        assert [(line.content, line.rejected) for line in store.duplicates() if line.url == "u"] == [("", False)]
+        assert store.reject("u", "o")
+        assert store.verify() == []
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda value: b"{", lambda value: value.replace(b'"content": "', b'"content": "no hex'), lambda value: b""]
+)
+def test_a_damaged_rejection_is_reported(made: Path, edit: Callable[[bytes], bytes]):
+    with open_store(made) as store:
+        store.reject("http://b.test/", "http://a.test/")
+    change(made, "rejections", lambda value: edit(value) if value else value)
+    with open_store(made) as store:
+        assert any(problem.startswith("rejections: ") for problem in store.verify())

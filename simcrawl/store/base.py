@@ -28,6 +28,7 @@ from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.simhash import words
 from simcrawl.store.index import PageIndex
 from simcrawl.store.packed import Packer
+from simcrawl.store.rejections import Rejection, content_of, pairs_of
 from simcrawl.store.texts import TextsWaiting, pack, unpack
 
 if TYPE_CHECKING:
@@ -86,7 +87,11 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """One line of the register: `url` was a copy of `original`, and what was done about it."""
+    """One line of the register: `url` was a copy of `original`, and what was done about it.
+
+    `content`: digest of what the page held, in hexadecimal; empty in lines that older versions wrote. `rejected`: a user took the verdict
+    back.
+    """
 
     url: str
     original: str
@@ -97,6 +102,8 @@ class Duplicate:
     dropped_page: bool
     dropped_outlinks: bool
     when: float
+    content: str = ""
+    rejected: bool = False
 
 
 class Reader(Protocol):
@@ -119,6 +126,9 @@ class Reader(Protocol):
 
     def is_bare(self, fingerprint: int) -> bool:
         """Return whether a fingerprint was stored without a page."""
+
+    def holds_apart(self, pairs: Iterable[bytes]) -> bool:
+        """Return whether one of these pairs of names is among the rejections: see `simcrawl.store.rejections`."""
 
 
 class Claim:
@@ -190,6 +200,9 @@ class _Overlay:
         with self.lock:
             fresh = self.index.is_bare(fingerprint)
         return fresh or self.committed.is_bare(fingerprint)
+
+    def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
+        return self.committed.holds_apart(pairs_of(page, other))
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         with self.lock:
@@ -272,6 +285,18 @@ class BaseStore(ABC):
     @abstractmethod
     def _duplicate(self, url: str) -> Duplicate | None:
         """Return the committed line of the register for a URL."""
+
+    @abstractmethod
+    def rejections(self) -> Iterator[Rejection]:
+        """Yield the verdicts that were taken back."""
+
+    @abstractmethod
+    def _write_rejection(self, rejection: Rejection, line: Duplicate | None) -> None:
+        """Commit a rejection, durably where there is a disk, and the line of the register that it marks."""
+
+    @abstractmethod
+    def _erase_rejection(self, rejection: Rejection) -> None:
+        """Remove a rejection that was read, durably where there is a disk."""
 
     @abstractmethod
     def pages(self) -> Iterator[StoredPage]:
@@ -416,7 +441,7 @@ class BaseStore(ABC):
         if drops and decision.original and not decision.original.confirmed:
             return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
         if decision.original:
-            self._note(page.url, decision.verdict)
+            self._note(page, decision.verdict)
         unique = decision.original is None
         return Admission(decision.verdict, self._claim(page, view, unique=unique, callback=callback) if decision.record else None)
 
@@ -428,9 +453,9 @@ class BaseStore(ABC):
         with self._lock:
             return self._claims.get(stored.page.url) or Claim(self, stored, settled=True)
 
-    def _note(self, url: str, verdict: Verdict) -> None:
+    def _note(self, page: PageFingerprint | Abstention, verdict: Verdict) -> None:
         line = Duplicate(
-            url=url,
+            url=page.url,
             original=verdict.original or "",
             kind=verdict.kind.value,
             distance=verdict.distance,
@@ -439,11 +464,12 @@ class BaseStore(ABC):
             dropped_page=verdict.drop_page,
             dropped_outlinks=verdict.drop_outlinks,
             when=time(),
+            content=content_of(page),
         )
         with self._lock:
             # While nothing can be written the crawl goes on; its log still names every drop.
             if len(self._register) < _MOST_UNWRITTEN:
-                self._register[url] = line
+                self._register[page.url] = line
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()
@@ -635,6 +661,51 @@ class BaseStore(ABC):
     def _view(self) -> Iterator[_Overlay]:
         with self._deciding, self._reader() as reader:
             yield _Overlay(self._index, self._lock, reader)
+
+    # ---- verdicts taken back
+
+    def reject(self, url: str, original: str | None = None) -> Rejection | None:
+        """Remember, durably, that a page is no copy of another one: from now on neither is dropped in favour of the other.
+
+        That holds for exact copies, near-duplicates and articles, in every process and in later crawls, and for copies of the two under
+        other URLs where the store knows what they held. `original`: by default the page that the register names. The register's line
+        is marked. Returns None where no original is given and the register has no line.
+
+        Raises:
+            ValueError: both are the same page.
+            StoreError: the store cannot be read or written.
+        """
+        url = page_key(url)
+        self.sync()
+        with self._committing, self._deciding:
+            line = self._duplicate(url)
+            other = page_key(original) if original is not None else line.original if line else None
+            if other is None:
+                return None
+            if other == url:
+                raise ValueError(f"{url} is no copy of itself: give the page that it was taken for a copy of")
+            marked = replace(line, rejected=True) if line and line.original == other else None
+            rejection = Rejection(url, other, time(), self._content(url, line), self._content(other, self._duplicate(other)))
+            self._write_rejection(rejection, marked)
+        return rejection
+
+    def _content(self, url: str, line: Duplicate | None) -> str:
+        with self._reader() as reader:
+            stored = reader.page(url)
+        return content_of(stored.page) if stored else line.content if line else ""
+
+    def unreject(self, url: str, original: str | None = None) -> int:
+        """Let a page be a copy again of another one, or of all that it was held apart from; return how many rejections that removes.
+
+        Raises:
+            StoreError: the store cannot be read or written.
+        """
+        sides = {page_key(url)} if original is None else {page_key(url), page_key(original)}
+        with self._committing, self._deciding:
+            found = [one for one in self.rejections() if sides <= {one.url, one.original}]
+            for rejection in found:
+                self._erase_rejection(rejection)
+        return len(found)
 
     # ---- writing
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simcrawl.rule import StoredPage
+    from simcrawl.store.rejections import Rejection
 
 MAGIC = b"simcrawl"
 FORMAT = 2
@@ -209,6 +210,21 @@ class LmdbStore(BaseStore):
         with self._reader() as snapshot:
             return snapshot.duplicate(url)
 
+    def rejections(self) -> Iterator[Rejection]:
+        """Yield the verdicts that were taken back."""
+        with self._reader() as snapshot:
+            yield from snapshot.rejections()
+
+    def _write_rejection(self, rejection: Rejection, line: Duplicate | None) -> None:
+        with self._writer() as writer:
+            writer.put_rejection(rejection)
+            if line:
+                writer.put_duplicate(line.url, line)
+
+    def _erase_rejection(self, rejection: Rejection) -> None:
+        with self._writer() as writer:
+            writer.remove_rejection(rejection)
+
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages. The view is of one moment; take it in one go, a long read keeps the file from reusing space."""
         with self._reader() as snapshot:
@@ -350,6 +366,8 @@ def _open_whole(
         exists = _look_for_store(path, create=create)
         if not exists:
             path.mkdir(parents=True, exist_ok=True)
+        if exists and readonly:
+            _bring_up_to_date(path, map_size)
         env = environment(path, map_size, readonly=readonly)
         try:
             header = _read_or_write_header(path, env, fresh, exists=exists)
@@ -358,6 +376,15 @@ def _open_whole(
         except BaseException:
             env.close()
             raise
+
+
+def _bring_up_to_date(path: Path, map_size: int) -> None:
+    """Make the databases that a store lacks because it was written before there were any: who only reads cannot."""
+    with environment(path, map_size, readonly=True) as env, env.begin() as txn:
+        names = set(txn.cursor().iternext(keys=True, values=False))
+    if b"meta" in names and not {b"rejections", b"contents", b"crawls"} <= names:
+        with environment(path, map_size) as env:
+            databases(env)
 
 
 def _look_for_store(path: Path, *, create: bool) -> bool:
@@ -410,7 +437,7 @@ def _environment(path: Path, map_size: int, *, readonly: bool) -> lmdb.Environme
 def databases(env: lmdb.Environment, *, create: bool = True) -> Databases:
     """Return the databases of pages, owners and the register, made where there are none."""
     links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True, create=create) for name in ("fingerprints", "bodies", "texts")}
-    plain = ("meta", "pages", "duplicates", "contents", "crawls")
+    plain = ("meta", "pages", "duplicates", "rejections", "contents", "crawls")
     return Databases(**links, **{name: env.open_db(name.encode(), create=create) for name in plain})
 
 

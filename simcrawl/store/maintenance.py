@@ -113,7 +113,9 @@ def _held(old: lmdb.Environment) -> list[str]:
     """Return the databases that are copied as they are; older stores lack some."""
     with old.begin() as txn:
         names = {bytes(name).decode() for name in txn.cursor().iternext(keys=True, values=False)}
-    return [name for name in ("pages", "fingerprints", "bodies", "texts", "duplicates", "contents", "crawls") if name in names]
+    return [
+        name for name in ("pages", "fingerprints", "bodies", "texts", "duplicates", "rejections", "contents", "crawls") if name in names
+    ]
 
 
 def _load(old: lmdb.Environment, header: Header, new: lmdb.Environment, wanted: Header) -> None:

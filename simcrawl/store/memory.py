@@ -10,12 +10,23 @@ from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header, Reade
 from simcrawl.store.index import PageIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simcrawl.rule import StoredPage
+    from simcrawl.store.rejections import Rejection
+
+
+class _Committed(PageIndex):
+    """Pages, and the pairs of names that are held apart."""
+
+    apart: frozenset[bytes] = frozenset()
+
+    def holds_apart(self, pairs: Iterable[bytes]) -> bool:
+        """Return whether one of these pairs of names is held apart."""
+        return not self.apart.isdisjoint(pairs)
 
 
 class MemoryStore(BaseStore):
@@ -23,10 +34,11 @@ class MemoryStore(BaseStore):
 
     def __init__(self, header: Header | None = None, *, sync_seconds: float = 1.0) -> None:
         super().__init__(header or Header(), sync_seconds=sync_seconds)
-        self._committed = PageIndex(self._packer)
+        self._committed = _Committed(self._packer)
         self._duplicates: dict[str, Duplicate] = {}
         self._contents: dict[str, bytes] = {}
         self._crawls: list[dict[str, Any]] = []
+        self._rejections: dict[tuple[str, str], Rejection] = {}
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
@@ -89,6 +101,23 @@ class MemoryStore(BaseStore):
 
     def _duplicate(self, url: str) -> Duplicate | None:
         return self._duplicates.get(url)
+
+    def rejections(self) -> Iterator[Rejection]:
+        """Yield the verdicts that were taken back."""
+        yield from list(self._rejections.values())
+
+    def _write_rejection(self, rejection: Rejection, line: Duplicate | None) -> None:
+        self._rejections[rejection.url, rejection.original] = rejection
+        if line:
+            self._duplicates[line.url] = line
+        self._hold_apart()
+
+    def _erase_rejection(self, rejection: Rejection) -> None:
+        del self._rejections[rejection.url, rejection.original]
+        self._hold_apart()
+
+    def _hold_apart(self) -> None:
+        self._committed.apart = frozenset[bytes]().union(*(one.names(self.header.seed) for one in self._rejections.values()))
 
     def pages(self) -> Iterator[StoredPage]:
         """Yield the committed pages."""

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError
-from simcrawl.pages import Abstention, PageFingerprint, digest
+from simcrawl.pages import Abstention, PageFingerprint
 from simcrawl.store.base import Duplicate
 from simcrawl.store.records import decode, encode, last_seen
+from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
 from simcrawl.store.texts import unpack
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import StoredPage
     from simcrawl.store.base import Header
+    from simcrawl.store.rejections import Rejection
     from simcrawl.store.tables import PackedTables
 
 NO_PAGE = bytes(16)
@@ -45,6 +47,7 @@ class Databases:
     bodies: Any
     texts: Any
     duplicates: Any
+    rejections: Any
     contents: Any
     crawls: Any
 
@@ -64,7 +67,7 @@ class Snapshot:
 
     def key(self, url: str) -> bytes:
         """Return the key of a URL."""
-        return digest(url.encode("utf-8", "surrogatepass"), self.header.seed)
+        return url_key(url, self.header.seed)
 
     def fingerprint_key(self, fingerprint: int) -> bytes:
         """Return the key of a fingerprint: big-endian, so that the order of bytes is the order of numbers."""
@@ -152,6 +155,21 @@ class Snapshot:
             for value in cursor.iternext(keys=False, values=True):
                 yield _parse_crawl(bytes(value))
 
+    def rejections(self) -> Iterator[Rejection]:
+        """Yield the verdicts that were taken back."""
+        with self.txn.cursor(self.databases.rejections) as cursor:
+            for value in cursor.iternext(keys=False, values=True):
+                if value:
+                    yield parse_rejection(bytes(value))
+
+    def holds_apart(self, pairs: Iterable[bytes]) -> bool:
+        """Return whether one of these pairs of names is among the rejections."""
+        return any(self.txn.get(pair, db=self.databases.rejections) is not None for pair in pairs)
+
+    def rejection_key(self, rejection: Rejection) -> bytes:
+        """Return the pair of names under which a rejection itself stands; under its others stands nothing."""
+        return self.key(rejection.url) + self.key(rejection.original)
+
     def counts(self) -> dict[str, int]:
         """Return the numbers of pages, fingerprints and lines of the register."""
         pages, lines = (self.txn.stat(database)["entries"] for database in (self.databases.pages, self.databases.duplicates))
@@ -211,6 +229,26 @@ class Writer(Snapshot):
             self.remove_duplicate(url)
         else:
             self.txn.put(self.key(url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
+
+    def put_rejection(self, rejection: Rejection) -> None:
+        """Write a rejection in place of an older one of the same two pages."""
+        own = self.rejection_key(rejection)
+        if known := self.txn.get(own, db=self.databases.rejections):
+            self.remove_rejection(parse_rejection(bytes(known)))
+        for pair in rejection.names(self.header.seed) - {own}:
+            # What another rejection says under this pair stays.
+            self.txn.put(pair, b"", db=self.databases.rejections, overwrite=False)
+        self.txn.put(own, format_rejection(rejection), db=self.databases.rejections)
+
+    def remove_rejection(self, rejection: Rejection) -> None:
+        """Remove a rejection, and what no other one needs of it."""
+        own = self.rejection_key(rejection)
+        self.txn.delete(own, db=self.databases.rejections)
+        kept = set[bytes]().union(*(one.names(self.header.seed) for one in self.rejections()))
+        for pair in rejection.names(self.header.seed) - kept:
+            self.txn.delete(pair, db=self.databases.rejections)
+        if own in kept:
+            self.txn.put(own, b"", db=self.databases.rejections)
 
     def remove_page(self, url: str) -> bool:
         """Remove a page; return whether there was one. Its text goes with it, unless the URL has a line in the register."""
@@ -333,6 +371,7 @@ def problems(snapshot: Snapshot) -> Iterator[str]:
             yield f"{name}: {entries} entries where the pages account for {count}"
     yield from snapshot.tables.problems(snapshot.txn, _owned(snapshot))
     yield from _problems_of_register(snapshot)
+    yield from _problems_of_rejections(snapshot)
     yield from _problems_of_texts(snapshot)
     yield from _problems_of_crawls(snapshot)
 
@@ -412,6 +451,21 @@ def _parse_crawl(value: bytes) -> dict[str, Any]:
         raise StoreCorruptError("the record of a crawl fails its checksum: restore the store from a backup, or start a new one")
     record: dict[str, Any] = json.loads(value[4:])
     return record
+
+
+def _problems_of_rejections(snapshot: Snapshot) -> Iterator[str]:
+    wanted = set[bytes]()
+    with snapshot.txn.cursor(snapshot.databases.rejections) as cursor:
+        held = {bytes(key): bytes(value) for key, value in cursor}
+    for key, value in held.items():
+        try:
+            if value:
+                rejection = parse_rejection(value)
+                wanted |= rejection.names(snapshot.header.seed) | {snapshot.rejection_key(rejection)}
+        except StoreCorruptError as exc:
+            yield f"rejections: {key.hex()}: {exc}"
+    if wanted != set(held):
+        yield f"rejections: {len(wanted ^ set(held))} pairs of names are missing, or belong to no rejection"
 
 
 def _parse_duplicate(value: bytes) -> Duplicate:
