@@ -43,5 +43,7 @@ SIMCRAWL_SYNC_SECONDS = 1.0
 # SIMCRAWL_ITEM_FIELD = "text"
 # Keep the texts of pages, compressed, so that `simcrawl report` shows what differs: True (up to 100 MB of them), or a number of bytes.
 SIMCRAWL_KEEP_TEXT = False
+# Starts any spider from the URLs in a file (one a line, as `simcrawl duplicates --urls` prints) and keeps their pages.
+# SIMCRAWL_RECRAWL = "dropped.txt"
 # Every drop in the log at INFO, not only the first. How far a crawl is stands there every LOGSTATS_INTERVAL seconds.
 SIMCRAWL_DEBUG = False

@@ -131,6 +131,7 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_SYNC_SECONDS": (_seconds, 1.0),
     "SIMCRAWL_ITEM_FIELD": (_text, None),
     "SIMCRAWL_KEEP_TEXT": (_keep_text, False),
+    "SIMCRAWL_RECRAWL": (_path, None),
     "SIMCRAWL_DEBUG": (_boolean, False),
 }
 """Name of each setting: how it is parsed, and its default (None: the recipe's own value, or off)."""
@@ -160,6 +161,7 @@ class Config:
     sync_seconds: float
     item_field: str | None
     keep_text: int
+    recrawl: str | None
     debug: bool
 
     @classmethod

@@ -47,6 +47,7 @@ DEFAULTS = {
     "sync_seconds": 1.0,
     "item_field": None,
     "keep_text": 0,
+    "recrawl": None,
     "debug": False,
 }
 ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
@@ -70,6 +71,7 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "sync_seconds": [(0, 0), ("2.5", 2.5)],
     "item_field": [("text", "text")],
     "keep_text": [(True, 100_000_000), ("False", 0), ("1", 100_000_000), (5_000_000, 5_000_000), ("2000000", 2_000_000)],
+    "recrawl": [("dropped.txt", "dropped.txt"), (Path("a/b"), "a/b")],
     "debug": [("True", True), (0, False)],
 }
 REFUSED: dict[str, list[Any]] = {
@@ -93,6 +95,7 @@ REFUSED: dict[str, list[Any]] = {
     "sync_seconds": [-1, "often"],
     "item_field": ["", 3],
     "keep_text": [-1, "much", "1 GB", 1.5, math.inf],
+    "recrawl": ["", 3],
     "debug": ["verbose"],
 }
 CURES = {
@@ -116,6 +119,7 @@ CURES = {
     "sync_seconds": "use a number of 0 or more",
     "item_field": "use a non-empty string",
     "keep_text": "use True, False, or how many bytes the texts of a store may take",
+    "recrawl": "use a non-empty string",
     "debug": "use True or False",
 }
 
@@ -182,7 +186,8 @@ def test_the_values_of_the_example_are_the_defaults():
 
 def test_the_values_that_the_example_comments_out_are_the_recipe_s():
     shown = dict(re.findall(r"^# SIMCRAWL_(\w+) = (\S+)", EXAMPLE.read_text(), re.MULTILINE))
-    shown.pop("ITEM_FIELD")  # a name for illustration: its default is none
+    for illustrated in ("ITEM_FIELD", "RECRAWL"):  # their default is none
+        shown.pop(illustrated)
     assert len(shown) > 3
     for name, value in shown.items():
         assert ast.literal_eval(value) == getattr(RECIPES["content"], name.lower())

@@ -7,6 +7,7 @@ from simcrawl.crawl.addon import Addon
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
+from simcrawl.crawl.recrawl import RecrawlMiddleware, recrawl_requests
 from simcrawl.crawl.session import NearDuplicate, NearDuplicateItem, verdict
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
@@ -18,7 +19,9 @@ __all__ = [
     "NearDuplicateItem",
     "NearDuplicateItemPipeline",
     "NearDuplicateSpiderMiddleware",
+    "RecrawlMiddleware",
     "SimcrawlExtension",
+    "recrawl_requests",
     "signals",
     "verdict",
 ]

@@ -10,6 +10,7 @@ from simcrawl.config import Config
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
+from simcrawl.crawl.recrawl import RecrawlMiddleware
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ DOWNLOADER_POSITION = 10
 SPIDER_POSITION = 0
 # Nearest the spider.
 WATCH_POSITION = 10_000
+# As if the spider had made the requests itself: every other middleware sees them.
+RECRAWL_POSITION = 10_001
 PIPELINE_POSITION = 100
 EXTENSION_POSITION = 0
 
@@ -46,6 +49,7 @@ class Addon:
             ("DOWNLOADER_MIDDLEWARES", NearDuplicateDownloaderMiddleware, DOWNLOADER_POSITION),
             ("SPIDER_MIDDLEWARES", NearDuplicateSpiderMiddleware, SPIDER_POSITION),
             ("SPIDER_MIDDLEWARES", CallbackWatchMiddleware, WATCH_POSITION),
+            ("SPIDER_MIDDLEWARES", RecrawlMiddleware, RECRAWL_POSITION),
             ("ITEM_PIPELINES", NearDuplicateItemPipeline, PIPELINE_POSITION),
             ("EXTENSIONS", SimcrawlExtension, EXTENSION_POSITION),
         ):

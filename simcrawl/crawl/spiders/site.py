@@ -1,4 +1,7 @@
-"""A spider that crawls one web site and yields what a reader would read: `scrapy crawl site -a url=https://...`."""
+"""A spider that crawls one web site and yields what a reader would read: `scrapy crawl site -a url=https://...`.
+
+`scrapy crawl site -a urls=FILE` starts from the URLs of a list instead (or as well), and keeps their pages whatever they are copies of.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.asyncio import run_in_thread
 
+from simcrawl.crawl.recrawl import recrawl_requests
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
 from simcrawl.extraction import main_text
@@ -34,6 +38,7 @@ class SiteSpider(Spider):
 
     name = "site"
     url: str = ""
+    urls: str = ""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,11 +47,18 @@ class SiteSpider(Spider):
         self._links = LinkExtractor()
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield the site's first page."""
-        if not self.url:
-            raise SettingError("the site spider needs a url: scrapy crawl site -a url=https://example.org/")
-        self.allowed_domains = [urlsplit(self.url).hostname or ""]
-        yield Request(self.url, dont_filter=True)
+        """Yield the site's first page, and those of the list.
+
+        Raises:
+            SettingError: there is neither, or the list cannot be read.
+        """
+        listed = list(recrawl_requests(self.urls)) if self.urls else []
+        if not self.url and not listed:
+            raise SettingError("the site spider needs a url: scrapy crawl site -a url=https://example.org/, or urls=FILE with one a line")
+        first = [Request(self.url, dont_filter=True)] if self.url else []
+        self.allowed_domains = sorted({urlsplit(request.url).hostname or "" for request in (*first, *listed)})
+        for request in (*first, *listed):
+            yield request
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         """Yield the page, then its links."""
