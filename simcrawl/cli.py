@@ -8,28 +8,37 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
-from datetime import UTC, datetime
-from http.client import HTTPException
+from collections import Counter
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.request import Request, urlopen
 
 import click
-from rich.console import Console
-from rich.progress import track
 
-from simcrawl import __version__, calibration, cli_bulk, cli_report
+from simcrawl import __version__, calibration
+from simcrawl.cli_bulk import COMMANDS
+from simcrawl.cli_compare import COMMANDS as COMPARING, match_row, page_row
+from simcrawl.cli_dropped import COMMANDS as INSPECTING
 from simcrawl.cli_output import (
+    NEGATIVE,
+    at_work,
     checked_path as _on_disk,
+    complete_file,
+    complete_recipe,
     json_option as _json,
     open_existing as _open,
+    recipe_option as _recipe,
     show as _show,
+    show_values,
     store_argument as _store,
 )
-from simcrawl.detector import Detector, compare as compare_pages
+from simcrawl.cli_pages import read_page
+from simcrawl.cli_report import COMMANDS as REPORTING
+from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
-from simcrawl.pages import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, fingerprint_page
+from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import resolve
 from simcrawl.rule import Rule
 from simcrawl.store import compact as compact_store, rebuild as rebuild_store
@@ -41,38 +50,42 @@ if TYPE_CHECKING:
     from simcrawl.calibration import Calibration, LabelledPair, Measured
     from simcrawl.recipes import Recipe
 
-NEGATIVE = 1
 STORE_ERROR = 3
-STORE_COMMANDS = (
-    *("stats", "query", "duplicates", "verify", "rebuild", "compact", "forget"),
-    *("clusters", "load", "export", "import", "report"),
-)
-"""Commands whose first argument is a store."""
-
-_recipe = click.option("--recipe", default="auto", show_default=True, help="Name of the recipe, or a dotted path to one.")
-_FETCH_SECONDS = 30
 _PAIR_FILES = ("pairs.jsonl", "pairs.csv")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__)
 def cli() -> None:
     """Look into what simcrawl knows: which pages a crawl kept, and what it dropped as a copy of what.
 
     STORE is the directory of a store; a Scrapy project's own is .scrapy/simcrawl, and `scrapy simcrawl COMMAND` finds it by itself.
     PAGE is a file, an http(s) URL, or - for standard input.
+
+      simcrawl stats STORE
+      simcrawl duplicates STORE --kind near --sort similarity --limit 20
+      simcrawl compare https://example.org/a https://example.org/b
+
+    Exit codes: 0 fine, 1 a negative answer, 2 wrong use, 3 the store cannot be used.
     """
 
 
 def main() -> None:
     """Run the command line."""
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(arguments: list[str], program: str = "simcrawl") -> int:
-    """Run a command and return its exit code, errors told on standard error."""
     try:
-        return cli.main(arguments, prog_name=program, standalone_mode=False) or 0
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has seen enough: `simcrawl duplicates STORE | head`. What is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any] | None = None) -> int:
+    """Run a command and return its exit code, errors told on standard error. `defaults`: of the options of each command, by its name."""
+    try:
+        return cli.main(arguments, prog_name=program, standalone_mode=False, default_map=defaults) or 0
     except click.exceptions.Exit as exc:
         return exc.exit_code
     except click.ClickException as exc:
@@ -86,79 +99,79 @@ def run(arguments: list[str], program: str = "simcrawl") -> int:
         return STORE_ERROR if isinstance(exc, StoreError) else 2
 
 
+def store_commands() -> list[str]:
+    """Return the commands whose first argument is a store, which a project knows."""
+    return [name for name, command in cli.commands.items() if command.params and command.params[0].metavar == "STORE"]
+
+
 @cli.command()
 @_store
 @_json
 def stats(store: str, as_json: bool) -> None:
-    """Say what a store holds."""
-    with _open(store) as opened:
-        header = opened.header
-        values = opened.counts() | {"recipe": header.recipe, "bits": header.bits, "tables": len(opened.design.tables)}
-    _show([values], as_json=as_json) if as_json else _show([{"": name, "value": value} for name, value in values.items()])
+    """Say what a store holds.
+
+    Pages, copies of them by kind, and how many of these were dropped; share: of copies among all.
+
+      simcrawl stats STORE
+      simcrawl stats STORE --json | jq .share
+    """
+    with _open(store) as opened, at_work("Reading"):
+        header, counts, told = opened.header, opened.counts(), Counter[str]()
+        for line in opened.duplicates():
+            told.update((line.kind, *(["dropped"] if line.dropped_page else []), *(["rejected"] if line.rejected else [])))
+        rejected = sum(1 for _ in opened.rejections())
+    kinds = {"exact": told["exact_duplicate"], "near": told["near_duplicate"], "dropped": told["dropped"], "rejected": rejected}
+    total = counts["pages"] + counts["duplicates"]
+    values = counts | kinds | {"share": round(counts["duplicates"] / total, 3) if total else None}
+    show_values(values | {"recipe": header.recipe, "bits": header.bits, "tables": len(opened.design.tables)}, as_json=as_json)
 
 
 @cli.command()
 @_store
-@click.argument("page", metavar="PAGE")
-@click.option("--max-distance", type=click.IntRange(0, 128), help="Differing bits up to which pages are shown; default: the recipe's.")
-@click.option("--recipe", help="Dotted path to the recipe of the store, where it is none of simcrawl's own.")
+@click.argument("page", metavar="PAGE", shell_complete=complete_file)
+@click.option(
+    "--max-distance", metavar="BITS", type=click.IntRange(0, 128), help="Differing bits up to which pages are shown; default: the recipe's."
+)
+@click.option(
+    "--recipe",
+    metavar="NAME",
+    shell_complete=complete_recipe,
+    help="The store's recipe by its dotted path, where it is not built in.",
+)
 @_json
 def query(store: str, page: str, max_distance: int | None, recipe: str | None, as_json: bool) -> int:
-    """Show the stored pages nearest to PAGE."""
+    """Show the stored pages nearest to PAGE.
+
+      simcrawl query STORE https://example.org/boat
+      simcrawl query STORE boat.html --max-distance 16
+
+    The exit code is 1 where none is near.
+    """
     with _open(store) as opened:
         detector = Detector(opened, recipe=recipe)
-        body, encoding = _read(page)
+        body, encoding = read_page(page)
         asked = detector.page(body, url=page, encoding=encoding)
         if isinstance(asked, Abstention):
             raise click.ClickException(f"{page} has no fingerprint: {asked.reason.value}")
         matches = opened.query(asked, max_distance)
-        rows = [
-            _match_row(match.distance, detector.rule.compare(asked, match.page)) | {"url": match.url} for match in matches if match.page
-        ]
+        rows = [match_row(match.distance, detector.rule.compare(asked, match.page)) | {"url": match.url} for match in matches if match.page]
     _show(rows, as_json=as_json)
     return 0 if rows else NEGATIVE
 
 
-def _match_row(distance: int, comparison: Any) -> dict[str, Any]:
-    similarity = comparison.similarity
-    return {
-        "distance": distance,
-        "similarity": None if similarity is None else round(similarity, 3),
-        "near-duplicate": comparison.is_near_duplicate,
-    }
-
-
 @cli.command()
-@click.argument("page_a", metavar="PAGE")
-@click.argument("page_b", metavar="PAGE")
-@_recipe
-@_json
-def compare(page_a: str, page_b: str, recipe: str, as_json: bool) -> int:
-    """Say whether two pages are copies of each other, by the rule that a crawl goes by."""
-    pages = [_fingerprint(page, recipe) for page in (page_a, page_b)]
-    rows = [_page_row(page) for page in pages]
-    a, b = pages
-    if isinstance(a, PageFingerprint) and isinstance(b, PageFingerprint):
-        result = compare_pages(a, b, rule=Rule.of(resolve(recipe)))
-        answer = _match_row(result.distance, result)
-    else:
-        same = a.body_digest == b.body_digest and getattr(a, "reason", None) is not Reason.EMPTY
-        answer = {"distance": None, "similarity": 1.0 if same else None, "near-duplicate": same}
-    if as_json:
-        click.echo(json.dumps(answer | {"pages": rows}, ensure_ascii=False))
-    else:
-        _show(rows)
-        _show([answer])
-    return 0 if answer["near-duplicate"] else NEGATIVE
-
-
-@cli.command()
-@click.argument("pages", metavar="PAGE...", nargs=-1, required=True)
+@click.argument("pages", metavar="PAGE...", nargs=-1, required=True, shell_complete=complete_file)
 @_recipe
 @_json
 def fingerprint(pages: tuple[str, ...], recipe: str, as_json: bool) -> int:
-    """Print the fingerprint of each PAGE, or why it has none. Seed 0: comparable among themselves, not with a store's."""
-    rows = [_page_row(_fingerprint(page, recipe)) for page in pages]
+    """Print the fingerprint of each PAGE, or why it has none.
+
+    Seed 0: comparable among themselves, not with a store's.
+
+      simcrawl fingerprint *.html
+      curl -s https://example.org/ | simcrawl fingerprint -
+    """
+    rows = [page_row(_fingerprint(page, recipe)) for page in pages]
     _show(rows, as_json=as_json)
     return 0 if all(row["fingerprint"] for row in rows) else NEGATIVE
 
@@ -166,31 +179,14 @@ def fingerprint(pages: tuple[str, ...], recipe: str, as_json: bool) -> int:
 @cli.command()
 @_store
 @_json
-def duplicates(store: str, as_json: bool) -> None:
-    """List what was recognised as a copy: of what, why, when, and what was done about it."""
-    with _open(store) as opened:
-        _show((_duplicate_row(line) for line in opened.duplicates()), as_json=as_json)
-
-
-def _duplicate_row(line: Any) -> dict[str, Any]:
-    done = [name for name, dropped in (("page", line.dropped_page), ("outlinks", line.dropped_outlinks)) if dropped]
-    return {
-        "url": line.url,
-        "original": line.original,
-        "reason": line.reason,
-        "distance": line.distance,
-        "similarity": None if line.similarity is None else round(line.similarity, 3),
-        "dropped": " and ".join(done) or "nothing",
-        "when": datetime.fromtimestamp(line.when, UTC).isoformat(timespec="seconds"),
-    }
-
-
-@cli.command()
-@_store
-@_json
 def verify(store: str, as_json: bool) -> int:
-    """Read a whole store and report every contradiction in it."""
-    with _open(store) as opened:
+    """Look for contradictions in a store.
+
+    Everything is read. The exit code is 1 where there is one.
+
+      simcrawl verify STORE && cp -r STORE backup/
+    """
+    with _open(store) as opened, at_work("Verifying"):
         problems = opened.verify()
     if as_json:
         click.echo(json.dumps({"problems": problems}))
@@ -201,23 +197,42 @@ def verify(store: str, as_json: bool) -> int:
 
 @cli.command()
 @_store
-@click.option("--design", required=True, help="Tables: 4, 10, 16 or 20 of the paper's, or blocks and chosen blocks such as 5:2.")
-def rebuild(store: str, design: str) -> None:
-    """Give a store the tables of another design, without crawling again. Nobody may have it open."""
+@click.option(
+    "--design", metavar="NAME", required=True, help="Tables: 4, 10, 16 or 20 of the paper's, or blocks and chosen blocks such as 5:2."
+)
+@_json
+def rebuild(store: str, design: str, as_json: bool) -> None:
+    """Give a store the tables of another design.
+
+    Pages, verdicts and rejections stay. Nobody may have it open.
+
+      simcrawl rebuild STORE --design 10
+    """
     try:
-        rebuild_store(_on_disk(store), design)
+        with at_work("Rebuilding"):
+            rebuild_store(_on_disk(store), design)
     except ValueError as exc:
         raise click.UsageError(str(exc)) from exc
     with _open(store) as opened:
         counts = opened.counts()
-        click.echo(f"{counts['fingerprints']} fingerprints in {len(opened.design.tables)} tables, {counts['bytes']} bytes.")
+        made = {"fingerprints": counts["fingerprints"], "tables": len(opened.design.tables), "bytes": counts["bytes"]}
+    text = f"{made['fingerprints']} fingerprints in {made['tables']} tables, {made['bytes']} bytes."
+    click.echo(json.dumps(made) if as_json else text)
 
 
 @cli.command()
 @_store
-def compact(store: str) -> None:
-    """Give back the space that a store does not need any more. Nobody may have it open."""
-    click.echo(f"{compact_store(_on_disk(store))} bytes given back.")
+@_json
+def compact(store: str, as_json: bool) -> None:
+    """Give back the space that a store does not need.
+
+    Nobody may have it open.
+
+      simcrawl compact STORE
+    """
+    with at_work("Compacting"):
+        given = compact_store(_on_disk(store))
+    click.echo(json.dumps({"bytes": given}) if as_json else f"{given} bytes given back.")
 
 
 @cli.command()
@@ -226,11 +241,18 @@ def compact(store: str) -> None:
 @click.option("--plot", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Draw the distances, as .svg or .png.")
 @_json
 def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> int:
-    """Find the best settings for pages of your own, by pairs of them that you labelled.
+    """Find the best settings for pages of your own.
+
+    It takes pairs of them that you labelled.
 
     LABELS is a file of JSON lines, {"a": FILE, "b": FILE, "label": "near"}, or "different", or "grey" for a pair that nobody is sure of;
     with a_html and b_html for HTML instead of the name of a file; or a .csv of the columns a, b and label; or a folder with either as
     pairs.jsonl or pairs.csv. Files are relative to LABELS.
+
+      simcrawl calibrate shop/ --plot distances.svg
+      simcrawl reject STORE --labels wrong.jsonl && cat wrong.jsonl >> shop/pairs.jsonl
+
+    The exit code is 1 where no settings keep all the different pairs apart.
     """
     chosen = resolve(recipe)
     if plot:
@@ -291,9 +313,11 @@ def _measured(pairs: list[LabelledPair], file: Path, recipe: Recipe) -> Iterator
         path = file.parent / source
         return known.get(path) or known.setdefault(path, fingerprint_page(_listed(path, f"{file}, line {line}"), recipe=recipe))
 
-    for pair in track(pairs, "Pairs", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()):
-        if pair.near is not None:
-            yield calibration.measure(page(pair.a, pair.line), page(pair.b, pair.line), line=pair.line, near=pair.near, rule=rule)
+    with at_work("Pairs", len(pairs)) as move:
+        for number, pair in enumerate(pairs, 1):
+            if pair.near is not None:
+                yield calibration.measure(page(pair.a, pair.line), page(pair.b, pair.line), line=pair.line, near=pair.near, rule=rule)
+            move(number)
 
 
 def _listed(path: Path, where: str) -> bytes:
@@ -311,35 +335,16 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _fingerprint(source: str, recipe: str) -> PageFingerprint | Abstention:
-    body, encoding = _read(source)
+    body, encoding = read_page(source)
     return fingerprint_page(body, url=source, encoding=encoding, recipe=recipe)
 
 
-def _read(source: str) -> tuple[bytes, str | None]:
-    """Return a page's bytes and the encoding that its server declares."""
-    try:
-        if source.startswith(("http://", "https://")):
-            return _fetch(source)
-        return (sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()), None
-    except (OSError, HTTPException, ValueError) as exc:
-        raise click.UsageError(f"cannot read {source}: {exc}") from exc
+def _with_examples(text: str) -> str:
+    """Return a help text whose indented paragraphs click leaves as they are: examples."""
+    return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in cleandoc(text).split("\n\n"))
 
 
-def _fetch(url: str) -> tuple[bytes, str | None]:
-    request = Request(url, headers={"User-Agent": f"simcrawl/{__version__}"})  # noqa: S310 - the caller looked at the scheme
-    with urlopen(request, timeout=_FETCH_SECONDS) as response:  # noqa: S310
-        return response.read(MAX_PAGE_BYTES + 1), response.headers.get_content_charset()
-
-
-def _page_row(page: PageFingerprint | Abstention) -> dict[str, Any]:
-    found = isinstance(page, PageFingerprint)
-    return {
-        "page": page.url,
-        "fingerprint": page.hex if isinstance(page, PageFingerprint) else None,
-        "characters": page.text_length,
-        "abstains": None if found else page.reason.value,  # type: ignore[union-attr]  # found tells which it is
-    }
-
-
-for _command in (*cli_bulk.COMMANDS, *cli_report.COMMANDS):
+for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING):
     cli.add_command(_command)
+for _command in (cli, *cli.commands.values()):
+    _command.help = _with_examples(_command.help or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,20 @@ import numpy as np
 
 from simcrawl import batch as batches
 from simcrawl.bulk import Loaded, load_pages, make_pages, read_pages
-from simcrawl.cli_output import at_work, checked_path, json_option, open_existing, show, store_argument
+from simcrawl.cli_dropped import limit_option, show_clusters
+from simcrawl.cli_output import (
+    NEGATIVE,
+    at_work,
+    checked_path,
+    complete_directory,
+    complete_file,
+    complete_recipe,
+    json_option,
+    open_existing,
+    show,
+    show_values,
+    store_argument,
+)
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreMismatchError
 from simcrawl.pages import PageFingerprint
@@ -32,10 +46,8 @@ if TYPE_CHECKING:
 
     Words = NDArray[np.uint64]
 
-_distance = click.option(
-    "--max-distance", type=click.IntRange(0, 64), default=3, show_default=True, help="Differing bits up to which fingerprints match."
-)
-_workers = click.option("--workers", type=click.IntRange(0, 1024), help="Processes that extract pages; default: one a core.")
+_DISTANCE = 3
+_workers = click.option("--workers", metavar="N", type=click.IntRange(0, 1024), help="Processes that extract pages; default: one a core.")
 
 
 class _Held(NamedTuple):
@@ -57,9 +69,16 @@ class _Asked(NamedTuple):
 
 
 @click.command()
-@click.argument("queries", metavar="QUERIES")
-@click.argument("stored", metavar="STORED")
-@_distance
+@click.argument("queries", metavar="QUERIES", shell_complete=complete_file)
+@click.argument("stored", metavar="STORED", shell_complete=complete_file)
+@click.option(
+    "--max-distance",
+    metavar="BITS",
+    type=click.IntRange(0, 64),
+    default=_DISTANCE,
+    show_default=True,
+    help="Differing bits up to which fingerprints match.",
+)
 @_workers
 @json_option
 def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_json: bool) -> int:
@@ -67,6 +86,11 @@ def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_
 
     QUERIES and STORED are stores, or files that `simcrawl export --format tables` wrote. QUERIES can also be a file of fingerprints, one
     a line or as `simcrawl export --format jsonl` writes them, or pages as for `simcrawl load`.
+
+      simcrawl batch new.jsonl STORE
+      simcrawl batch january.simcrawl february.simcrawl --max-distance 0 --json
+
+    The exit code is 1 where nothing is near.
     """
     with _held(stored) as held:
         asked = _read_queries(queries, held, workers)
@@ -74,7 +98,7 @@ def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_
             # All of them before any is told: a store that is being read for long cannot reuse the space in its file.
             hits = list(batches.batch_query(asked.fingerprints, held.chunks(), max_distance, bits=held.bits, progress=move))
         show((row for hit in hits for row in _hit_rows(hit, asked, held)), as_json=as_json)
-    return 0 if hits else 1
+    return 0 if hits else NEGATIVE
 
 
 def _hit_rows(hit: batches.Hits, asked: _Asked, held: _Held) -> Iterator[dict[str, Any]]:
@@ -90,45 +114,74 @@ def _urls(held: _Held, fingerprint: int) -> list[str | None]:
 
 
 @click.command()
-@click.argument("stored", metavar="STORE")
-@_distance
+@click.argument("stored", metavar="STORE", shell_complete=complete_directory)
+@click.option("--by", type=click.Choice(["verdicts", "fingerprints"]), help="What joins pages; default: verdicts, where there are pages.")
+@click.option("--min-size", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Only clusters of so many pages.")
+@click.option("--max-distance", metavar="BITS", type=click.IntRange(0, 64), help="Bits up to which fingerprints join; default: 3.")
+@limit_option
 @json_option
-def clusters(stored: str, max_distance: int, as_json: bool) -> None:
-    """List clusters of near fingerprints, largest first. STORE can also be a file of sorted tables.
+def clusters(*, stored: str, by: str | None, min_size: int, max_distance: int | None, limit: int | None, as_json: bool) -> None:
+    """List clusters of pages, largest first.
 
-    Two fingerprints are in one cluster when steps of at most the distance lead from one to the other; pages are not compared.
+    Each with its size, its representative, the page that was kept, and its members, the copies of it.
+
+      simcrawl clusters STORE --min-size 5 --limit 10
+      simcrawl clusters STORE --json | jq -r .representative
+
+    By fingerprints, two pages are in one cluster when steps of at most the distance lead from one to the other; the pages themselves are
+    not compared. That is also for stores of bare fingerprints, and for files of sorted tables in the place of STORE:
+
+      simcrawl clusters STORE --by fingerprints --max-distance 1
     """
+    if by == "verdicts" and max_distance is not None:
+        raise click.UsageError(f"--max-distance {max_distance} is for fingerprints: leave it out, or give --by fingerprints")
     with _held(stored) as held:
+        if (by or _usual(held, max_distance)) == "verdicts":
+            if held.store is None:
+                raise click.UsageError(f"{stored} holds fingerprints alone, there are no verdicts: leave out --by")
+            show_clusters(held.store, min_size=min_size, limit=limit, as_json=as_json)
+            return
         with at_work("Comparing", 1) as move:
-            found = batches.clusters(held.chunks(), max_distance, bits=held.bits, progress=move)
-        groups = (_cluster(number, members.tolist(), held) for number, members in enumerate(found, 1))
+            distance = _DISTANCE if max_distance is None else max_distance
+            found = batches.clusters(held.chunks(), distance, bits=held.bits, progress=move)
+        groups = islice((one for one in (_cluster(members.tolist(), held) for members in found) if one["size"] >= min_size), limit)
         if as_json:
             show(groups, as_json=True)
         else:
-            show({"cluster": group["cluster"]} | page for group in groups for page in group["pages"])
+            show({"cluster": number} | page for number, group in enumerate(groups, 1) for page in group["members"])
 
 
-def _cluster(number: int, members: list[int], held: _Held) -> dict[str, Any]:
+def _usual(held: _Held, max_distance: int | None) -> str:
+    return "verdicts" if held.store and held.store.size()["pages"] and max_distance is None else "fingerprints"
+
+
+def _cluster(members: list[int], held: _Held) -> dict[str, Any]:
     pages = [
         {"fingerprint": to_hex(fingerprint, bits=held.bits), "url": url}
         for fingerprint in members
         for url in _urls(held, fingerprint) or [None]
     ]
-    return {"cluster": number, "pages": pages}
+    representative = next((page["url"] for page in pages if page["url"]), pages[0]["fingerprint"])
+    return {"size": len(pages), "representative": representative, "members": pages}
 
 
 @click.command()
 @store_argument
 @click.argument("corpus", metavar="CORPUS...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--base-url", metavar="URL", help="URL of a folder; default: file: URLs.")
-@click.option("--recipe", help="Recipe of a store that is new; default: auto.")
+@click.option("--recipe", metavar="NAME", shell_complete=complete_recipe, help="Recipe of a store that is new; default: auto.")
 @_workers
 @json_option
 def load(*, store: str, corpus: tuple[Path, ...], base_url: str | None, recipe: str | None, workers: int | None, as_json: bool) -> None:
-    """Load pages that were crawled before, so that a crawl drops copies of them. Makes STORE where there is none.
+    """Load pages that were crawled before into a store.
+
+    A crawl with that store drops copies of them. STORE is made where there is none.
 
     CORPUS is a WARC file, a file of JSON lines with url and html (or body), or a folder of HTML files. A load that was interrupted goes on
     where it stopped when it is run again.
+
+      simcrawl load STORE crawl-2025.warc.gz
+      simcrawl load STORE mirror/ --base-url https://example.org/
     """
     sources = [read_pages(path, base_url=base_url) for path in corpus]
     total = Loaded()
@@ -138,24 +191,31 @@ def load(*, store: str, corpus: tuple[Path, ...], base_url: str | None, recipe: 
         total = load_pages(
             detector, pages, workers=workers, progress=lambda loaded: move(0, f"{loaded.read} pages, {loaded.copies} copies")
         )
-    rows = total.as_object()
-    show([rows], as_json=True) if as_json else show({"": name, "pages": count} for name, count in rows.items())
+    show_values(total.as_object(), as_json=as_json)
 
 
 @click.command()
 @store_argument
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--format", "kind", type=click.Choice(["tables", "jsonl"]), default="tables", show_default=True)
-@click.option("--table", type=click.IntRange(0), multiple=True, help="Only this table; all but single queries need one only.")
+@click.option("--format", "kind", type=click.Choice(["tables", "jsonl"]), default="tables", show_default=True, help="What to write.")
+@click.option("--table", metavar="N", type=click.IntRange(0), multiple=True, help="Only this table; all but single queries need one only.")
 @json_option
 def export(store: str, file: Path, kind: str, table: tuple[int, ...], as_json: bool) -> None:
-    """Write the fingerprints of a store to FILE: as compressed sorted tables, or with URLs as JSON lines (- for standard output)."""
+    """Write the fingerprints of a store to FILE.
+
+    As compressed sorted tables, or with URLs as JSON lines.
+
+      simcrawl export STORE pages.tables
+      simcrawl export STORE - --format jsonl | jq -r .url
+
+    - is standard output, for JSON lines.
+    """
     if table and kind != "tables":
         raise click.UsageError(f"--table is for tables, the format is {kind}")
     with open_existing(store) as opened:
         written = _export_tables(opened, file, table) if kind == "tables" else _export_lines(opened, file)
     if str(file) != "-":
-        show([written], as_json=True) if as_json else show({"": name, "value": value} for name, value in written.items())
+        show_values(written, as_json=as_json)
 
 
 def _export_tables(store: Store, file: Path, tables: tuple[int, ...]) -> dict[str, Any]:
@@ -181,8 +241,10 @@ def _export_lines(store: Store, file: Path) -> dict[str, Any]:
     try:
         with ExitStack() as stack:
             out = sys.stdout if str(file) == "-" else stack.enter_context(file.open("w", encoding="utf-8"))
-            for count, stored in enumerate(store.pages(), 1):  # noqa: B007 - counted
+            move = stack.enter_context(at_work("Writing", store.size()["pages"]))
+            for count, stored in enumerate(store.pages(), 1):
                 out.write(json.dumps(_as_object(stored, store), ensure_ascii=True) + "\n")
+                move(count)
     except OSError as exc:
         raise click.UsageError(f"cannot write {file}: {exc}") from exc
     return {"file": str(file), "pages": count}
@@ -208,9 +270,13 @@ def _as_object(stored: StoredPage, store: Store) -> dict[str, Any]:
 @click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @json_option
 def import_(store: str, file: Path, as_json: bool) -> None:
-    """Read fingerprints from FILE into STORE, which is made where there is none. FILE is one that `simcrawl export` wrote.
+    """Read fingerprints from FILE into a store.
+
+    FILE is one that `simcrawl export` wrote. STORE is made where there is none.
 
     Only fingerprints come in, without pages: they answer queries by fingerprint and batches. To drop copies of pages, load the pages.
+
+      simcrawl import new.simcrawl pages.tables
     """
     tables = SortedTables(file) if _is_tables(file) else None
     with open_store(checked_path(store), **_made_like(tables)) as opened:
@@ -226,7 +292,7 @@ def import_(store: str, file: Path, as_json: bool) -> None:
                 opened.load_fingerprints(chunk)
                 read += len(chunk)
                 move(read)
-    show([{"read": read}], as_json=True) if as_json else show([{"": "read", "fingerprints": read}])
+    show_values({"read": read}, as_json=as_json)
 
 
 @click.command()
@@ -235,7 +301,12 @@ def import_(store: str, file: Path, as_json: bool) -> None:
 @click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Forget all pages that were not seen for so many days.")
 @json_option
 def forget(store: str, urls: tuple[str, ...], older_than: float | None, as_json: bool) -> int:
-    """Remove pages from a store, by URL or by age, with their lines in the register of duplicates. Crawls may go on meanwhile.
+    """Remove pages from a store, by URL or by age.
+
+    With their lines in the register of duplicates; verdicts that were taken back stay so. Crawls may go on meanwhile.
+
+      simcrawl forget STORE https://example.org/boat
+      simcrawl forget STORE --older-than 90
 
     What remains is reused; `simcrawl compact` gives the space back.
     """
@@ -243,8 +314,8 @@ def forget(store: str, urls: tuple[str, ...], older_than: float | None, as_json:
         raise click.UsageError("name the URLs of pages, or --older-than DAYS")
     with open_existing(store, readonly=False) as opened:
         forgotten = sum(map(opened.forget, urls)) if older_than is None else _forget_old(opened, time() - older_than * 86_400)
-    show([{"forgotten": forgotten}], as_json=True) if as_json else show([{"": "forgotten", "pages": forgotten}])
-    return 0 if forgotten or not urls else 1
+    show_values({"forgotten": forgotten}, as_json=as_json)
+    return 0 if forgotten or not urls else NEGATIVE
 
 
 def _forget_old(store: Store, before: float) -> int:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from contextlib import contextmanager
 from functools import partial
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from simcrawl.recipes import RECIPES
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
@@ -22,7 +26,35 @@ if TYPE_CHECKING:
     from simcrawl.store import Store
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-store_argument = click.argument("store", metavar="STORE")
+BAR_AFTER = 1.0
+NEGATIVE = 1
+"""The exit code of a negative answer."""
+
+
+def complete_directory(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's
+    """Let the shell complete a store."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def complete_file(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - as above
+    """Let the shell complete a page, which may be a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_recipe(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - as above
+    """Return the built-in recipes that begin so."""
+    return [CompletionItem(name) for name in ("auto", *RECIPES) if name.startswith(incomplete)]
+
+
+store_argument = click.argument("store", metavar="STORE", shell_complete=complete_directory)
+recipe_option = click.option(
+    "--recipe",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_recipe,
+    help="A recipe by its name or dotted path.",
+)
 
 
 def open_existing(path: str, *, readonly: bool = True) -> Store:
@@ -43,41 +75,103 @@ def checked_path(path: str) -> str:
 
 @contextmanager
 def at_work(title: str, total: float | None = None) -> Iterator[Callable[..., None]]:
-    """Give what moves a progress bar on a terminal's standard error to a place, with a remark; elsewhere nothing is shown."""
-    console = Console(stderr=True)
+    """Give what moves a progress bar on a terminal's standard error to a place, with a remark; elsewhere nothing is shown.
+
+    Nor where the work is done within `BAR_AFTER` seconds.
+    """
     # Not redirected: rich would send what a command prints to the bar's standard error.
-    with Progress(console=console, transient=True, redirect_stdout=False, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task(title, total=total)
+    bar = Progress(console=Console(stderr=True), transient=True, redirect_stdout=False, disable=not sys.stderr.isatty())
+    task = bar.add_task(title, total=total)
 
-        def move(done: float, remark: str = "") -> None:
-            bar.update(task, completed=done, description=f"{title} {remark}".rstrip())
+    def move(done: float, remark: str = "") -> None:
+        bar.update(task, completed=done, description=f"{title} {remark}".rstrip())
 
+    timer = Timer(BAR_AFTER, bar.start)
+    timer.start()
+    try:
         yield move
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
 
 
-def show(rows: Iterable[dict[str, Any]], *, as_json: bool = False) -> None:
-    """Print rows as JSON lines, as a table on a terminal, as tab-separated lines elsewhere."""
+def show(
+    rows: Iterable[dict[str, Any]],
+    *,
+    as_json: bool = False,
+    as_csv: bool = False,
+    view: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    title: str | None = None,
+) -> None:
+    """Print rows as JSON lines, as comma-separated lines, as a table on a terminal, as tab-separated lines elsewhere.
+
+    `view`: makes the row of a terminal's table, whose cells may be rich's `Text`. `title`: a line above that table.
+    """
     if as_json:
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False))
+    elif as_csv:
+        _write_csv(rows)
     elif sys.stdout.isatty():
-        _print_table(list(rows))
+        if title:
+            Console().print(Text(f"\n{title}", "bold"), soft_wrap=True)
+        _print_table([view(row) for row in rows] if view else list(rows))
     else:
         for row in rows:
             click.echo("\t".join(map(_cell, row.values())))
 
 
+def show_values(values: dict[str, Any], *, as_json: bool) -> None:
+    """Print one thing's values: one a line, or as one JSON object."""
+    show([values], as_json=True) if as_json else show({"": name, "value": value} for name, value in values.items())
+
+
+def _write_csv(rows: Iterable[dict[str, Any]]) -> None:
+    writer: Any = None
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(sys.stdout, row.keys(), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def show_entries(rows: Iterable[dict[str, Any]], entry: Callable[[dict[str, Any]], Text]) -> None:
+    """Print rows whose URLs are longer than a column of a table: as text that the terminal breaks, tab-separated lines elsewhere."""
+    if not sys.stdout.isatty():
+        show(rows)
+        return
+    console, empty = Console(), True
+    for row in rows:
+        empty = False
+        console.print(entry(row), soft_wrap=True)
+    if empty:
+        click.echo("Nothing found.")
+
+
 def _print_table(rows: list[dict[str, Any]]) -> None:
-    table = Table(show_header=bool(rows))
-    for name in rows[0] if rows else ():
-        table.add_column(name, overflow="fold")
+    if not rows:
+        click.echo("Nothing found.")
+        return
+    table = Table()
+    for name in rows[0]:
+        numbers = all(_is_number(row.get(name)) for row in rows) and any(row.get(name) is not None for row in rows)
+        table.add_column(name.replace("_", " "), overflow="fold", justify="right" if numbers else "left")
     add: Callable[..., None] = partial(table.add_row)
     for row in rows:
-        add(*map(Text, map(_cell, row.values())))  # plain: brackets in a URL are no markup
-    if rows:
-        Console().print(table)
-    else:
-        click.echo("Nothing found.")
+        add(*map(_terminal_cell, row.values()))
+    Console().print(table)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _terminal_cell(value: Any) -> Text:
+    # Plain: brackets in a URL are no markup.
+    if isinstance(value, Text):
+        return value
+    return Text({int: "{:,}", float: "{:.3f}"}[type(value)].format(value) if type(value) in (int, float) else _cell(value))
 
 
 def _cell(value: Any) -> str:

@@ -26,6 +26,8 @@ def report(store: str, output: Path) -> None:
 
     It needs no network: what was dropped as a copy of what, clusters, mirrors, charts, settings. Where texts were kept
     (SIMCRAWL_KEEP_TEXT) it shows what differs between a near-duplicate and its original.
+
+      simcrawl report STORE -o report.html
     """
     # Loaded on use: other commands need neither charts nor templates.
     from simcrawl.report import gather, render  # noqa: PLC0415

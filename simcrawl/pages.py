@@ -205,6 +205,25 @@ def fingerprint_text(text: str, *, url: str = "", recipe: str | Recipe = "auto",
     return work.finish(Extract(text, all_prose(text), text), known)
 
 
+def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None, recipe: str | Recipe = "auto") -> tuple[str, str]:
+    """Return the text whose features make a page's fingerprint, and its whole visible text, both one block a line.
+
+    For who looks at a page: crawls take both apart in one go. Empty where the page is not parsed.
+
+    Raises:
+        SettingError: there is no such recipe, or its extractor does not exist.
+    """
+    work, body = _Work(resolve(recipe), 0, math.inf, keep_text=False), encode(html)
+    extractor = None if work.recipe.extractor == EXTRACTOR else load(work.recipe.extractor)
+    try:
+        if _refusal(body, MAX_PAGE_BYTES):
+            return "", ""
+        extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
+        return work._source(extract, _Cut(extract.parts, 0))[0], extract.whole  # noqa: SLF001 - of this module
+    except Exception:  # noqa: BLE001 - as in fingerprint_page
+        return "", ""
+
+
 def _refusal(body: bytes, max_bytes: int) -> Reason | None:
     """Return why a body is not even parsed; costs one pass over its bytes."""
     tags = body.count(b"<")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simcrawl
-from simcrawl.cli import STORE_COMMANDS, run
+from simcrawl.cli import run, store_commands
 from simcrawl.crawl.command import SimcrawlCommand
+from simcrawl.simhash import to_hex
 from tests.samples import chinese, edited, english, page
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def _cells(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
     return [line.split("\t") for line in capsys.readouterr().out.splitlines()]
 
 
-def _call(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+def call(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(arguments, input=stdin, capture_output=True, check=False, cwd=cwd, env=os.environ | environment, timeout=60)
 
 
@@ -65,6 +67,7 @@ def test_stats(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["stats", store]) == 0
     shown = dict(_cells(capsys))
     assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "content/1")
+    assert (shown["exact"], shown["near"], shown["dropped"], shown["rejected"], shown["share"]) == ("1", "0", "1", "0", "0.333")
     assert run(["stats", store, "--json"]) == 0
     (row,) = _rows(capsys)
     assert {name: str(value) for name, value in row.items()} == shown
@@ -83,9 +86,10 @@ def test_duplicates(store: str, capsys: pytest.CaptureFixture[str]):
         "distance": 0,
         "similarity": 1.0,
         "dropped": "page and outlinks",
+        "rejected": False,
     }
     assert run(["duplicates", store]) == 0
-    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page and outlinks", when]]
+    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page and outlinks", when, "no"]]
 
 
 def test_verify(store: str, capsys: pytest.CaptureFixture[str]):
@@ -167,7 +171,7 @@ def test_fingerprint_by_another_recipe(recipe: str, write: Any, capsys: pytest.C
 
 
 def test_fingerprint_of_standard_input():
-    done = _call(SCRIPT, "fingerprint", "-", stdin=page(chinese()).encode("utf-16"))
+    done = call(SCRIPT, "fingerprint", "-", stdin=page(chinese()).encode("utf-16"))
     made = simcrawl.fingerprint_page(page(chinese()))
     assert isinstance(made, simcrawl.PageFingerprint)
     assert (done.returncode, done.stdout.decode().split("\t")[:2], done.stderr) == (0, ["-", made.hex], b"")
@@ -199,7 +203,7 @@ def test_compare(edits: int, code: int, write: Any, capsys: pytest.CaptureFixtur
     assert [shown["fingerprint"] for shown in row["pages"]] == [a.hex, b.hex]
     assert (row["distance"], row["near-duplicate"]) == (result.distance, result.is_near_duplicate)
     assert run(["compare", *files]) == code
-    assert _cells(capsys)[2] == [str(row["distance"]), str(row["similarity"]), "no" if code else "yes"]
+    assert _cells(capsys)[2] == [str(row["distance"]), str(row["similarity"]), "no" if code else "yes", row["why"]]
 
 
 def test_compare_by_a_recipe_of_one_s_own(write: Any, capsys: pytest.CaptureFixture[str]):
@@ -211,7 +215,7 @@ def test_compare_by_a_recipe_of_one_s_own(write: Any, capsys: pytest.CaptureFixt
 def test_compare_by_a_recipe_without_sketches(write: Any, capsys: pytest.CaptureFixture[str]):
     files = [write(f"{edits}.html", page(edited(english(150), edits))) for edits in (0, 1)]
     assert run(["compare", *files, "--recipe", "manku2007"]) == 0
-    assert _cells(capsys)[2][1:] == ["-", "yes"]
+    assert _cells(capsys)[2][1:] == ["-", "yes", "3 bits or fewer differ"]
 
 
 @pytest.mark.parametrize(
@@ -235,8 +239,12 @@ def test_compare_pages_without_a_fingerprint_as_a_crawl_does(html_a: str, html_b
 def test_a_store_is_rebuilt_and_compacted(store: str, capsys: pytest.CaptureFixture[str]):
     with simcrawl.open_store(store) as opened:
         before = sorted(stored.page.url for stored in opened.pages())
+    assert run(["rebuild", store, "--design", "5:2", "--json"]) == 0
+    assert _rows(capsys)[0]["tables"] == 10
     assert run(["rebuild", store, "--design", "10"]) == 0
     assert " fingerprints in 10 tables, " in capsys.readouterr().out
+    assert run(["compact", store, "--json"]) == 0
+    assert list(_rows(capsys)[0]) == ["bytes"]
     assert run(["compact", store]) == 0
     assert capsys.readouterr().out.endswith(" bytes given back.\n")
     with simcrawl.open_store(store) as opened:
@@ -246,10 +254,82 @@ def test_a_store_is_rebuilt_and_compacted(store: str, capsys: pytest.CaptureFixt
     assert "close it first" in capsys.readouterr().err
 
 
+def test_compare_says_everything_in_json(write: Any, capsys: pytest.CaptureFixture[str]):
+    texts = [english(150), edited(english(150), 3)]
+    assert run(["compare", *(write(f"{number}.html", page(text)) for number, text in enumerate(texts)), "--json"]) in (0, 1)
+    (row,) = _rows(capsys)
+    a, b = (int(shown["fingerprint"], 16) for shown in row["pages"])
+    assert [bit["position"] for bit in row["bits"]] == row["differing_bits"]
+    assert len(row["differing_bits"]) == (a ^ b).bit_count() == row["distance"]
+    assert {feature["name"] for feature in row["features"]} & set(texts[1].lower().replace(".", "").split())
+    assert [part["part"] for part in row["parts"]] == ["content", "prose", "links", "around"]
+    assert [block for change in row["texts"] for block in change["b"]] == texts[1].splitlines()
+    assert sum(len(change["a"]) for change in row["texts"] if change["operation"] == "replace") <= 3
+
+
+@pytest.mark.parametrize(
+    ("options", "why", "code"),
+    [
+        ([], "the contents are alike by 0.93 or more", 0),
+        (["--min-similarity", "0.999"], "the contents are alike by less than 0.999", 1),
+        (["--min-similarity", "0"], "7 bits or fewer differ", 0),
+    ],
+)
+def test_compare_under_other_thresholds(options: list[str], why: str, code: int, write: Any, capsys: pytest.CaptureFixture[str]):
+    files = [write(f"{edits}.html", page(edited(english(150), edits))) for edits in (0, 1)]
+    assert run(["compare", *files, "--json", *options]) == code
+    assert _rows(capsys)[0]["why"] == why
+
+
+def test_compare_beyond_the_radius(write: Any, capsys: pytest.CaptureFixture[str]):
+    files = [write("a.html", page(english())), write("b.html", page(chinese()))]
+    assert run(["compare", *files, "--json", "--max-distance", "1"]) == 1
+    assert _rows(capsys)[0]["why"] == "more than 1 bits differ"
+
+
+def test_compare_with_pages_that_a_store_knows(store: str, write: Any, capsys: pytest.CaptureFixture[str]):
+    assert run(["compare", A, write("a.html", page(english())), "--store", store, "--json"]) == 0
+    (row,) = _rows(capsys)
+    assert (row["why"], row["texts"], row["differing_bits"]) == ("identical text", None, [])
+    with simcrawl.open_store(store) as opened:
+        known = opened.page(A)
+        assert known
+        assert isinstance(known.page, simcrawl.PageFingerprint)
+        assert {shown["fingerprint"] for shown in row["pages"]} == {known.page.hex}
+    assert run(["compare", A, "http://example.org/中文", "--store", store, "--json"]) == 1
+    assert _rows(capsys)[0]["bits"] is None
+    assert "The store has no texts of these pages" in on_terminal("compare", A, A, "--store", store)
+
+
+def test_compare_reads_known_pages_anew_where_it_is_told_to(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    html = page(english(150))
+    site.add("/a", html)
+    with simcrawl.open_store(tmp_path / "store", seed=5) as store:
+        detector = simcrawl.Detector(store)
+        made = detector.page(html, url=site.url("/a"))
+        detector.admit(made)
+    assert run(["compare", site.url("/a"), site.url("/a"), "--store", str(tmp_path / "store"), "--fetch", "--json"]) == 0
+    (row,) = _rows(capsys)
+    assert isinstance(made, simcrawl.PageFingerprint)
+    assert {shown["fingerprint"] for shown in row["pages"]} == {made.hex}
+    assert [change["operation"] for change in row["texts"]] == ["equal"]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_terminal_sees_what_tells_two_pages_apart(width: int, write: Any):
+    one, other = english(150), edited(english(150), 1)
+    word = next(b for a, b in zip(one.split(), other.split(), strict=True) if a != b).strip(".").lower()
+    shown = on_terminal("compare", write("a.html", page(one)), write("b.html", page(other)), width=width)
+    assert all(text in shown for text in ("Parts of the pages", "Features of different weight", "Texts", "equal blocks", word))
+    same = on_terminal("compare", write("c.html", page(one, wrap="main")), write("a.html", page(one)), width=width)
+    assert "The visible texts are the same." in same
+    assert "more differing block" in on_terminal("compare", write("z.html", page(chinese())), write("a.html", page(one)), "--limit", "2")
+
+
 # ---- exit codes and errors
 
 
-@pytest.mark.parametrize("command", [command for command in STORE_COMMANDS if command not in ("export", "load", "import")])
+@pytest.mark.parametrize("command", [command for command in store_commands() if command not in ("export", "load", "import")])
 def test_a_store_that_is_not_there_is_a_store_error(command: str, tmp_path: Path, write: Any, capsys: pytest.CaptureFixture[str]):
     absent = tmp_path / "absent"
     more = {"query": [write("a.html", page(english()))], "rebuild": ["--design", "10"], "forget": ["http://x/"]}
@@ -307,7 +387,7 @@ def test_a_page_that_the_web_does_not_have_is_wrong_use(site: Site, capsys: pyte
 def test_help_names_every_command(option: str, capsys: pytest.CaptureFixture[str]):
     assert run([option]) == 0
     shown = capsys.readouterr().out
-    assert all(f"\n  {command} " in shown for command in ("compare", "fingerprint", *STORE_COMMANDS))
+    assert all(f"\n  {command} " in shown for command in ("compare", "fingerprint", "batch", "calibrate", *store_commands()))
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]):
@@ -323,27 +403,44 @@ def test_the_version(capsys: pytest.CaptureFixture[str]):
     [(["stats", "{store}"], 0), (["fingerprint", "-"], 1), (["nonsense"], 2), (["verify", "/absent"], 3)],
 )
 def test_the_script_exits_with_its_code_and_no_traceback(arguments: list[str], code: int, store: str):
-    done = _call(SCRIPT, *(argument.format(store=store) for argument in arguments), stdin=b"no page")
+    done = call(SCRIPT, *(argument.format(store=store) for argument in arguments), stdin=b"no page")
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
 
 
-def _on_terminal(*arguments: str) -> str:
+def on_terminal(*arguments: str, width: int = 200) -> str:
     leader, follower = os.openpty()
-    environment = os.environ | {"COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
-    try:
-        subprocess.run([SCRIPT, *arguments], stdout=follower, check=False, env=environment, timeout=60)
-    finally:
+    environment = os.environ | {"COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
+    shown = b""
+    with subprocess.Popen([SCRIPT, *arguments], stdout=follower, env=environment):
         os.close(follower)
-    try:
-        return os.read(leader, 100_000).decode()
-    finally:
-        os.close(leader)
+        try:
+            while part := os.read(leader, 100_000):
+                shown += part
+        except OSError:  # Linux's way to say that nobody has it open any more
+            pass
+    os.close(leader)
+    return shown.decode()
 
 
 def test_a_terminal_gets_a_table(store: str):
-    shown = _on_terminal("duplicates", store)
-    assert all(text in shown for text in ("url", "original", "dropped", A, B, "identical text", "│"))
+    shown = on_terminal("hosts", store)
+    assert all(text in shown for text in ("host", "duplicates", "example.org", "0.333", "│"))
+
+
+def test_a_terminal_gets_entries_with_whole_urls(store: str):
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("duplicates", store)).splitlines()
+    assert shown[:2] == [B, f"  = {A}"]
+    assert shown[2].startswith("  identical text, 0 bits, 1.000 alike, page and outlinks dropped, ")
+
+
+def test_what_is_done_at_once_shows_no_bar(store: str):
+    leader, follower = os.openpty()
+    subprocess.run([SCRIPT, "stats", store], stderr=follower, stdout=subprocess.DEVNULL, check=True, timeout=60)
+    os.write(follower, b"nothing")
+    assert os.read(leader, 1000) == b"nothing"
+    os.close(follower)
+    os.close(leader)
 
 
 def test_brackets_in_a_url_are_no_mark_up(tmp_path: Path):
@@ -351,14 +448,41 @@ def test_brackets_in_a_url_are_no_mark_up(tmp_path: Path):
     with simcrawl.open_store(tmp_path / "store") as opened:
         for name in (A, url):
             opened.admit(simcrawl.fingerprint_page(page(english()), url=name))
-    assert url in _on_terminal("duplicates", str(tmp_path / "store"))
+    assert url in on_terminal("duplicates", str(tmp_path / "store"))
 
 
 def test_an_empty_table_says_so_on_a_terminal_and_nothing_in_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     simcrawl.open_store(tmp_path / "store").close()
-    assert _on_terminal("duplicates", str(tmp_path / "store")).strip() == "Nothing found."
+    assert on_terminal("duplicates", str(tmp_path / "store")).strip() == "Nothing found."
     assert run(["duplicates", str(tmp_path / "store")]) == 0
     assert capsys.readouterr().out == ""
+
+
+# ---- completion by the shell
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("simcrawl dup", "plain,duplicates"),
+        ("simcrawl stats s", "dir,s"),
+        ("simcrawl clusters s", "dir,s"),
+        ("simcrawl compare a", "file,a"),
+        ("simcrawl duplicates STORE --sort sim", "plain,similarity"),
+        ("simcrawl fingerprint --recipe man", "plain,manku2007"),
+        ("simcrawl hosts STORE --min-c", "plain,--min-copies"),
+    ],
+)
+def test_the_shell_completes(typed: str, offered: str):
+    words = typed.split()
+    done = call(SCRIPT, _SIMCRAWL_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD=str(len(words) - 1))
+    assert done.stdout.decode().splitlines() == [offered]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_shell_is_told_how_to_complete(shell: str):
+    done = call(SCRIPT, _SIMCRAWL_COMPLETE=f"{shell}_source")
+    assert (done.returncode, f"{shell}_complete" in done.stdout.decode()) == (0, True)
 
 
 # ---- scrapy simcrawl
@@ -375,7 +499,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def _scrapy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    return _call(sys.executable, "-m", "scrapy", "simcrawl", *arguments, cwd=cwd)
+    return call(sys.executable, "-m", "scrapy", "simcrawl", *arguments, cwd=cwd)
 
 
 @pytest.mark.parametrize("directory", [".", "shop/deep"])
@@ -415,6 +539,29 @@ def test_outside_a_project_the_other_command_is_named(tmp_path: Path):
     assert "no Scrapy project here: use `simcrawl COMMAND STORE` instead" in (done.stdout + done.stderr).decode()
 
 
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_inside_a_project_a_command_has_its_own_help(option: str, project: Path):
+    done = _scrapy("duplicates", option, cwd=project)
+    assert done.returncode == 0
+    assert "Usage: scrapy simcrawl duplicates" in done.stdout.decode()
+
+
+def test_inside_a_project_its_settings_are_those_of_commands(project: Path):
+    (project / "shop" / "settings.py").write_text("SIMCRAWL_STORE = 'pages'\nSIMCRAWL_RECIPE = 'manku2007'\nSIMCRAWL_MAX_DISTANCE = 64\n")
+    for name, text in (("a", english()), ("b", chinese())):
+        (project / f"{name}.html").write_text(page(text))
+    assert _scrapy("compare", "a.html", "b.html", cwd=project).returncode == 3  # the store is of another recipe
+    (project / ".scrapy" / "pages" / "data.mdb").rename(project / "pages.mdb")
+    assert json.loads(_scrapy("compare", "a.html", "b.html", "--json", cwd=project).stdout)["why"] == "64 bits or fewer differ"
+    made = simcrawl.fingerprint_page(page(english()), recipe="manku2007")
+    assert isinstance(made, simcrawl.PageFingerprint)
+    assert made.hex in _scrapy("fingerprint", "a.html", cwd=project).stdout.decode()
+    (project / "pages.mdb").rename(project / ".scrapy" / "pages" / "data.mdb")
+    with simcrawl.open_store(project / ".scrapy" / "pages") as opened:
+        (project / "asked.txt").write_text("\n".join(to_hex(int(row)) for chunk in opened.fingerprint_chunks() for row in chunk[:, 0]))
+    assert _scrapy("batch", "asked.txt", cwd=project).stdout.count(b"http://") == 2
+
+
 def test_scrapy_lists_the_command(project: Path):
-    done = _call(sys.executable, "-m", "scrapy", "--help", cwd=project)
+    done = call(sys.executable, "-m", "scrapy", "--help", cwd=project)
     assert SimcrawlCommand().short_desc() in done.stdout.decode()

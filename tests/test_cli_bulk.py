@@ -143,9 +143,15 @@ def test_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with simcrawl.open_store(made) as opened:
         opened.admit(a)
     assert run(["clusters", made, "--json"]) == 0
-    assert [[one["fingerprint"] for one in row["pages"]] for row in _rows(capsys)] == [
+    assert capsys.readouterr().out == ""
+    assert run(["clusters", made, "--by", "fingerprints", "--json"]) == 0
+    rows = _rows(capsys)
+    assert [[one["fingerprint"] for one in row["members"]] for row in rows] == [
         [to_hex(value) for value in group] for group in ([0, 7, 63], *sorted([[far ^ 1, far], sorted([own, own ^ 1])]))
     ]
+    assert {row["representative"] for row in rows} == {to_hex(0), to_hex(far ^ 1), f"{ORIGIN}/a"}
+    assert run(["clusters", made, "--max-distance", "3", "--min-size", "3", "--json"]) == 0
+    assert [row["size"] for row in _rows(capsys)] == [3]
     assert run(["clusters", made, "--max-distance", "1"]) == 0
     cells = _cells(capsys)
     assert [row[0] for row in cells] == ["1", "1", "2", "2"]
@@ -277,7 +283,8 @@ def test_pages_are_compared_with_stores_only(store: str, corpus: Path, tmp_path:
 
 def test_a_terminal_sees_the_work_and_a_pipe_does_not(corpus: Path, tmp_path: Path):
     environment = os.environ | {"TERM": "xterm", "PYTHONPATH": str(Path(simcrawl.__file__).parent.parent)}
-    command = [SCRIPT, "load", str(tmp_path / "store"), str(corpus), "--workers", "1"]
+    script = "from simcrawl import cli, cli_output; cli_output.BAR_AFTER = 0; cli.main()"
+    command = [sys.executable, "-c", script, "load", str(tmp_path / "store"), str(corpus), "--workers", "1"]
     leader, follower = os.openpty()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, env=environment) as running:
         os.close(follower)

@@ -6,7 +6,8 @@ Scrapy imports this module for every `scrapy` invocation: nothing heavy at its t
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -14,6 +15,8 @@ from scrapy.utils.project import inside_project
 
 if TYPE_CHECKING:
     import argparse
+
+    from simcrawl.config import Config
 
 
 class SimcrawlCommand(ScrapyCommand):
@@ -30,9 +33,14 @@ class SimcrawlCommand(ScrapyCommand):
         """Return the line of `scrapy --help`."""
         return "Look into the project's simcrawl store (scrapy simcrawl --help)"
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 - Scrapy passes it
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add Scrapy's own options, and leave --help to the sub-command."""
+        super().add_options(parser)
+        parser.add_argument("-h", "--help", action="store_true", dest="help_wanted", help="show the help of a sub-command and exit")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the sub-command and take over its exit code."""
-        from simcrawl.cli import STORE_COMMANDS, run  # noqa: PLC0415
+        from simcrawl.cli import run, store_commands  # noqa: PLC0415
         from simcrawl.config import Config  # noqa: PLC0415
         from simcrawl.crawl.session import store_path  # noqa: PLC0415
         from simcrawl.errors import SettingError  # noqa: PLC0415
@@ -40,12 +48,25 @@ class SimcrawlCommand(ScrapyCommand):
         # Requires_project is not enforced for commands that come from an entry point.
         if not inside_project():
             raise UsageError("no Scrapy project here: use `simcrawl COMMAND STORE` instead")
-        arguments = list(args)
-        if arguments and arguments[0] in STORE_COMMANDS and "--help" not in arguments:
-            try:
-                config = Config.from_settings(self.settings.get)  # type: ignore[union-attr]  # Scrapy sets it before
-            except SettingError as exc:
-                raise UsageError(str(exc)) from exc
-            arguments.insert(1, store_path(config.store))
-        self.exitcode = run(arguments or ["--help"], program="scrapy simcrawl")
+        arguments = [*args, "--help"] if opts.help_wanted or not args else list(args)
+        if "--help" in arguments:
+            self.exitcode = run(arguments, program="scrapy simcrawl")
+            return
+        try:
+            config = Config.from_settings(self.settings.get)  # type: ignore[union-attr]  # Scrapy sets it before
+        except SettingError as exc:
+            raise UsageError(str(exc)) from exc
+        store = store_path(config.store)
+        if arguments[0] in store_commands():
+            arguments.insert(1, store)
+        self.exitcode = run(arguments, program="scrapy simcrawl", defaults=_defaults(config, store))
         sys.stdout.flush()
+
+
+def _defaults(config: Config, store: str) -> dict[str, Any]:
+    """Return what the project's settings mean for the options of commands."""
+    recipe = {"recipe": config.recipe} if isinstance(config.recipe, str) else {}
+    thresholds = {name: getattr(config, name) for name in ("max_distance", "min_similarity", "min_around")}
+    # As the crawl compared them, and with their texts.
+    known = {"store": store, "fetch": True} if Path(store, "data.mdb").exists() else {}
+    return {"batch": {"stored": store}, "compare": recipe | thresholds | known, "fingerprint": recipe, "calibrate": recipe}

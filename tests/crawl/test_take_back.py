@@ -1,0 +1,105 @@
+"""A verdict taken back: rejected pairs in later crawls, and dropped pages crawled again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.cli import run
+from simcrawl.store import open_store
+from tests.crawl.content import hub, page
+from tests.crawl.runner import crawl, start
+from tests.crawl.test_crawl import IN_ORDER, copies
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.runner import Outcome
+    from tests.crawl.server import Site
+
+# Everything with a fingerprint is a copy of the first page that has one, and its outlinks go with it.
+CARELESS = IN_ORDER | {"SIMCRAWL_MIN_SIMILARITY": 0, "SIMCRAWL_MAX_DISTANCE": 64, "SIMCRAWL_OUTLINKS": "drop"}
+
+
+def _run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    capsys.readouterr()
+    assert run(list(arguments)) == code
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_false_duplicate_that_is_rejected_is_kept_from_then_on(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, swapped: bool
+) -> None:
+    store = str(tmp_path / "store")
+    settings = CARELESS | {"SIMCRAWL_STORE": store}
+    site.add("/", hub("/boat", "/train"))
+    site.add("/boat", page("7.4/en/protection"))
+    site.add("/train", page("7.4/en/autotext", "/station"))
+    site.add("/station", hub())
+    first = crawl("Plain", site.url(), settings=settings)
+    assert first.paths("dropped") == [("/train", "/boat")]
+    assert not site.requests["/station"]
+
+    rejected = json.loads(_run(capsys, "reject", store, site.url("/train"), "--json"))
+    assert rejected["original"] == site.url("/boat")
+    assert json.loads(_run(capsys, "duplicates", store, "--json"))["rejected"]
+    if swapped:
+        # The other one comes first, and neither is known from the crawl before.
+        site.add("/", hub("/train", "/boat"))
+        with open_store(store) as opened:
+            opened.forget(site.url("/boat"))
+    second = crawl("Plain", site.url(), settings=settings)
+    assert second.paths("kept") == ["/", "/boat", "/station", "/train"]
+    assert second.paths("dropped") == []
+    assert _run(capsys, "duplicates", store) == ""
+    assert _run(capsys, "verify", store) == "No problems found.\n"
+
+
+def _dropped(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
+    """Crawl a site with copies; return the settings, and the name of the list of dropped pages."""
+    copies(site)
+    settings: dict[str, Any] = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_OUTLINKS": "drop"}
+    crawl("Plain", site.url(), settings=settings)
+    listed = tmp_path / "dropped.txt"
+    listed.write_text("# dropped\n\n" + _run(capsys, "duplicates", settings["SIMCRAWL_STORE"], "--urls"))
+    site.requests.clear()
+    return settings, str(listed)
+
+
+def _is_recrawled(outcome: Outcome, site: Site) -> None:
+    assert outcome.paths("kept") == ["/behind-near", "/behind?page=second", "/near", "/second"]
+    assert outcome.paths("dropped") == []
+    assert set(site.requests) == {"/near", "/second", "/behind-near", "/behind?page=second"}
+
+
+def test_any_spider_crawls_dropped_pages_again_and_what_is_behind_them(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, listed = _dropped(site, tmp_path, capsys)
+    _is_recrawled(crawl("Plain", site.url(), settings=settings | {"SIMCRAWL_RECRAWL": listed}), site)
+    # They are known now, and kept in later crawls.
+    assert {"/near", "/second"} <= set(crawl("Plain", site.url(), settings=settings).paths("kept"))
+
+
+def test_the_site_spider_takes_a_list(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings, listed = _dropped(site, tmp_path, capsys)
+    feed = tmp_path / "items.jsonl"
+    crawl("SiteSpider", "", urls=listed, settings=settings | {"FEEDS": {str(feed): {"format": "jsonlines"}}})
+    kept = [json.loads(line)["url"] for line in feed.read_text().splitlines()]
+    assert sorted(kept) == sorted(map(site.url, ("/near", "/second", "/behind-near", "/behind?page=second")))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "cannot read the list of URLs"), ("http://a.test/\n/path\n", "line 2: '/path' is no http(s) URL")]
+)
+def test_a_list_that_is_wrong_stops_the_crawl_at_its_start(site: Site, tmp_path: Path, content: str | None, told: str) -> None:
+    listed = tmp_path / "dropped.txt"
+    if content:
+        listed.write_text(content)
+    job = {"spider": "Plain", "arguments": {"url": site.url()}}
+    done = start([job], settings={"SIMCRAWL_RECRAWL": str(listed)})
+    assert told in done.stderr
+    assert not site.requests

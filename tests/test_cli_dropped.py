@@ -1,0 +1,227 @@
+"""The commands for what a crawl dropped: duplicates, clusters, hosts, reject."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simcrawl
+from simcrawl.cli import run
+from simcrawl.store import Duplicate, open_store
+from tests.samples import edited, english, page
+from tests.test_cli import SCRIPT, call, on_terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.server import Site
+
+DAY = 86_400
+A, B = "http://a.test", "http://b.test"
+LINES = [
+    Duplicate(f"{B}/1", f"{A}/1", "exact_duplicate", 0, 1.0, "identical body", True, True, DAY),
+    Duplicate(f"{B}/2", f"{A}/1", "near_duplicate", 5, 0.94, "near-duplicate", True, False, 2 * DAY),
+    Duplicate(f"{A}/3", f"{B}/3", "near_duplicate", 2, 0.97, "near-duplicate", False, False, 3 * DAY),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store of two pages, and copies of them."""
+    with open_store(tmp_path / "store", recipe="content") as opened:
+        for url in (f"{A}/1", f"{B}/3"):
+            opened.admit(simcrawl.fingerprint_page(page(english(seed=len(url) + ord(url[-1]))), url=url))
+        opened._register.update({line.url: line for line in LINES})
+    return str(tmp_path / "store")
+
+
+@pytest.fixture
+def out(capsys: pytest.CaptureFixture[str]) -> Any:
+    def out(*arguments: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert run(list(arguments)) == code
+        return capsys.readouterr().out
+
+    return out
+
+
+def _rows(shown: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in shown.splitlines()]
+
+
+# ---- duplicates
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("", "123"),
+        ("--host b.test", "12"),
+        ("--url /2", "2"),
+        ("--original b.test", "3"),
+        ("--kind exact", "1"),
+        ("--kind near --dropped nothing", "3"),
+        ("--dropped outlinks", "1"),
+        ("--not-rejected", "123"),
+        ("--rejected", ""),
+        ("--min-distance 1 --max-distance 4", "3"),
+        ("--max-similarity 0.95", "2"),
+        ("--min-similarity 0.95 --sort similarity", "31"),
+        ("--since 1970-01-03", "23"),
+        ("--until 1970-01-02T12:00", "1"),
+        ("--sort when --reverse --limit 2", "32"),
+        ("--sort distance", "132"),
+        ("--sort original --limit 1", "1"),
+        ("--sort host", "312"),
+    ],
+)
+def test_duplicates_are_filtered_and_sorted(options: str, found: str, store: str, out: Any):
+    rows = _rows(out("duplicates", store, "--json", *options.split()))
+    names = [row["url"][-1] for row in rows]
+    assert names == list(found) if "--sort" in options else sorted(names) == list(found)
+
+
+def test_duplicates_as_comma_separated_lines(store: str, out: Any):
+    rows = list(csv.DictReader(io.StringIO(out("duplicates", store, "--csv"))))
+    assert {row["url"]: row["similarity"] for row in rows} == {line.url: str(line.similarity) for line in LINES}
+    assert [list(row) for row in rows] == [list(row) for row in _rows(out("duplicates", store, "--json"))]
+
+
+def test_urls_are_those_of_dropped_pages(store: str, out: Any):
+    assert sorted(out("duplicates", store, "--urls").splitlines()) == [f"{B}/1", f"{B}/2"]
+    assert out("duplicates", store, "--urls", "--dropped", "outlinks") == f"{B}/1\n"
+    assert out("duplicates", store, "--urls", "--host", "a.test") == ""
+
+
+def test_whoever_reads_may_stop_reading(tmp_path: Path):
+    with open_store(tmp_path / "store") as opened:
+        opened._register.update(
+            {f"{A}/{n}": Duplicate(f"{A}/{n}", f"{A}/", "near_duplicate", 1, 1.0, "", True, True, 1.0) for n in range(9_999)}
+        )
+    done = call("sh", "-c", f"{SCRIPT} duplicates {tmp_path}/store --urls | head -n 1")
+    assert (done.stdout.startswith(A.encode()), done.stderr) == (True, b"")
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_terminal_sees_whole_urls(tmp_path: Path, width: int):
+    long = f"{A}/" + "x" * 150
+    with open_store(tmp_path / "store") as opened:
+        opened._register[long] = Duplicate(long, f"{A}/[red]", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
+    for command in ("duplicates", "clusters --by verdicts"):
+        shown = on_terminal(*command.split(), str(tmp_path / "store"), width=width)
+        assert long in shown
+        assert f"{A}/[red]" in shown
+        assert "near-duplicate" in shown
+
+
+# ---- clusters
+
+
+def test_clusters_of_pages(store: str, out: Any):
+    rows = _rows(out("clusters", store, "--json"))
+    assert [(row["size"], row["representative"]) for row in rows] == [(3, f"{A}/1"), (2, f"{B}/3")]
+    assert [(member["url"], member["distance"]) for member in rows[0]["members"]] == [(f"{B}/1", 0), (f"{B}/2", 5)]
+    assert len(_rows(out("clusters", store, "--json", "--min-size", "3"))) == 1
+    assert len(_rows(out("clusters", store, "--json", "--limit", "1"))) == 1
+    cells = [line.split("\t") for line in out("clusters", store, "--min-size", "3").splitlines()]
+    assert [cell[:4] for cell in cells] == [
+        ["1", "3", f"{A}/1", "kept"],
+        ["1", "3", f"{B}/1", "identical body"],
+        ["1", "3", f"{B}/2", "near-duplicate"],
+    ]
+
+
+# ---- hosts
+
+
+def test_hosts(store: str, out: Any):
+    found = json.loads(out("hosts", store, "--json", "--min-copies", "1"))
+    assert found["hosts"] == [
+        {"host": "b.test", "pages": 1, "duplicates": 2, "share": 0.667},
+        {"host": "a.test", "pages": 1, "duplicates": 1, "share": 0.5},
+    ]
+    assert found["mirrors"] == [{"a": "a.test", "b": "b.test", "copies": 3, "copies_of_a": 2, "copies_of_b": 1, "share": 1.0}]
+    assert json.loads(out("hosts", store, "--json", "--min-copies", "4"))["mirrors"] == []
+    assert out("hosts", store).splitlines() == [
+        "b.test\t1\t2\t0.667",
+        "a.test\t1\t1\t0.5",
+        "",
+        "a.test\tb.test\t3\t2\t1\t1.0",
+    ]
+    assert "= b.test" in on_terminal("hosts", store)
+
+
+# ---- reject
+
+
+def test_reject_list_and_undo(store: str, out: Any):
+    (row,) = _rows(out("reject", store, f"{B}/2", "--json"))
+    assert (row["url"], row["original"]) == (f"{B}/2", f"{A}/1")
+    assert _rows(out("reject", store, "--json")) == [row]
+    assert [one["url"] for one in _rows(out("duplicates", store, "--rejected", "--json"))] == [f"{B}/2"]
+    assert dict(line.split("\t") for line in out("stats", store).splitlines())["rejected"] == "1"
+    assert len(_rows(out("clusters", store, "--json"))[0]["members"]) == 1
+    assert out("verify", store) == "No problems found.\n"
+    assert _rows(out("reject", store, "--undo", f"{B}/2", "--json")) == [{"url": f"{B}/2", "removed": 1}]
+    assert out("reject", store, "--undo", f"{B}/2", code=1) == f"{B}/2\t0\n"
+    assert out("reject", store) == ""
+
+
+def test_reject_of_pages_from_standard_input_and_of_any_pair(store: str, out: Any):
+    done = call(SCRIPT, "reject", store, "-", "--json", stdin=f"{B}/1\n\n{B}/2\n".encode())
+    assert (done.returncode, [row["url"] for row in _rows(done.stdout.decode())]) == (0, [f"{B}/1", f"{B}/2"])
+    out("reject", store, f"{A}/1", "--original", f"{B}/3")
+    assert len(_rows(out("reject", store, "--json"))) == 3
+    assert "is no copy of" in on_terminal("reject", store)
+
+
+def test_a_verdict_that_nobody_gave(store: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["reject", store, f"{A}/unknown", f"{B}/1", "--json"]) == 1
+    shown = capsys.readouterr()
+    assert f"no verdict on {A}/unknown" in shown.err
+    assert [row["url"] for row in _rows(shown.out)] == [f"{B}/1"]
+
+
+def test_rejected_pairs_become_a_calibration_set(site: Site, tmp_path: Path, out: Any, capsys: pytest.CaptureFixture[str]):
+    store, labels = str(tmp_path / "store"), str(tmp_path / "pairs.jsonl")
+    site.add("/a", page(english(150)).encode("utf-16"), Content_Type="text/html; charset=utf-16")
+    site.add("/b", page(edited(english(150), 60)))
+    open_store(store).close()
+    out("reject", store, site.url("/b"), "--original", site.url("/a"), "--labels", labels)
+    out("reject", store, "--labels", labels)
+    (row,) = _rows((tmp_path / "pairs.jsonl").read_text())
+    assert (row["a_url"], row["b_url"], row["label"]) == (site.url("/b"), site.url("/a"), "different")
+    with (tmp_path / "pairs.jsonl").open("a") as file:
+        file.write(json.dumps({"a_html": page(english()), "b_html": page(english()), "label": "near"}) + "\n")
+    (found,) = _rows(out("calibrate", labels, "--json"))
+    assert found["by_similarity"][0]["different"] == found["by_similarity"][0]["near"] == 1
+    assert found["choice"]
+    assert run(["reject", store, "http://127.0.0.1:1/x", "--original", site.url("/a"), "--labels", labels]) == 1
+    assert "the pair is held apart, but not in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["duplicates", "{store}", "--reverse"], "--sort"),
+        (["duplicates", "{store}", "--json", "--urls"], "exclude each other"),
+        (["duplicates", "{store}", "--since", "yesterday"], "yesterday"),
+        (["duplicates", "{store}", "--min-similarity", "95"], "95"),
+        (["duplicates", "{store}", "--sort", "size"], "'size' is not one of"),
+        (["clusters", "{store}", "--by", "verdicts", "--max-distance", "1"], "for fingerprints"),
+        (["clusters", "{store}", "--min-size", "1"], "1"),
+        (["hosts", "{store}", "--depth", "-1"], "-1"),
+        (["reject", "{store}", "--undo"], "--undo needs"),
+        (["reject", "{store}", "--original", "http://a.test/"], "0 are given"),
+        (["reject", "{store}", "http://a.test/", "--original", "http://a.test/"], "no copy of itself"),
+        (["reject", "{store}", "http://b.test/1", "--labels", "{store}/data.mdb"], "no file of labelled pairs"),
+        (["reject", "{store}", "http://b.test/1", "--labels", "/no/such/folder/file"], "/no/such/folder/file"),
+    ],
+)
+def test_wrong_use(arguments: list[str], named: str, store: str, capsys: pytest.CaptureFixture[str]):
+    assert run([argument.format(store=store) for argument in arguments]) == 2
+    assert named in capsys.readouterr().err
