@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]")
 # A wide character says about as much as three letters.
 _WIDE_AS_LETTERS = 3
 _PARAGRAPH = 80
+_LONGEST_NAMES = 256
 _CONTAINER_SHARE = 0.9
 # What a character of a short block, of a block of links, and of a block in furniture weighs when the container is looked for.
 _SHORT_WEIGHT, _LINK_WEIGHT, _FURNITURE_WEIGHT = 0.3, 0.05, 0.1
@@ -72,7 +74,7 @@ class Block:
     @property
     def is_links(self) -> bool:
         """Whether at least half of the text is links."""
-        return 2 * self.link_characters >= len(self.text.replace(" ", ""))
+        return bool(self.link_characters) and 2 * self.link_characters >= len(self.text.replace(" ", ""))
 
     @property
     def width(self) -> int:
@@ -109,35 +111,41 @@ class Layout:
 
     def parts(self) -> Parts:
         """Return the blocks inside the page's container, what each of them is, and what stands around them."""
-        furniture, boxed = self._furniture(self.named_around | self.sidebars), self._furniture(self.named_around)
-        inside = self._below({self._container(furniture)})
+        sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
+        boxed = self._furniture(self.named_around, sizes)
+        furniture = self._furniture(self.named_around | self.sidebars, sizes) if self.sidebars else boxed
+        widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
+        inside = self._below({self._container(furniture, widths, links)})
         parts = Parts([], [], [], [])
-        for block in self.blocks:
+        for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            named = boxed if block.width >= _PARAGRAPH else furniture
-            if not own or named[block.element] or self._is_dateline(block):
+            named = boxed if width >= _PARAGRAPH else furniture
+            if not own or named[block.element] or (width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)):
                 parts.around.append(block)
             else:
-                (parts.links if block.is_links else parts.prose).append(block)
+                (parts.links if is_links else parts.prose).append(block)
         return parts
 
-    def _is_dateline(self, block: Block) -> bool:
+    def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
-        named = block.element in self.data or block.element in self.headings or block.is_links
-        return not named and block.width < _DATELINE_WIDTH and bool(_DATELINE.search(block.text))
+        named = short.element in self.data or short.element in self.headings
+        return not named and bool(_DATELINE.search(short.text))
 
-    def _furniture(self, named: set[int]) -> list[bool]:
+    def _furniture(self, named: set[int], sizes: list[float]) -> list[bool]:
         """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
-        sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
         return self._below({element for element in named if 2 * sizes[element] < sizes[0]})
 
-    def _container(self, furniture: list[bool]) -> int:
-        weights = self._sums((block.element, _weight(block, furniture=furniture[block.element])) for block in self.blocks)
+    def _container(self, furniture: list[bool], widths: list[int], links: list[bool]) -> int:
+        found = zip(self.blocks, widths, links, strict=True)
+        weights = self._sums(
+            (block.element, _weight(width, is_links=is_links, furniture=furniture[block.element])) for block, width, is_links in found
+        )
         headings = self._sums((element, 1) for element in self.headings if not furniture[element])
         # Elements that hold more than half of the weight contain one another: the last one is the innermost.
-        innermost = max(element for element, weight in enumerate(weights) if weight >= _CONTAINER_SHARE * weights[0])
+        enough = _CONTAINER_SHARE * weights[0]
+        innermost = next(element for element in range(len(weights) - 1, -1, -1) if weights[element] >= enough)
         container = innermost
         while container and not headings[container]:
             container = self.parents[container]
@@ -145,24 +153,24 @@ class Layout:
 
     def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
         """Return for each element the sum of the values in it and below it."""
-        sums = [0.0] * len(self.parents)
+        parents, sums = self.parents, [0.0] * len(self.parents)
         for element, value in values:
             sums[element] += value
         for element in range(len(sums) - 1, 0, -1):
-            sums[self.parents[element]] += sums[element]
+            sums[parents[element]] += sums[element]
         return sums
 
     def _below(self, roots: set[int]) -> list[bool]:
         """Return for each element whether it is one of `roots` or below one."""
-        below = [0 in roots] * len(self.parents)
-        for element in range(1, len(below)):
-            below[element] = below[self.parents[element]] or element in roots
+        below = [0 in roots]
+        for element in range(1, len(self.parents)):
+            below.append(below[self.parents[element]] or element in roots)
         return below
 
 
-def _weight(block: Block, *, furniture: bool) -> float:
-    kind = _LINK_WEIGHT if block.is_links else 1 if block.width >= _PARAGRAPH else _SHORT_WEIGHT
-    return block.width * kind * (_FURNITURE_WEIGHT if furniture else 1)
+def _weight(width: int, *, is_links: bool, furniture: bool) -> float:
+    kind = _LINK_WEIGHT if is_links else 1 if width >= _PARAGRAPH else _SHORT_WEIGHT
+    return width * kind * (_FURNITURE_WEIGHT if furniture else 1)
 
 
 def join(blocks: Iterable[Block]) -> str:
@@ -176,78 +184,90 @@ def layout(tree: HtmlElement) -> Layout:
     from lxml import etree  # noqa: PLC0415
 
     walk = _Walk()
-    unseen = depth = deepest = 0
     for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
-        depth += (event == "start") - (event == "end")
-        deepest = max(deepest, depth)
         if event == "start":
-            if unseen or element.tag in _UNSEEN:
-                unseen += 1
-            else:
-                walk.enter(element)
-        elif event == "end" and not unseen:
+            walk.enter(element)
+        elif event == "end":
             walk.leave(element)
         else:
-            unseen -= event == "end"
-            if not unseen:
-                walk.read(element.tail)
-    walk.end_block()
-    return replace(walk.layout, depth=deepest)
+            walk.read(element.tail)
+    return walk.end()
 
 
 class _Walk:
     """Collects a layout while the tree is walked."""
 
     def __init__(self) -> None:
-        self.layout = Layout()
-        # (number, in a link) of the open elements.
-        self._open = [(0, False)]
+        self._layout = Layout()
+        # (number, in a link, breaks lines) of the open elements.
+        self._open = [(0, False, False)]
+        self._unseen = self._depth = 0
         self._pieces: list[str] = []
         self._link_characters = 0
 
     def enter(self, element: HtmlElement) -> None:
-        tag, (parent, in_link) = element.tag, self._open[-1]
-        if tag in _BREAKS:
-            self.end_block()
-        number = len(self.layout.parents)
-        self.layout.parents.append(parent)
-        name = _name(element)
-        if _is_around(element, name):
-            self.layout.named_around.add(number)
-        if _SIDEBAR.search(name):
-            self.layout.sidebars.add(number)
-        if tag in _HEADINGS:
-            self.layout.headings.add(number)
-        if tag in _DATA:
-            self.layout.data.add(number)
-        self._open.append((number, in_link or (tag == "a" and element.get("href") is not None)))
+        tag, (parent, in_link, _) = element.tag, self._open[-1]
+        if self._unseen or tag in _UNSEEN:
+            self._unseen += 1
+            self._deepen()
+            return
+        breaks = tag in _BREAKS
+        if breaks:
+            self._end_block()
+        number = len(self._layout.parents)
+        self._layout.parents.append(parent)
+        self._classify(element, tag, number)
+        self._open.append((number, in_link or (tag == "a" and element.get("href") is not None), breaks))
+        self._deepen()
         self.read(element.text)
 
     def leave(self, element: HtmlElement) -> None:
-        if element.tag in _BREAKS:
-            self.end_block()
-        self._open.pop()
+        if self._unseen:
+            self._unseen -= 1
+        else:
+            if self._open[-1][2]:
+                self._end_block()
+            self._open.pop()
         self.read(element.tail)
 
     def read(self, text: str | None) -> None:
-        if text:
+        if text and not self._unseen:
             self._pieces.append(text)
             if self._open[-1][1]:
                 self._link_characters += len("".join(text.split()))
 
-    def end_block(self) -> None:
-        if text := " ".join("".join(self._pieces).split()):
-            self.layout.blocks.append(Block(text, self._open[-1][0], self._link_characters))
-        self._pieces, self._link_characters = [], 0
+    def end(self) -> Layout:
+        self._end_block()
+        return replace(self._layout, depth=self._depth)
+
+    def _deepen(self) -> None:
+        self._depth = max(self._depth, len(self._open) - 1 + self._unseen)
+
+    def _classify(self, element: HtmlElement, tag: object, number: int) -> None:
+        if tag in ("html", "body"):
+            return
+        names = f"{element.get('class') or ''} {element.get('id') or ''}"
+        # The cache is not to keep what a page made up.
+        around, sidebar = _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+        if around or tag in _AROUND or element.get("role") in _AROUND_ROLES:
+            self._layout.named_around.add(number)
+        if sidebar:
+            self._layout.sidebars.add(number)
+        if tag in _HEADINGS:
+            self._layout.headings.add(number)
+        if tag in _DATA:
+            self._layout.data.add(number)
+
+    def _end_block(self) -> None:
+        if self._pieces:
+            if text := " ".join("".join(self._pieces).split()):
+                self._layout.blocks.append(Block(text, self._open[-1][0], self._link_characters))
+            self._pieces, self._link_characters = [], 0
 
 
-def _name(element: HtmlElement) -> str:
-    if element.tag in ("html", "body"):
-        return ""
-    return _CAMEL.sub("-", f"{element.get('class') or ''} {element.get('id') or ''}".strip())
-
-
-def _is_around(element: HtmlElement, name: str) -> bool:
-    if element.tag in ("html", "body"):
-        return False
-    return element.tag in _AROUND or element.get("role") in _AROUND_ROLES or bool(name and _AROUND_NAMES.search(name))
+# The pages of a site share their names.
+@lru_cache(maxsize=4096)
+def _kinds(names: str) -> tuple[bool, bool]:
+    """Return whether an element with this class and id calls itself surroundings, and whether a sidebar."""
+    words = _CAMEL.sub("-", names.strip())
+    return bool(_AROUND_NAMES.search(words)), bool(_SIDEBAR.search(words))

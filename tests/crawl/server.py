@@ -10,6 +10,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -54,10 +55,11 @@ class Answer:
 
 
 class Site(_Running):
-    """A site made of answers; `requests` counts how often each path was asked for."""
+    """A site made of answers; `requests` counts how often each path was asked for. `trap` makes pages of paths without an answer."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
+        self.trap: Callable[[str], str | None] = lambda _: None
         self.requests: Counter[str] = Counter()
         super().__init__(partial(_AnswerHandler, self))
 
@@ -78,7 +80,7 @@ class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.site.requests[self.path] += 1
-        answer = self.site.answers.get(self.path, Answer(b"<p>not found</p>", 404))
+        answer = self.site.answers.get(self.path) or self._trap() or Answer(b"<p>not found</p>", 404)
         if answer.hold:
             answer.hold.wait(30)
         self.send_response(answer.status)
@@ -87,6 +89,10 @@ class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         self.wfile.write(answer.body)
+
+    def _trap(self) -> Answer | None:
+        made = self.site.trap(self.path)
+        return Answer(made.encode()) if made else None
 
     do_POST = do_GET  # noqa: N815 - as above
 

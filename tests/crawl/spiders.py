@@ -180,6 +180,18 @@ class Verdicts(Base):
         return self.follow(response)
 
 
+class Front(Base):
+    """Notes what becomes of each page, and parses none below `/hostile/`: that would cost more than anything that simcrawl does."""
+
+    name = "front"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        verdict = simcrawl.verdict(response)
+        assert verdict is not None
+        self.note("verdicts", [response.url, verdict.kind.value, verdict.reason, verdict.original])
+        return [item(response)] if "/hostile/" in response.url else self.follow(response)
+
+
 class Broken(Base):
     """Its callback fails on `/first`, before or after an item came out."""
 

@@ -1,0 +1,1 @@
+"""Crawls, and what a page costs in them."""

@@ -1,0 +1,114 @@
+"""Scrapy with and without simcrawl, in turns, on sites of this machine.
+
+    python -m benchmarks.crawl [--sites guide,manual,news] [--latencies 0,0.05] [--workers auto] [--rounds 3] [--count 1000]
+        [--site DIRECTORY] [--packages DIRECTORY]
+
+The server is a process of its own; every crawl is one, with a store of its own. Sites:
+
+    guide     the Debian installation guide as tests/sites/installguide.py builds it (downloaded unless --site names a copy): 1,245
+              pages, of which two thirds are copies
+    manual    `--count` pages with the mark-up of that guide and every word replaced by another one, in each page another: no copies
+    news      the same with the news pages of `benchmarks.quality.packages` (downloaded unless --packages names a copy)
+
+`--latencies`: seconds that the server waits before it answers. `--workers`: values of SIMCRAWL_WORKERS, each a contestant. 16 requests at a
+time. Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that without. CPU seconds are those of all
+processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory: peaks of resident memory, of the crawl's
+own process, and of the largest of the processes that it started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.crawl.runner import crawl
+from benchmarks.crawl.server import serving
+from tests.sites import installguide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.crawl.runner import Result
+
+FIGURES: dict[str, Callable[[Result], float]] = {
+    "pages fetched": lambda result: result.pages,
+    "wall s": lambda result: result.wall,
+    "pages a second": lambda result: result.pages / result.wall,
+    "CPU s": lambda result: result.cpu_of_all,
+    "own CPU s": lambda result: result.cpu,
+    "lag p50 ms": lambda result: result.lag["p50"],
+    "lag p99 ms": lambda result: result.lag["p99"],
+    "memory MB": lambda result: result.peak,
+    "of a worker": lambda result: result.peak_of_others,
+    "copies": lambda result: result.stats.get("simcrawl/pages/dropped", 0),
+}
+WITHOUT = "without simcrawl"
+
+
+def main() -> None:
+    """Print a table for each site and latency."""
+    options = _options()
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for kind in options.sites.split(","):
+            for latency in options.latencies.split(","):
+                with serving(kind, _root(kind, options, work), options.count, float(latency)) as url:
+                    print(f"\n{kind}, {1000 * float(latency):.0f} ms\n")
+                    _print(_race(url, options.workers.split(","), options.rounds))
+
+
+def _options() -> Any:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sites", default="guide,manual,news")
+    parser.add_argument("--latencies", default="0,0.05")
+    parser.add_argument("--workers", default="auto")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--site", type=Path)
+    parser.add_argument("--packages", type=Path)
+    return parser.parse_args()
+
+
+def _root(kind: str, options: Any, work: Path) -> Path:
+    if kind == "news":
+        return options.packages or work / "packages"
+    site: Path = options.site or work / "site"
+    if not site.exists():
+        installguide.build(site)
+    return site
+
+
+def _race(url: str, workers: list[str], rounds: int) -> dict[str, list[Result]]:
+    """Return the results of contestants that take turns."""
+    results: dict[str, list[Result]] = {}
+    for _ in range(rounds):
+        results.setdefault(WITHOUT, []).append(crawl("Everything", url, {}))
+        for number in workers:
+            with tempfile.TemporaryDirectory() as store:
+                settings = {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": f"lmdb://{store}", "SIMCRAWL_WORKERS": number}
+                results.setdefault(f"workers {number}", []).append(crawl("Everything", url, settings))
+    return results
+
+
+def _print(results: dict[str, list[Result]]) -> None:
+    medians = {name: {figure: median(map(take, runs)) for figure, take in FIGURES.items()} for name, runs in results.items()}
+    _row("", *FIGURES)
+    _row("---", *["---:"] * len(FIGURES))
+    for name, figures in medians.items():
+        _row(name, *(_cell(value, medians[WITHOUT][figure] if name != WITHOUT else 0) for figure, value in figures.items()))
+
+
+def _cell(value: float, usual: float) -> str:
+    return f"{value:.1f} ({value / usual:.2f})" if usual else f"{value:.1f}"
+
+
+def _row(*cells: object) -> None:
+    print("|", " | ".join(map(str, cells)), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
