@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simcrawl.extraction import main_text
-from simcrawl.features import hash_units, units
+from simcrawl.features import units
+from simcrawl.hashing import hash_units
 from simcrawl.recipes import fingerprint
 from simcrawl.sketch import shingles, sketch
 from tests.samples import chinese, english, page

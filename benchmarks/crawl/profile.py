@@ -111,9 +111,9 @@ class _Profiler:
             parts = found.parts()
         with _timed(times, "whole extraction"):
             extract = extraction.extract(body, "utf-8", url, main=False)
-        with _timed(times, "cut and hash"):
-            pages._Cut(parts, SEED)  # noqa: SLF001
         work = pages._Work(recipe, SEED, inf, keep_text=False)  # noqa: SLF001
+        with _timed(times, "cut and hash"):
+            work.cut("\n".join(block.text for part in (parts.prose, parts.links, parts.around) for block in part)).hashes  # noqa: B018 - on demand
         known = {"url": url, "recipe": recipe.identity, "seed": SEED, "body_digest": digest}
         with _timed(times, "whole fingerprint"):
             made = work.finish(extract, known)
