@@ -83,7 +83,8 @@ def extract(
     if tree is None:
         return Extract(text, all_prose(text), "")
     page = layout(tree)
-    hrefs = [href.strip() for href in tree.xpath("//a/@href | //area/@href")]
+    # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
+    hrefs = {href.strip() for href in tree.xpath("//a/@href | //area/@href")}
     return Extract(
         text,
         all_prose(text) if extractor else page.parts(),
@@ -101,6 +102,7 @@ def all_prose(text: str) -> Parts:
     return Parts(blocks, blocks, [], [])
 
 
+_QUERY = re.compile("[?#]")
 # libxml2 ends there, without a word; browsers show what follows, such as the rest of a page whose header's template ends one too early.
 _EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
 
@@ -127,10 +129,10 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
         return html_to_unicode(None, body)
 
 
-def _links(hrefs: list[str], url: str) -> tuple[str, ...]:
+def _links(hrefs: set[str], url: str) -> tuple[str, ...]:
     # Not resolved: copies of a page in two directories have the same links as they stand. Queries carry session numbers.
     own = _origin(url)
-    return tuple(sorted({re.split("[?#]", href.removeprefix(own), maxsplit=1)[0] for href in hrefs}))
+    return tuple(sorted({_QUERY.split(href.removeprefix(own), maxsplit=1)[0] for href in hrefs}))
 
 
 def _origin(url: str) -> str:
@@ -140,7 +142,7 @@ def _origin(url: str) -> str:
         return ""
 
 
-def _count_outlinks(hrefs: list[str], url: str) -> int:
+def _count_outlinks(hrefs: set[str], url: str) -> int:
     """Return the number of distinct http(s) targets of links, the page itself not counted."""
     targets = {target for href in hrefs if (target := _target(url, href))}
     return len(targets - {urldefrag(url).url})

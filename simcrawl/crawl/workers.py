@@ -195,7 +195,8 @@ class PageWorkers:
         return detector.recall(body, url=url) or detector.remember(self._extract(body, url, encoding))
 
     def _extract(self, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
-        if self.processes:
+        # A body that is too large is refused at a glance: it need not go through a socket first.
+        if self.processes and len(body) <= self._config.max_page_bytes:
             worker = self._take()
             try:
                 return worker.page(body, url=url, encoding=encoding)
