@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from time import time
 
 import click
 
-from simcrawl.cli_output import at_work, open_existing, store_argument
+from simcrawl.cli_output import at_work, json_option, open_existing, store_argument
 
 
 @click.command()
@@ -21,11 +22,12 @@ from simcrawl.cli_output import at_work, open_existing, store_argument
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where the report goes.",
 )
-def report(store: str, output: Path) -> None:
+@json_option
+def report(store: str, output: Path, as_json: bool) -> None:
     """Write what a store knows as one HTML file, to open or to send.
 
     It needs no network: what was dropped as a copy of what, clusters, mirrors, charts, settings. Where texts were kept
-    (SIMCRAWL_KEEP_TEXT) it shows what differs between a near-duplicate and its original.
+    (SIMCRAWL_KEEP_TEXT) it shows what differs between a near-duplicate and its original. With --json its tables are printed instead.
 
       simcrawl report STORE -o report.html
     """
@@ -36,6 +38,9 @@ def report(store: str, output: Path) -> None:
         counts = opened.counts()
         with at_work("Reading", counts["pages"] + counts["duplicates"]) as move:
             facts = gather(opened, move=move)
+        if as_json:
+            click.echo(json.dumps(facts.as_object(), ensure_ascii=False))
+            return
         html = render(facts, name=Path(store).name, text_of=opened.text, made=time())
     try:
         output.write_bytes(html.encode("utf-8", "replace"))

@@ -142,6 +142,22 @@ class Facts:
         """The share of copies among all pages."""
         return self.copies / max(1, self.copies + self.kept)
 
+    def as_object(self) -> dict[str, Any]:
+        """Return what a program would ask for, as JSON has it: all but single lines, times and bins of charts."""
+        return {
+            "recipe": self.header.recipe,
+            "pages": self.kept,
+            "exact": self.kinds["exact"],
+            "near": self.kinds["near"],
+            "share": round(self.share, 4),
+            "abstentions": dict(self.abstentions),
+            "distances": dict(sorted(self.distances.items())),
+            "clusters": [cluster._asdict() for cluster in self.clusters],
+            "places": [place._asdict() for place in self.tallies],
+            "mirrors": [pair._asdict() for pair in self.pairs if pair.is_mirror],
+            "crawls": self.crawls,
+        }
+
 
 def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float, str], object] = lambda _done, _what: None) -> Facts:
     """Return what a report tells of a store. `move` is called with the number of pages and lines that are read, and what comes next.
