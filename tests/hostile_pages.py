@@ -210,10 +210,10 @@ def forge(text: str, seed: int, *, shingle: int = 5, registers: int = 512, words
     while len(chosen) < needed + shingle - 1:
         rolling = np.zeros(1, np.uint64)
         for number in chosen[max(0, len(chosen) - shingle + 1) :]:
-            rolling = mixed(rolling, hashes[number])
-        rolling = mixed(rolling, hashes)
+            rolling = followed(rolling, hashes[number])
+        rolling = followed(rolling, hashes)
         places = ((rolling >> np.uint64(32)) * np.uint64(registers)) >> np.uint64(32)
-        fits = (rolling & np.uint64(0xFFFFFFFF)) % np.uint64(255) + np.uint64(1) == values[places.astype(np.intp)]
+        fits = np.maximum(rolling.astype(np.uint8), 1) == values[places.astype(np.intp)]
         candidates = np.flatnonzero(fits) if len(chosen) >= shingle - 1 else np.arange(words)
         best = int(candidates[np.argmax(signs[candidates] @ (wanted * np.exp(-sums * wanted / 4)))])
         if len(chosen) >= shingle - 1:
@@ -223,12 +223,9 @@ def forge(text: str, seed: int, *, shingle: int = 5, registers: int = 512, words
     return " ".join(vocabulary[number] for number in chosen)
 
 
-def mixed(rolling: NDArray[np.uint64], more: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the hashes of runs that are longer by one unit: see `simcrawl.sketch.shingles`."""
-    made = rolling * np.uint64(0x9E3779B97F4A7C15) + more
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        made = (made ^ (made >> np.uint64(shift))) * np.uint64(factor)
-    return made
+def followed(rolling: NDArray[np.uint64], more: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the hashes of runs that are longer by one unit: see `simcrawl.hashing.hash_successive`."""
+    return rolling * np.uint64(0x9E3779B97F4A7C15) + more
 
 
 # ---- extractors

@@ -481,7 +481,7 @@ def test_pairs_of_html_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_settings_that_lose_content_are_not_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pairs = _inline()
-    mislabelled = {"a_html": page(english(2000)), "b_html": page(edited(english(2000), 1)), "label": "different"}
+    mislabelled = {"a_html": page(english(2000)), "b_html": page(english(2000) + " Time."), "label": "different"}
     labels = _write_lines(tmp_path / "labels.jsonl", [*pairs, mislabelled])
     assert run(["calibrate", str(labels)]) == 1
     said = capsys.readouterr().out
