@@ -20,7 +20,8 @@ SIMCRAWL_ACTION = "drop"
 SIMCRAWL_SCOPE = "all"
 # How many pages of a cluster are kept.
 SIMCRAWL_COPIES_KEPT = 1
-# How pages become fingerprints: "auto", "content", "main", "manku2007" (the paper's plain rule), "layout", or a dotted path.
+# How pages become fingerprints: "auto", "content", "main", "manku2007" (the paper's plain rule), "resiliparse",
+# "layout", or a dotted path.
 SIMCRAWL_RECIPE = "auto"
 
 # These come with the recipe; the values shown are those of "content".

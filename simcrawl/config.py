@@ -40,9 +40,9 @@ def _path(value: Any) -> str:
 
 
 def _recipe(value: Any) -> Any:
-    """Accept the name of a recipe that exists, or the recipe itself."""
+    """Accept the name of a recipe that exists and whose extractor is there, or the recipe itself."""
     named = _text(value) if isinstance(value, str) else value
-    resolve(named)
+    resolve(named).load_extractor()
     return named
 
 

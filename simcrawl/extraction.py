@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -54,7 +55,7 @@ def main_text(html: bytes | str, encoding: str | None = None) -> str:
     simcrawl refuses to compare.
     """
     try:
-        return _main(_parse(html if isinstance(html, str) else decode(html, encoding)[1]))
+        return _main(parse(html if isinstance(html, str) else decode(html, encoding)[1]))
     except Exception:  # noqa: BLE001 - parsers raise anything at all on broken pages
         return ""
 
@@ -67,22 +68,26 @@ def extract(
     extractor: Callable[[bytes, str, str], str] | None = None,
     main: bool = True,
     tags: bool = False,
+    max_depth: float = inf,
 ) -> Extract:
     """Return the texts of a page, in one parse.
 
     `encoding`: what the HTTP client found; None to look at the page's own declaration. `extractor`: called instead of
-    trafilatura for the main text, with (body, encoding, url). `main`, `tags`: whether the main text and the tag paths are wanted; they
-    cost several times the rest.
+    trafilatura for the main text, with (body, encoding, url), unless elements are nested `max_depth` deep. `main`, `tags`: whether the
+    main text and the tag paths are wanted; they cost several times the rest.
 
     Raises:
         Exception: whatever the parser or the extractor raises on a broken page.
     """
     used, html = decode(body, encoding)
-    tree = _parse(html)
-    text = extractor(body, used, url) if extractor else _main(tree) if main else ""
+    tree = parse(html)
     if tree is None:
+        text = extractor(body, used, url) if extractor else ""
         return Extract(text, all_prose(text), "")
+    text = _main(tree) if main and not extractor else ""
     page = layout(tree)
+    if extractor and page.depth < max_depth:
+        text = extractor(body, used, url)
     # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
     hrefs = {href.strip() for href in tree.xpath("//a/@href | //area/@href")}
     return Extract(
@@ -107,7 +112,8 @@ _QUERY = re.compile("[?#]")
 _EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
 
 
-def _parse(html: str) -> HtmlElement | None:
+def parse(html: str) -> HtmlElement | None:
+    """Return the tree of a page, without comments; None where there is nothing to parse."""
     html = _EARLY_END.sub("", html)
     tree = load_html(html)
     # It takes fragments, and pages without a head that do not say "html" at once, for something else and gives nothing.

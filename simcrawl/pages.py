@@ -19,7 +19,7 @@ from urllib.parse import urldefrag
 from simcrawl.blocks import NO_PARTS, join
 from simcrawl.features import NOTHING, Cut, fingerprint_cut, units
 from simcrawl.hashing import hash_units
-from simcrawl.recipes import EXTRACTOR, Recipe, load, resolve
+from simcrawl.recipes import Recipe, resolve
 from simcrawl.simhash import to_hex
 from simcrawl.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
 
@@ -163,7 +163,7 @@ def fingerprint_page(
     known: dict[str, Any] = {"url": page_key(url), "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(body, seed)}
     if refusal := _refusal(body, max_bytes):
         return Abstention(reason=refusal, **known)
-    extractor = None if work.recipe.extractor == EXTRACTOR else load(work.recipe.extractor)
+    extractor = work.recipe.load_extractor()
     try:
         with _timed(seconds, "extract"):
             extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
@@ -228,7 +228,7 @@ def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None,
         SettingError: there is no such recipe, or its extractor does not exist.
     """
     work, body = _Work(resolve(recipe), 0, math.inf, keep_text=False), encode(html)
-    extractor = None if work.recipe.extractor == EXTRACTOR else load(work.recipe.extractor)
+    extractor = work.recipe.load_extractor()
     try:
         if _refusal(body, MAX_PAGE_BYTES):
             return "", ""
@@ -266,7 +266,8 @@ def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[b
     from simcrawl.extraction import extract  # noqa: PLC0415
 
     wanted = work.recipe.source == "main" or work.keep_text
-    return extract(body, encoding, url, extractor=extractor, main=wanted, tags=work.recipe.features.kind == "tags")
+    tags = work.recipe.features.kind == "tags"
+    return extract(body, encoding, url, extractor=extractor, main=wanted, tags=tags, max_depth=_MAX_DEPTH)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import xxhash
 
 from simcrawl.errors import SettingError
 from simcrawl.features import NOTHING, Cut, Features, fingerprint_cut
 from simcrawl.simhash import check_width
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DROP_OUTLINKS = 0.0
 IDENTICAL_TEXT = 1.0
@@ -23,6 +26,7 @@ FOLLOW_OUTLINKS = 2.0
 
 Source = Literal["prose", "main"]
 EXTRACTOR = "simcrawl.extraction.main_text"
+_FAST_EXTRACTOR = "simcrawl.fast_extraction.main_text"
 # Version of the hashes and sketches: recipes of users have versions of their own.
 _HASHES = 2
 
@@ -76,6 +80,14 @@ class Recipe:
         """The values of all fields but the thresholds."""
         return tuple(getattr(self, f.name) for f in fields(self) if not f.metadata.get("threshold"))
 
+    def load_extractor(self) -> Callable[[bytes, str, str], str] | None:
+        """Return what is called for the main text, with (body, encoding, url); None for trafilatura.
+
+        Raises:
+            SettingError: it does not exist, or needs a library that is not installed.
+        """
+        return None if self.extractor == EXTRACTOR else cast("Callable[[bytes, str, str], str]", load(self.extractor))
+
     def _digest(self) -> str:
         spec = self.features
         # Sets have no order of their own: sort, so that one recipe has one digest in every process.
@@ -100,6 +112,7 @@ RECIPES = {
             outlinks=DROP_OUTLINKS,
             min_features=1,
         ),
+        Recipe("resiliparse", 1, source="main", extractor=_FAST_EXTRACTOR),
         Recipe("layout", 2, Features(kind="tags"), max_distance=3),
     )
 }
@@ -107,7 +120,8 @@ RECIPES = {
 
 content: content must agree, or the prose of pages with much around it; the default. main: the same, with the fingerprint of trafilatura's
 main text. manku2007: the paper's plain rule, Hamming distance
-only, outlinks dropped. layout: the tag paths of the page, for questions about templates.
+only, outlinks dropped. resiliparse: pages are compared by the main text of that library (the extra `fast`) alone. layout: the tag paths
+of the page, for questions about templates.
 """
 
 DEFAULT = "content"

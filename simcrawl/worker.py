@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import WorkerError
 from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page
-from simcrawl.recipes import EXTRACTOR, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -185,8 +184,7 @@ def _prepare(options: Mapping[str, Any], max_bytes: int) -> None:
 
     import simcrawl.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
 
-    if options["recipe"].extractor != EXTRACTOR:
-        load(options["recipe"].extractor)
+    options["recipe"].load_extractor()
     resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 

@@ -18,9 +18,9 @@ CPU_SECONDS, BYTES = 30, 4_000_000_000
 fingerprint_page(page(chinese(60)))
 
 
-def answer(name: str, channel: Connection) -> None:
+def answer(name: str, recipe: str, channel: Connection) -> None:
     """Send what becomes of a page."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
     hostile = PAGES[name]
-    channel.send(fingerprint_page(hostile.make(), encoding=hostile.encoding, max_seconds=1000))
+    channel.send(fingerprint_page(hostile.make(), encoding=hostile.encoding, recipe=recipe, max_seconds=1000))

@@ -104,6 +104,7 @@ PAGES: dict[str, Hostile] = {
     "nested 250 div": Hostile(lambda: nested("div", 250), "page"),
     "misnested 50,000": Hostile(lambda: body("<b><p></b>" * 25_000 + ARTICLE), "page"),
     "misnested 50,000 of many kinds": Hostile(lambda: body("<b><i><u></b><a href=x><p></i></u></a>" * 5_500 + ARTICLE), "page"),
+    "never closed, of 10,000 kinds": Hostile(lambda: body("".join(f"<p><b id={n}>word</p>" for n in range(10_000)) + ARTICLE), "page"),
     "closed 100,000 times": Hostile(lambda: body("</p></div></b>" * 33_000 + ARTICLE), "page"),
     "never closed": Hostile(lambda: body("<div><p><b>word " * 30_000), "too_deep"),
     "500,000 p": Hostile(lambda: paragraphs(500_000), "too_large"),

@@ -4,7 +4,8 @@ import ast
 import math
 import re
 import runpy
-from dataclasses import fields
+import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,18 @@ def test_a_wrong_value_is_refused_with_the_setting_the_value_and_the_cure(name: 
     message = str(refused.value)
     assert message.startswith(f"SIMCRAWL_{name.upper()} is {value!r}: ")
     assert re.search(CURES[name], message)
+
+
+def test_a_recipe_whose_library_is_missing_is_refused_with_the_cure(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "resiliparse.extract.html2text", None)
+    monkeypatch.delitem(sys.modules, "simcrawl.fast_extraction", raising=False)
+    with pytest.raises(SettingError, match=r"^SIMCRAWL_RECIPE is 'resiliparse': .*pip install \"simcrawl\[fast\]\""):
+        _config(recipe="resiliparse")
+
+
+def test_a_recipe_whose_extractor_does_not_exist_is_refused():
+    with pytest.raises(SettingError, match=r"^SIMCRAWL_RECIPE is .*cannot load 'tests\.samples\.absent'"):
+        _config(recipe=replace(OWN, extractor="tests.samples.absent"))
 
 
 def test_all_options_of_a_detector_are_settings():

@@ -28,6 +28,7 @@ LAYERS = [
     "features",
     "recipes",
     "extraction",
+    "fast_extraction",
     "pages",
     "worker",
     "config",
@@ -50,8 +51,9 @@ LAYERS = [
 ]
 OWNERS = {
     "lmdb": ["store.lmdb_store", "store.maintenance"],
-    "lxml": ["blocks"],
+    "lxml": ["blocks", "fast_extraction"],
     "trafilatura": ["extraction"],
+    "resiliparse": ["fast_extraction"],
     "jieba": ["features"],
     "rjieba": ["features"],
     "matplotlib": ["calibration"],

@@ -358,6 +358,15 @@ def test_an_extractor_of_the_user_makes_the_main_text():
     assert (made.fingerprint, made.content_sketch, made.units) == (alone.fingerprint, alone.content_sketch, alone.units)
 
 
+def test_an_extractor_gets_no_page_that_is_nested_too_deeply():
+    extracted.clear()
+    recipe = replace(CONTENT, extractor="tests.samples.counting_extractor")
+    made = [fingerprint_page(f"{page(english())}{'<div>' * depth}", url=f"http://x/{depth}", recipe=recipe) for depth in (100, 300)]
+    assert isinstance(made[0], PageFingerprint)
+    assert _abstains(made[1]) == Reason.TOO_DEEP
+    assert extracted == ["http://x/100"]
+
+
 def test_an_extractor_that_does_not_exist_is_a_mistake_and_no_property_of_the_page():
     with pytest.raises(SettingError, match=r"tests\.samples\.absent"):
         fingerprint_page(page(english()), recipe=replace(CONTENT, extractor="tests.samples.absent"))

@@ -100,8 +100,14 @@ def test_a_score_counts_grey_pairs_neither_for_nor_against() -> None:
 
 @pytest.mark.parametrize(
     "recipe",
-    [resolve(), resolve("main"), resolve(BASELINE), replace(resolve(), min_features=300, sketch_registers=32, shingle=3)],
-    ids=["default", "main", BASELINE, "changed"],
+    [
+        resolve(),
+        resolve("main"),
+        resolve(BASELINE),
+        resolve("resiliparse"),
+        replace(resolve(), min_features=300, sketch_registers=32, shingle=3),
+    ],
+    ids=["default", "main", BASELINE, "resiliparse", "changed"],
 )
 def test_the_search_makes_the_pages_that_a_crawl_would(recipe: Recipe) -> None:
     bodies = {str(path): path.read_bytes() for path in sorted(DEMONSTRATION.rglob("*.html"))}

@@ -9,7 +9,7 @@ import simcrawl
 from simcrawl.errors import SettingError
 from simcrawl.features import Features
 from simcrawl.pages import PageFingerprint, fingerprint_page
-from simcrawl.recipes import DEFAULT, DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, load, resolve
+from simcrawl.recipes import DEFAULT, DROP_OUTLINKS, EXTRACTOR, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, load, resolve
 from tests.samples import english, page
 
 OWN = Recipe("own", 3, Features(kind="ngrams", size=2), bits=32, max_distance=2)
@@ -45,6 +45,12 @@ def test_the_default_is_what_is_documented():
 def test_main_is_the_default_but_for_the_text_of_its_fingerprints():
     assert replace(RECIPES["main"], name="content", source="prose") == RECIPES["content"]
     assert RECIPES["main"].identity == "main/2"
+
+
+def test_resiliparse_is_the_default_but_for_the_text_that_is_compared():
+    recipe = RECIPES["resiliparse"]
+    assert replace(recipe, name="content", version=2, source="prose", extractor=EXTRACTOR) == RECIPES["content"]
+    assert recipe.identity == "resiliparse/1"
 
 
 def test_the_paper_s_recipe_is_the_paper_s():
@@ -97,7 +103,7 @@ def test_the_order_in_which_words_are_written_does_not_matter():
 
 @pytest.mark.parametrize("wrong", ["", "agrement", "CONTENT", "tests.test_recipes.DEFAULT", "tests.samples.english"])
 def test_a_recipe_that_does_not_exist_is_refused_with_those_that_do(wrong: str):
-    with pytest.raises(SettingError, match="use auto, content, main, manku2007, layout, or a dotted path") as refused:
+    with pytest.raises(SettingError, match="use auto, content, main, manku2007, resiliparse, layout, or a dotted path") as refused:
         resolve(wrong)
     assert repr(wrong) in str(refused.value)
 

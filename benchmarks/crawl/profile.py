@@ -14,6 +14,7 @@ of each page the best of its rounds. Prints Markdown.
     store            claim and confirm in a durable store, without the sync
     transport        wall clock: the body to another process, and the page back
     main text        trafilatura: only where a recipe, a spider or `page.text` asks for it
+    resiliparse      the main text by it: only for the recipe of that name
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from typing import TYPE_CHECKING
 
 import simcrawl
 from benchmarks.quality.churn import package_pages
-from simcrawl import extraction, pages
+from simcrawl import extraction, fast_extraction, pages
 from simcrawl.blocks import layout
 from simcrawl.recipes import resolve
 from tests.sites import installguide
@@ -102,7 +103,7 @@ class _Profiler:
         with _timed(times, "decode"):
             _, html = extraction.decode(body, "utf-8")
         with _timed(times, "parse"):
-            tree = extraction._parse(html)  # noqa: SLF001
+            tree = extraction.parse(html)
         if tree is None:
             raise ValueError(f"{body[:80]!r} is no page")
         with _timed(times, "layout"):
@@ -126,6 +127,8 @@ class _Profiler:
         # Last: it leaves much for the garbage collector, and whoever comes next pays for that.
         with _timed(times, "main text"):
             extraction.main_text(body, "utf-8")
+        with _timed(times, "resiliparse"):
+            fast_extraction.main_text(body, "utf-8", url)
         return _split(times)
 
     def _claim(self, made: PageFingerprint | Abstention) -> None:
@@ -152,7 +155,7 @@ def _split(times: Times) -> Times:
     links = times["whole extraction"] - sum(times[step] for step in steps[1:])
     rest = times["whole fingerprint"] - times["cut and hash"]
     made = {step: times[step] for step in steps} | {"links": max(0.0, links), "cut and hash": times["cut and hash"], "rest": rest}
-    return made | {step: times[step] for step in ("whole page", "store", "transport", "main text")}
+    return made | {step: times[step] for step in ("whole page", "store", "transport", "main text", "resiliparse")}
 
 
 def _least(rounds: list[Times]) -> Times:

@@ -43,6 +43,7 @@ def by_language() -> list[Variant]:
     return [
         *references(),
         Variant("main: features of trafilatura's text", resolve("main")),
+        Variant("resiliparse: its text alone", resolve("resiliparse")),
         Variant("the default, not verified", plain(resolve())),
         Variant("the default, shingles of units", resolve(), letters=False),
     ]
@@ -59,7 +60,10 @@ def comparisons() -> list[Comparison]:
     unverified = [Variant(f"{name}, k = 3", plain(replace(resolve(), features=f, max_distance=3))) for name, f in _features()]
     slow = [Variant("TextRank, best 20, a tenth of the pairs", replace(resolve(), features=Features("textrank", 20)), every=10)]
     return [
-        Comparison("Text from which the features come", [Variant(name, resolve(), source=name) for name in SOURCES]),
+        Comparison(
+            "Text from which the features come",
+            [Variant(name, resolve(), source=name) for name in SOURCES] + [Variant("resiliparse: its text alone", resolve("resiliparse"))],
+        ),
         Comparison("Features", verified + slow),
         Comparison("Features, at k = 3 without verification", unverified, crawl=False),
         Comparison("Weights", list(_weights())),

@@ -20,7 +20,7 @@ from simcrawl.blocks import join
 from simcrawl.extraction import decode, extract
 from simcrawl.features import Cut, Features, fingerprint_features
 from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page, weighted_lines
-from simcrawl.recipes import Recipe, resolve
+from simcrawl.recipes import EXTRACTOR, Recipe, resolve
 from simcrawl.rule import Rule
 from simcrawl.sketch import Part, shingles
 
@@ -125,6 +125,7 @@ class Pages:
         self._blocks = cache(self._blocks_of)
         self._part = cache(self._part_of)
         self._plain = cache(self._plain_page)
+        self._extracted = cache(lambda key, recipe: fingerprint_page(bodies[key], recipe=recipe, max_seconds=inf))
         # Its digest is of all the weights that a recipe may have.
         self._identity = cache(lambda recipe: recipe.identity)
         self._cut = cache(lambda key, text: Cut(self.text(key, text), seed=0))
@@ -132,6 +133,8 @@ class Pages:
     def make(self, key: str, variant: Variant) -> PageFingerprint | Abstention:
         """Return a page as a variant sees it."""
         plain, recipe = self._plain(key), variant.recipe
+        if recipe.extractor != EXTRACTOR:
+            return self._extracted(key, recipe)
         if isinstance(plain, Abstention) and plain.reason not in (Reason.EMPTY, Reason.SHORT):
             return replace(plain, recipe=self._identity(recipe))
         source = variant.text if len(self._cut(key, variant.text).hashes) >= recipe.min_features else CONTENT
