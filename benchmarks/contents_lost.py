@@ -1,6 +1,6 @@
 """What a crawl fetches, loses and keeps under different rules, on real pages with labels.
 
-    python -m benchmarks.contents_lost [--orders 6] [--site DIRECTORY]
+    python -m benchmarks.contents_lost [--orders 6] [--site DIRECTORY] [--seed 0]
 
 The site is the Debian installation guide (see tests/sites/installguide.py; downloaded unless --site names a copy). It is crawled
 breadth-first over its files, without a network, the links of a page in random order; every page goes through `fingerprint_page` and
@@ -57,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--orders", type=int, default=6)
     parser.add_argument("--site", type=Path)
+    parser.add_argument("--seed", type=int, default=0, help="the store's, of all hashes: real stores have random ones")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         root = arguments.site or Path(work)
@@ -66,7 +67,7 @@ def main() -> None:
     links = {path: links_of(path, body, files) for path, body in files.items()}
     table = Table("rule", "fetched", "lost (worst)", "kept per content", "wrong")
     for name, options in RULES.items():
-        table.add_row(name, *_row(files, links, options, arguments.orders))
+        table.add_row(name, *_row(files, links, options, arguments.orders, arguments.seed))
     Console(width=120).print(table)
 
 
@@ -77,10 +78,11 @@ def links_of(path: str, body: bytes, files: dict[str, bytes]) -> list[str]:
     return sorted({unquote(target.path) for target in targets if f"{target.scheme}://{target.netloc}" == ORIGIN} & files.keys())
 
 
-def _row(files: dict[str, bytes], links: dict[str, list[str]], options: dict[str, Any], orders: int) -> list[str]:
+def _row(files: dict[str, bytes], links: dict[str, list[str]], options: dict[str, Any], orders: int, seed: int) -> list[str]:
     recipe = options.get("recipe", "auto")
-    pages = {path: simcrawl.fingerprint_page(body, url=ORIGIN + quote(path), recipe=recipe) for path, body in files.items()}
-    crawls = [crawl(pages, links, simcrawl.Detector(simcrawl.open_store("memory:"), **options), seed) for seed in range(orders)]
+    pages = {path: simcrawl.fingerprint_page(body, url=ORIGIN + quote(path), recipe=recipe, seed=seed) for path, body in files.items()}
+    detectors = (simcrawl.Detector(simcrawl.open_store("memory:", seed=seed), **options) for _ in range(orders))
+    crawls = [crawl(pages, links, detector, order) for order, detector in enumerate(detectors)]
     worst = max(crawl.lost for crawl in crawls)
     return [
         f"{mean(crawl.fetched for crawl in crawls):.1%}",
