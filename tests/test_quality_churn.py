@@ -77,5 +77,5 @@ def test_where_no_package_is_to_be_had_it_says_so(tmp_path: Path, monkeypatch: p
 
 def test_the_rules_stand_beside_each_other() -> None:
     assert next(iter(RULES)) == "the default"
-    assert len(Judged(Case("1", "en", "made", "swap", "", ""), (False,) * 4).copies) == len(RULES)
+    assert len(Judged(Case("1", "en", "made", "swap", "", ""), (False,) * 5).copies) == len(RULES)
     assert cases([Article("1", "en", "made", _page("harbour", 1))]) == []

@@ -14,9 +14,9 @@ Every article page is made into three others:
     swap    everything kept but the article, which is another page's
 
 mild and full are copies, swap is not. Columns: the share called copies by the default; by the default without the article rule; by the
-distance of fingerprints of trafilatura's main text alone, at the default's k; by manku2007. Without `--markdown` by source as well, and
-why the default missed copies, with distance and similarities by `--missed`. What is an article is decided without simcrawl and
-trafilatura: see `benchmarks.quality.surgery`.
+distance of fingerprints of trafilatura's main text alone, at the default's k; by manku2007; by resiliparse. Without `--markdown` by
+source as well, and why the default missed copies, with distance and similarities by `--missed`. What is an article is decided without
+simcrawl and trafilatura: see `benchmarks.quality.surgery`.
 """
 
 from __future__ import annotations
@@ -426,6 +426,7 @@ RULES: dict[str, Callable[[Case], bool]] = {
     "content only": lambda case: _is_copy(case, replace(resolve(), min_around=NEVER)),
     "trafilatura's main text, distance only": _is_near,
     "manku2007": lambda case: _is_copy(case, resolve("manku2007")),
+    "resiliparse": lambda case: _is_copy(case, resolve("resiliparse")),
 }
 
 
