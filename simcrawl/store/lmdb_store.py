@@ -45,6 +45,7 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
+_FILES = ("data.mdb", "lock.mdb")
 # With room for LMDB's 126 readers.
 _LOCK_BYTES = 8192
 _READERS_SECONDS = 60.0
@@ -415,8 +416,8 @@ def _look_for_store(path: Path, *, create: bool) -> bool:
         raise StoreFormatError(
             f"there is no simcrawl store at {path}: a crawl with simcrawl makes one, at the path that SIMCRAWL_STORE names"
         )
-    # A lock file alone: another process is about to make a store here, or was killed at that moment.
-    if not exists and path.exists() and (not path.is_dir() or any(entry.name != "lock.mdb" for entry in path.iterdir())):
+    # A store's own files: another process is making one here at this moment, or was killed when it did.
+    if not exists and path.exists() and (not path.is_dir() or any(entry.name not in _FILES for entry in path.iterdir())):
         raise StoreFormatError(
             f"{path} holds no simcrawl store: give the path of a store, or of a directory that is empty or does not exist"
         )

@@ -86,7 +86,7 @@ def test_the_wheel_is_what_the_project_runs(project: Path, wheel: Path) -> None:
     [
         ("SIMCRAWL_ACTION", "delete", "use one of 'drop', 'drop-items', 'drop-links', 'observe'"),
         ("SIMCRAWL_MIN_SIMILARITY", "95", "use a number from 0 to 1"),
-        ("SIMCRAWL_RECIPE", "best", "use auto, content, main, manku2007, layout"),
+        ("SIMCRAWL_RECIPE", "best", "use auto, content, main, manku2007, resiliparse, layout"),
         ("SIMCRAWL_STORE", "redis://localhost", "use a directory, lmdb:///absolute/path or memory:"),
     ],
 )
