@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from simcrawl.crawl import workers
 from simcrawl.crawl.lag import LoopLag
-from simcrawl.crawl.workers import _Expendable
+from simcrawl.crawl.workers import Workers, _Expendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +71,57 @@ def test_another_thread_takes_the_place_of_one_that_hangs_as_often_as_there_are_
             alive.wait(0.01)
     with pool._lock:
         assert pool._working + len(pool._given_up) <= 2 + workers._MOST_STUCK
+
+
+def _unwanted(result: object) -> None:
+    raise RuntimeError(f"nobody asked for {result}")
+
+
+def test_what_comes_when_nobody_waits_for_it_any_more_is_told():
+    async def hang() -> None:
+        end, told = Event(), asyncio.Event()
+        tell = partial(asyncio.get_running_loop().call_soon_threadsafe, told.set)
+        pool = Workers(1, expendable=True)
+        with pytest.raises(TimeoutError, match=r"0\.1 seconds"):
+            await pool.run_within(0.1, lambda done: tell() if done == "at last" else None, lambda: end.wait(60) and "at last")
+        assert await pool.run_within(60, _unwanted, pow, 2, 3) == 8
+        assert not told.is_set()
+        end.set()
+        await asyncio.wait_for(told.wait(), 60)
+        pool.close()
+
+    asyncio.run(hang())
+
+
+def test_the_time_of_a_call_begins_when_it_is_its_turn():
+    async def queue() -> None:
+        end = Event()
+        pool = Workers(1)
+        first = asyncio.create_task(pool.run_within(60, _unwanted, end.wait, 60))
+        second = asyncio.create_task(pool.run_within(0.1, _unwanted, pow, 2, 3))
+        # Longer than the second one may take, and shorter than it may wait.
+        await asyncio.sleep(0.3)
+        end.set()
+        assert (await first, await second) == (True, 8)
+        pool.close()
+
+    asyncio.run(queue())
+
+
+def test_a_call_whose_turn_never_comes_is_given_up():
+    async def queue() -> None:
+        end = Event()
+        pool = Workers(1)
+        first = asyncio.create_task(pool.run_within(60, _unwanted, end.wait, 60))
+        # It is the first one in the queue.
+        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            await pool.run_within(0.01, _unwanted, _unwanted, None)
+        end.set()
+        assert await first
+        pool.close()
+
+    asyncio.run(queue())
 
 
 def test_a_call_that_is_over_is_not_given_up():

@@ -22,6 +22,8 @@ from simcrawl.recipes import resolve
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from scrapy.crawler import Crawler
 
     from simcrawl.pages import PageFingerprint
@@ -95,7 +97,8 @@ class NearDuplicateItemPipeline:
         page = await self._workers.run(self._page, text)
         if isinstance(page, Abstention):
             return None
-        return await wait_for_original(partial(self._workers.run, self._detector.claim, page), _PATIENCE)
+        claim: Callable[..., Awaitable[Admission]] = partial(self._workers.run, self._detector.claim, page)
+        return await wait_for_original(await claim(), claim, _PATIENCE)
 
     def _page(self, text: str) -> PageFingerprint | Abstention:
         name = f"item {next(self._numbers)}: {text[:60]!r}"

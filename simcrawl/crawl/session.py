@@ -9,7 +9,7 @@ from functools import partial
 from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakSet, finalize
+from weakref import WeakKeyDictionary, finalize
 
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
@@ -43,6 +43,7 @@ logger = logging.getLogger(__name__)
 
 # How long a page waits for the page that it is a copy of to be done with. Then it is kept.
 _UNSURE_WAIT = 1.0
+_MARKS = ("depth", "is_start_request")
 
 
 _LIMITS = {
@@ -143,7 +144,6 @@ class Session:
         self.lag = LoopLag()
         # Apart from the pages: look-ups and commits must not wait for a page that takes long.
         self._store_workers = Workers(2)
-        self._scheduled: WeakSet[Request] = WeakSet()
         self._abandoned: deque[Case] = deque()
         self._warned: set[str] = set()
         self._told = self._syncing = self._closed = self._ending = False
@@ -168,7 +168,6 @@ class Session:
 
     def _connect(self, crawler: Crawler) -> None:
         for handler, signal in (
-            (self._scheduled_request, scrapy_signals.request_scheduled),
             (self._item_scraped, scrapy_signals.item_scraped),
             (self._item_dropped, scrapy_signals.item_dropped),
             (self._item_failed, scrapy_signals.item_error),
@@ -199,13 +198,14 @@ class Session:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
         url = response.url if request.method == "GET" else f"{request.method} {response.url}"
         encoding = getattr(response, "encoding", None)
-        page = await self.workers.page(response.body, url=url, encoding=encoding)
+        callback = self._callback(request)
+        claim = partial(self.detector.claim, callback=callback)
+        page, first = await self.workers.judge(response.body, url=url, encoding=encoding, claim=partial(claim, never_drop=never_drop))
         if isinstance(page, Abstention) and page.reason in _LIMITS:
             self._warn(page.reason, _LIMITS[page.reason], response.url)
-        callback = self._callback(request)
-        claim = partial(self._store_workers.run, self.detector.claim, page, callback=callback)
-        patience = self.config.max_page_seconds if self._surely_scheduled(request) else _UNSURE_WAIT
-        admission = await wait_for_original(claim, patience, never_drop=never_drop)
+        again = partial(self._store_workers.run, claim, page)
+        patience = self.config.max_page_seconds if _surely_scheduled(request) else _UNSURE_WAIT
+        admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
         return Case(replace(admission.verdict, page=page), admission.claim, callback=callback)
 
@@ -218,18 +218,10 @@ class Session:
         spider: Any = self.crawler.spider
         return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
 
-    def _surely_scheduled(self, request: Request) -> bool:
-        # A callback that downloads a page itself would wait for its own end. Such a request has no callback and did not pass the
-        # scheduler, though one that came from a queue on disk looks the same.
-        return request.callback is not None or request in self._scheduled
-
     def _end_abandoned(self) -> None:
         """Settle the claims of requests that are gone: never called back, or with items that another component took out."""
         while self._abandoned:
             self._abandoned.popleft().end()
-
-    def _scheduled_request(self, request: Request) -> None:
-        self._scheduled.add(request)
 
     def fault(self, reason: str, message: str, exc: Exception) -> Case:
         """Count a failure, tell of the first one, and return the case of a page that passes unchecked."""
@@ -394,9 +386,16 @@ class Session:
                 self.store.close()
 
 
-async def wait_for_original(claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False) -> Admission:
-    """Claim a page, waiting while the one that it is a copy of is still being crawled; `patience` seconds at most."""
-    admission = await claim(never_drop=never_drop)
+def _surely_scheduled(request: Request) -> bool:
+    # A callback that downloads a page itself would wait for its own end. Such a request has no callback, and did not pass the spider
+    # middlewares that leave these marks. Not by the scheduler's signal: it comes for every link, and a page has a hundred of them.
+    return request.callback is not None or not request.meta.keys().isdisjoint(_MARKS)
+
+
+async def wait_for_original(
+    admission: Admission, claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False
+) -> Admission:
+    """Return an admission that waits for no other page: claim again when that is settled, or `patience` seconds have passed."""
     while admission.waits_for:
         wake = Wake()
         admission.waits_for.when_settled(wake)

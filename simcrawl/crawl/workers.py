@@ -11,7 +11,7 @@ from functools import partial
 from queue import Empty, LifoQueue, SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from simcrawl.config import Config
     from simcrawl.detector import Detector
     from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.store import Admission
+
+    Page = PageFingerprint | Abstention
 
 logger = logging.getLogger(__name__)
 
@@ -59,32 +62,53 @@ class Workers:
         await done.wait()
         return future.result()
 
-    async def run_within(self, patience: float, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    async def run_within(
+        self, patience: float, late: Callable[[_T], object], function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
         """Return what the function returns, or raise what it raises.
 
         Raises:
             TimeoutError: it took longer than `patience` seconds, or no thread was free in ten times that. It may go on in its thread;
-                nobody waits for it any more.
+                nobody waits for it any more. `late` is called there with what it returns.
         """
-        started, done = Wake(), Wake()
-
-        def job() -> _T:
-            started()
-            return function(*args, **kwargs)
-
+        job, done = _Job(partial(function, *args, **kwargs)), Wake()
         future = self._pool.submit(job)
         future.add_done_callback(done)
-        await started.wait(_QUEUE_PATIENCE * patience)
-        await done.wait(patience)
+        # One timer a page, and one wake: each is a turn of the event loop, which has all pages to serve.
+        while not future.done() and (left := job.left(patience)) > 0:
+            await done.wait(left)
         if not future.done():
             if not future.cancel() and isinstance(self._pool, _Expendable):
                 self._pool.give_up(future)
+            future.add_done_callback(partial(_tell_late, late))
             raise TimeoutError(f"no result after {patience} seconds")
         return future.result()
 
     def close(self) -> None:
         """Let the threads end when their work is done; does not wait for them."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _tell_late(late: Callable[[_T], object], future: Future[_T]) -> None:
+    if not future.cancelled() and not future.exception():
+        late(future.result())
+
+
+class _Job(Generic[_T]):
+    """A function that notes when it is called."""
+
+    def __init__(self, function: Callable[[], _T]) -> None:
+        self._function = function
+        self._submitted = monotonic()
+        self._started = 0.0
+
+    def __call__(self) -> _T:
+        self._started = monotonic()
+        return self._function()
+
+    def left(self, patience: float) -> float:
+        """Return the seconds that are left of its time, or of that in which it must be its turn."""
+        return (self._started + patience if self._started else self._submitted + _QUEUE_PATIENCE * patience) - monotonic()
 
 
 class _Expendable(Executor):
@@ -158,8 +182,13 @@ def _settle(future: Future[_T], function: Callable[[], _T]) -> None:
         future.set_exception(exc)
 
 
+def _withdraw(judged: tuple[Page, Admission]) -> None:
+    if claim := judged[1].claim:
+        claim.withdraw()
+
+
 class PageWorkers:
-    """Makes pages off the event loop: in worker processes, or in threads where there are none."""
+    """Makes and claims pages off the event loop: in worker processes, or in threads where there are none."""
 
     def __init__(self, detector: Detector, config: Config) -> None:
         self._detector, self._config = detector, config
@@ -171,8 +200,12 @@ class PageWorkers:
         self.seconds_in_queue = 0.0
         self._closed = False
 
-    async def page(self, body: bytes, *, url: str, encoding: str | None) -> PageFingerprint | Abstention:
-        """Return a page made as the detector makes it; one that takes too long, or takes its worker along, as an abstention.
+    async def judge(
+        self, body: bytes, *, url: str, encoding: str | None, claim: Callable[[Page], Admission]
+    ) -> tuple[Page, Admission | None]:
+        """Return a page made as the detector makes it, and what `claim` says of it, in one visit to a thread.
+
+        A page that takes its worker along is an abstention; one that takes too long, too, and it is not claimed.
 
         Raises:
             StoreError: the store cannot be read.
@@ -181,20 +214,23 @@ class PageWorkers:
         self.queue_max = max(self.queue_max, self._queue)
         patience = _PROCESS_PATIENCE + 2 * self._config.max_page_seconds if self.processes else self._config.max_page_seconds
         try:
-            return await self._threads.run_within(patience, self._page, monotonic(), body, url, encoding)
+            return await self._threads.run_within(patience, _withdraw, self._judge, monotonic(), body, url, encoding, claim)
         except TimeoutError:
             detector = self._detector
             too_slow = abstain(body, url=url, recipe=detector.recipe, seed=detector.store.header.seed, reason=Reason.TOO_SLOW)
-            return detector.remember(too_slow)
+            return detector.remember(too_slow), None
         finally:
             self._queue -= 1
 
-    def _page(self, queued: float, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
+    def _judge(
+        self, queued: float, body: bytes, url: str, encoding: str | None, claim: Callable[[Page], Admission]
+    ) -> tuple[Page, Admission]:
         self.seconds_in_queue += monotonic() - queued
         detector = self._detector
-        return detector.recall(body, url=url) or detector.remember(self._extract(body, url, encoding))
+        page = detector.recall(body, url=url) or detector.remember(self._extract(body, url, encoding))
+        return page, claim(page)
 
-    def _extract(self, body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
+    def _extract(self, body: bytes, url: str, encoding: str | None) -> Page:
         # A body that is too large is refused at a glance: it need not go through a socket first.
         if self.processes and len(body) <= self._config.max_page_bytes:
             worker = self._take()
@@ -259,23 +295,32 @@ class Wake:
     """A flag that any thread may raise and the event loop can wait for. Make it on the event loop."""
 
     def __init__(self) -> None:
-        self._deferred: Deferred[None] = Deferred()
+        self._raised = False
+        self._waiting: Deferred[None] | None = None
         self._schedule = _scheduler()
 
     def __call__(self, *_: object) -> None:
         """Raise the flag; later calls have no effect."""
-        self._schedule(self._fire)
+        self._schedule(self._raise)
 
     async def wait(self, patience: float | None = None) -> None:
-        """Return when the flag is raised, or `patience` seconds have passed."""
-        timer = call_later(patience, self._fire) if patience is not None else None
-        await maybe_deferred_to_future(self._deferred)
+        """Return when the flag is raised, or `patience` seconds have passed. For one at a time; again and again."""
+        if self._raised:
+            return
+        self._waiting = Deferred()
+        timer = call_later(patience, self._go_on) if patience is not None else None
+        await maybe_deferred_to_future(self._waiting)
         if timer:
             timer.cancel()
 
-    def _fire(self) -> None:
-        if not self._deferred.called:
-            self._deferred.callback(None)
+    def _raise(self) -> None:
+        self._raised = True
+        self._go_on()
+
+    def _go_on(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting:
+            waiting.callback(None)
 
 
 def _scheduler() -> Callable[[Callable[[], Any]], Any]:
