@@ -40,6 +40,8 @@ _T = TypeVar("_T")
 _THREADS = 4
 # Each takes some 160 MB, and all of them are fed by one core.
 _MOST_PROCESSES = 4
+# Seconds that a page waits for a process before one is started that has no core of its own: starting one takes as long.
+_HELD_UP = 1.0
 # Pages wait their turn for so many times the seconds that one may take.
 _QUEUE_PATIENCE = 10
 # Threads that hang in a page and were replaced. Each takes its share of the interpreter for ever, so there is an end to it.
@@ -245,11 +247,16 @@ class PageWorkers:
     def _take(self) -> Worker:
         try:
             # The one that was used last: no more processes are started than pages are in work at a time.
-            return self._idle.get_nowait()
+            return self._idle.get(timeout=self._patience())
         except Empty:
             worker = Worker(self._detector.page_options, max_bytes=self._config.max_worker_bytes)
             self._all.append(worker)
             return worker
+
+    def _patience(self) -> float:
+        """Return the seconds to wait before another process is started. The crawl's own process keeps a core busy."""
+        taken = 1 + len(self._all)
+        return _HELD_UP if self._config.workers is None and self._all and taken >= _cores() else 0
 
     def _give_back(self, worker: Worker) -> None:
         self._idle.put(worker)
