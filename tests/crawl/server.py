@@ -32,8 +32,8 @@ class _Server(ThreadingHTTPServer):
 class _Running:
     """A server in a thread of its own for the length of a `with` block."""
 
-    def __init__(self, handler: Any) -> None:
-        self._server = _Server(("127.0.0.1", 0), handler)
+    def __init__(self, handler: Any, port: int = 0) -> None:
+        self._server = _Server(("127.0.0.1", port), handler)
 
     def __enter__(self) -> Self:
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -103,9 +103,9 @@ class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
 class DirectorySite(_Running):
     """The files of a directory."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, port: int = 0) -> None:
         self.root = root
-        super().__init__(partial(_FileHandler, directory=str(root)))
+        super().__init__(partial(_FileHandler, directory=str(root)), port)
 
 
 class _FileHandler(_Quiet, SimpleHTTPRequestHandler):
