@@ -550,7 +550,9 @@ def test_inside_a_project_its_settings_are_those_of_commands(project: Path):
     (project / "shop" / "settings.py").write_text("SIMCRAWL_STORE = 'pages'\nSIMCRAWL_RECIPE = 'manku2007'\nSIMCRAWL_MAX_DISTANCE = 64\n")
     for name, text in (("a", english()), ("b", chinese())):
         (project / f"{name}.html").write_text(page(text))
-    assert _scrapy("compare", "a.html", "b.html", cwd=project).returncode == 3  # the store is of another recipe
+    for store in ("pages", f"lmdb://{project}/.scrapy/pages"):
+        done = _scrapy("compare", "a.html", "b.html", "-s", f"SIMCRAWL_STORE={store}", cwd=project)
+        assert done.returncode == 3, store  # the store is of another recipe
     (project / ".scrapy" / "pages" / "data.mdb").rename(project / "pages.mdb")
     assert json.loads(_scrapy("compare", "a.html", "b.html", "--json", cwd=project).stdout)["why"] == "64 bits or fewer differ"
     made = simcrawl.fingerprint_page(page(english()), recipe="manku2007")

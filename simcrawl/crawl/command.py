@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -68,5 +69,9 @@ def _defaults(config: Config, store: str) -> dict[str, Any]:
     recipe = {"recipe": config.recipe} if isinstance(config.recipe, str) else {}
     thresholds = {name: getattr(config, name) for name in ("max_distance", "min_similarity", "min_around")}
     # As the crawl compared them, and with their texts.
-    known = {"store": store, "fetch": True} if Path(store, "data.mdb").exists() else {}
+    known = {"store": store, "fetch": True} if _directory(store).joinpath("data.mdb").exists() else {}
     return {"batch": {"stored": store}, "compare": recipe | thresholds | known, "fingerprint": recipe, "calibrate": recipe}
+
+
+def _directory(store: str) -> Path:
+    return Path(unquote(urlsplit(store).path) if store.startswith("lmdb://") else store)
