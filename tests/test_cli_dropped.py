@@ -102,8 +102,8 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path):
         opened._register.update(
             {f"{A}/{n}": Duplicate(f"{A}/{n}", f"{A}/", "near_duplicate", 1, 1.0, "", True, True, 1.0) for n in range(9_999)}
         )
-    done = call("sh", "-c", f"{SCRIPT} duplicates {tmp_path}/store --urls | head -n 1")
-    assert (done.stdout.startswith(A.encode()), done.stderr) == (True, b"")
+    done = call("bash", "-c", f"set -o pipefail; {SCRIPT} duplicates {tmp_path}/store --urls | head -n 1")
+    assert (done.stdout.startswith(A.encode()), done.stderr, done.returncode) == (True, b"", 0)
 
 
 @pytest.mark.parametrize("width", [80, 100])
