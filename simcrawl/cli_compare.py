@@ -248,10 +248,8 @@ def _texts(changes: list[Change], context: int, limit: int) -> Iterator[Any]:
     table = Table(title="Texts", title_justify="left", title_style="bold", expand=True, show_lines=True)
     for name in ("a", "b"):
         table.add_column(name, ratio=1, overflow="fold")
-    rows = list(differences.side_by_side(changes, context=context))
-    changed = sum(row.is_changed for row in rows)
-    shown = 0
-    for row in rows:
+    changed, shown = differences.count_changed(changes), 0
+    for row in differences.side_by_side(changes, context=context):
         shown += row.is_changed
         if shown > limit:
             break

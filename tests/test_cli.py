@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import simcrawl
+from simcrawl import differences
 from simcrawl.cli import run, store_commands
+from simcrawl.cli_compare import _texts
 from simcrawl.crawl.command import SimcrawlCommand
 from simcrawl.simhash import to_hex
 from tests.samples import chinese, edited, english, page
@@ -324,6 +327,16 @@ def test_a_terminal_sees_what_tells_two_pages_apart(width: int, write: Any):
     same = on_terminal("compare", write("c.html", page(one, wrap="main")), write("a.html", page(one)), width=width)
     assert "The visible texts are the same." in same
     assert "more differing block" in on_terminal("compare", write("z.html", page(chinese())), write("a.html", page(one)), "--limit", "2")
+
+
+def test_blocks_that_are_not_shown_are_not_compared_word_by_word():
+    # Half a second each: all of them would take minutes.
+    long = "a, b, c, d, e, " * 330
+    changes = differences.changes([f"{number} {long}" for number in range(300)], [f"{number}. {long}" for number in range(300)])
+    started = process_time()
+    _, told = _texts(changes, 1, 1)
+    assert process_time() - started < 30
+    assert "299 more differing blocks" in str(told)
 
 
 # ---- exit codes and errors
