@@ -546,6 +546,17 @@ def test_a_wrong_setting_of_the_project_is_named(project: Path):
     assert "SIMCRAWL_ACTION is 'dorp'" in done.stderr.decode()
 
 
+def test_a_project_without_a_directory_needs_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "shop.py").write_text("")
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "shop")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = _scrapy("stats", cwd=tmp_path)
+    assert done.returncode == 2
+    told = (done.stdout + done.stderr).decode()
+    assert "no scrapy.cfg says to what that is relative: give an absolute path" in told
+    assert "Traceback" not in told
+
+
 def test_outside_a_project_the_other_command_is_named(tmp_path: Path):
     done = _scrapy("stats", cwd=tmp_path)
     assert done.returncode == 2

@@ -55,9 +55,9 @@ class SimcrawlCommand(ScrapyCommand):
             return
         try:
             config = Config.from_settings(self.settings.get)  # type: ignore[union-attr]  # Scrapy sets it before
+            store = store_path(config.store)
         except SettingError as exc:
             raise UsageError(str(exc)) from exc
-        store = store_path(config.store)
         if arguments[0] in store_commands():
             arguments.insert(1, store)
         self.exitcode = run(arguments, program="scrapy simcrawl", defaults=_defaults(config, store))
