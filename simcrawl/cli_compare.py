@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simcrawl import differences
-from simcrawl.cli_output import NEGATIVE, complete_directory, complete_file, open_existing, recipe_option, show
+from simcrawl.cli_output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show
 from simcrawl.cli_pages import read_page
 from simcrawl.detector import Detector
 from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
@@ -266,7 +266,7 @@ def _block(pieces: list[tuple[str, bool]] | None, colour: str, *, changed: bool)
     text = Text(style="" if changed else "dim")
     for piece, differs in pieces or ():
         # Underlined, too: colours may be off, and not everybody sees them.
-        text.append(piece, f"bold underline {colour}" if differs else "")
+        text.append(printable(piece), f"bold underline {colour}" if differs else "")
     return text
 
 

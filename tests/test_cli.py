@@ -329,6 +329,15 @@ def test_a_terminal_sees_what_tells_two_pages_apart(width: int, write: Any):
     assert "more differing block" in on_terminal("compare", write("z.html", page(chinese())), write("a.html", page(one)), "--limit", "2")
 
 
+def test_what_pages_say_does_nothing_to_a_terminal(write: Any):
+    # libxml2 leaves out ESC as it stands, but not as a reference.
+    order = "&#27;]0;taken&#7;&#27;[31m\x9b31m"
+    files = [write(f"{name}.html", page(f"{english()} {order}{name}")) for name in "ab"]
+    shown = on_terminal("compare", *files)
+    assert "\ufffd]0;taken\ufffd\ufffd[31m\ufffd31m" in re.sub(r"\x1b\[[014;]+m", "", shown)
+    assert not re.search(r"\x1b\]|\x1b\[31m|\x07|\x9b", shown)
+
+
 def test_blocks_that_are_not_shown_are_not_compared_word_by_word():
     # Half a second each: all of them would take minutes.
     long = "a, b, c, d, e, " * 330
