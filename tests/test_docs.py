@@ -231,6 +231,9 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
 
 
 def test_every_reason_to_skip_a_page_is_listed() -> None:
+    from scrapy.http import HtmlResponse
+
+    from simcrawl.crawl.spider import _unseen
     from simcrawl.pages import Reason
 
     row = next(line for line in REFERENCE.splitlines() if line.startswith("| `simcrawl/pages/skipped`"))
@@ -238,3 +241,4 @@ def test_every_reason_to_skip_a_page_is_listed() -> None:
     sources = "\n".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").rglob("*.py"))
     assert {reason.value for reason in Reason} <= listed
     assert [reason for reason in listed - {reason.value for reason in Reason} if f'"{reason}"' not in sources] == []
+    assert _unseen(HtmlResponse("http://a.test/")).reason in listed
