@@ -76,7 +76,7 @@ def main() -> None:
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough: `simcrawl duplicates STORE | head`. What is still buffered goes nowhere.
+        # As in `run`. What is still buffered goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
@@ -94,6 +94,9 @@ def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any
     except click.Abort:
         click.echo("Aborted.", err=True)
         return NEGATIVE
+    except SystemExit:
+        # How click ends where whoever read has seen enough: `simcrawl duplicates STORE | head`.
+        return 0
     except SimcrawlError as exc:
         click.echo(f"Error: {exc}", err=True)
         return STORE_ERROR if isinstance(exc, StoreError) else 2

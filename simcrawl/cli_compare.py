@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simcrawl import differences
-from simcrawl.cli_output import NEGATIVE, complete_directory, complete_file, open_existing, recipe_option, show
+from simcrawl.cli_output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show
 from simcrawl.cli_pages import read_page
 from simcrawl.detector import Detector
 from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
@@ -248,10 +248,8 @@ def _texts(changes: list[Change], context: int, limit: int) -> Iterator[Any]:
     table = Table(title="Texts", title_justify="left", title_style="bold", expand=True, show_lines=True)
     for name in ("a", "b"):
         table.add_column(name, ratio=1, overflow="fold")
-    rows = list(differences.side_by_side(changes, context=context))
-    changed = sum(row.is_changed for row in rows)
-    shown = 0
-    for row in rows:
+    changed, shown = differences.count_changed(changes), 0
+    for row in differences.side_by_side(changes, context=context):
         shown += row.is_changed
         if shown > limit:
             break
@@ -268,7 +266,7 @@ def _block(pieces: list[tuple[str, bool]] | None, colour: str, *, changed: bool)
     text = Text(style="" if changed else "dim")
     for piece, differs in pieces or ():
         # Underlined, too: colours may be off, and not everybody sees them.
-        text.append(piece, f"bold underline {colour}" if differs else "")
+        text.append(printable(piece), f"bold underline {colour}" if differs else "")
     return text
 
 

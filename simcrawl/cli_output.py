@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from contextlib import contextmanager
 from functools import partial
@@ -29,6 +30,15 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 BAR_AFTER = 1.0
 NEGATIVE = 1
 """The exit code of a negative answer."""
+
+
+# A page may say what a terminal would obey (&#27; is ESC), and URLs of a corpus what none can encode.
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Return a text that a terminal shows and does not obey: control characters and lone surrogates replaced."""
+    return _NO_TEXT.sub("\ufffd", text)
 
 
 def complete_directory(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's
@@ -116,7 +126,8 @@ def show(
     elif sys.stdout.isatty():
         if title:
             Console().print(Text(f"\n{title}", "bold"), soft_wrap=True)
-        _print_table([view(row) for row in rows] if view else list(rows))
+        plain = map(_printable_row, rows)
+        _print_table([view(row) for row in plain] if view else list(plain))
     else:
         for row in rows:
             click.echo("\t".join(map(_cell, row.values())))
@@ -144,9 +155,13 @@ def show_entries(rows: Iterable[dict[str, Any]], entry: Callable[[dict[str, Any]
     console, empty = Console(), True
     for row in rows:
         empty = False
-        console.print(entry(row), soft_wrap=True)
+        console.print(entry(_printable_row(row)), soft_wrap=True)
     if empty:
         click.echo("Nothing found.")
+
+
+def _printable_row(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: printable(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ import pty
 import re
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fcntl import ioctl
 from pathlib import Path
@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from simcrawl.store import open_store
+from tests.crawl.server import DirectorySite
+from tests.sites import installguide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +38,7 @@ ROOT = Path(__file__).parents[1]
 COLUMNS = 130
 SERVERS = ("python -m simcrawl.crawl.demo_server", "python site.py")
 SHOWN_PORT = ":18000"
+WALK = "walk"
 _TOKENS = re.compile(r"\x1b\[(?P<count>[0-9;?]*)(?P<what>[A-Za-z])|\x1b\][^\x07]*\x07|\r|\n|[^\x1b\r\n]+")
 _VARIES = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\+00:00)?"), "TIME"),
@@ -265,7 +268,7 @@ def main() -> None:
     for name in sys.argv[1:]:
         page = Path(name).resolve()
         lines = page.read_text().splitlines()
-        with TemporaryDirectory() as directory, Shell(Path(directory)) as shell:
+        with TemporaryDirectory() as directory, _site_of(page) as site, Shell(Path(directory), site) as shell:
             prepare(page, shell)
             changes = [(number, expected, renewed(expected, printed)) for expected, printed, number in play(page, shell)]
         for number, expected, new in reversed(changes):
@@ -274,11 +277,23 @@ def main() -> None:
         sys.stdout.write(f"{name}: {len(changes)} commands\n")
 
 
+@contextmanager
+def _site_of(page: Path) -> Iterator[str]:
+    """Yield the address of the site that a page's own commands do not serve; empty where there is none."""
+    if page.stem != WALK:
+        yield ""
+        return
+    with TemporaryDirectory() as root:
+        installguide.build(Path(root))
+        with DirectorySite(Path(root)) as site:
+            yield site.url()
+
+
 def prepare(page: Path, shell: Shell) -> None:
     """Make what a page takes for granted: the tutorial's project and its site being served, or the files beside the page."""
     if page.stem == "README":
         copytree(page.parent, shell.directory, dirs_exist_ok=True, ignore=ignore_patterns(".scrapy", "*.jsonl", "__pycache__"))
-    elif page.stem != "tutorial":
+    elif page.stem not in {"tutorial", WALK}:
         for block in blocks(page.with_name("tutorial.md")):
             if block.path:
                 shell.write(block.path, block.lines[1:])

@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import simcrawl
+from simcrawl import differences
 from simcrawl.cli import run, store_commands
+from simcrawl.cli_compare import _texts
 from simcrawl.crawl.command import SimcrawlCommand
 from simcrawl.simhash import to_hex
 from tests.samples import chinese, edited, english, page
@@ -326,6 +329,25 @@ def test_a_terminal_sees_what_tells_two_pages_apart(width: int, write: Any):
     assert "more differing block" in on_terminal("compare", write("z.html", page(chinese())), write("a.html", page(one)), "--limit", "2")
 
 
+def test_what_pages_say_does_nothing_to_a_terminal(write: Any):
+    # libxml2 leaves out ESC as it stands, but not as a reference.
+    order = "&#27;]0;taken&#7;&#27;[31m\x9b31m"
+    files = [write(f"{name}.html", page(f"{english()} {order}{name}")) for name in "ab"]
+    shown = on_terminal("compare", *files)
+    assert "\ufffd]0;taken\ufffd\ufffd[31m\ufffd31m" in re.sub(r"\x1b\[[014;]+m", "", shown)
+    assert not re.search(r"\x1b\]|\x1b\[31m|\x07|\x9b", shown)
+
+
+def test_blocks_that_are_not_shown_are_not_compared_word_by_word():
+    # Half a second each: all of them would take minutes.
+    long = "a, b, c, d, e, " * 330
+    changes = differences.changes([f"{number} {long}" for number in range(300)], [f"{number}. {long}" for number in range(300)])
+    started = process_time()
+    _, told = _texts(changes, 1, 1)
+    assert process_time() - started < 30
+    assert "299 more differing blocks" in str(told)
+
+
 # ---- exit codes and errors
 
 
@@ -533,6 +555,17 @@ def test_a_wrong_setting_of_the_project_is_named(project: Path):
     assert "SIMCRAWL_ACTION is 'dorp'" in done.stderr.decode()
 
 
+def test_a_project_without_a_directory_needs_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "shop.py").write_text("")
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "shop")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = _scrapy("stats", cwd=tmp_path)
+    assert done.returncode == 2
+    told = (done.stdout + done.stderr).decode()
+    assert "no scrapy.cfg says to what that is relative: give an absolute path" in told
+    assert "Traceback" not in told
+
+
 def test_outside_a_project_the_other_command_is_named(tmp_path: Path):
     done = _scrapy("stats", cwd=tmp_path)
     assert done.returncode == 2
@@ -550,7 +583,9 @@ def test_inside_a_project_its_settings_are_those_of_commands(project: Path):
     (project / "shop" / "settings.py").write_text("SIMCRAWL_STORE = 'pages'\nSIMCRAWL_RECIPE = 'manku2007'\nSIMCRAWL_MAX_DISTANCE = 64\n")
     for name, text in (("a", english()), ("b", chinese())):
         (project / f"{name}.html").write_text(page(text))
-    assert _scrapy("compare", "a.html", "b.html", cwd=project).returncode == 3  # the store is of another recipe
+    for store in ("pages", f"lmdb://{project}/.scrapy/pages"):
+        done = _scrapy("compare", "a.html", "b.html", "-s", f"SIMCRAWL_STORE={store}", cwd=project)
+        assert done.returncode == 3, store  # the store is of another recipe
     (project / ".scrapy" / "pages" / "data.mdb").rename(project / "pages.mdb")
     assert json.loads(_scrapy("compare", "a.html", "b.html", "--json", cwd=project).stdout)["why"] == "64 bits or fewer differ"
     made = simcrawl.fingerprint_page(page(english()), recipe="manku2007")

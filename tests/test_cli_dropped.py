@@ -102,8 +102,8 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path):
         opened._register.update(
             {f"{A}/{n}": Duplicate(f"{A}/{n}", f"{A}/", "near_duplicate", 1, 1.0, "", True, True, 1.0) for n in range(9_999)}
         )
-    done = call("sh", "-c", f"{SCRIPT} duplicates {tmp_path}/store --urls | head -n 1")
-    assert (done.stdout.startswith(A.encode()), done.stderr) == (True, b"")
+    done = call("bash", "-c", f"set -o pipefail; {SCRIPT} duplicates {tmp_path}/store --urls | head -n 1")
+    assert (done.stdout.startswith(A.encode()), done.stderr, done.returncode) == (True, b"", 0)
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -116,6 +116,14 @@ def test_a_terminal_sees_whole_urls(tmp_path: Path, width: int):
         assert long in shown
         assert f"{A}/[red]" in shown
         assert "near-duplicate" in shown
+
+
+def test_urls_do_nothing_to_a_terminal(tmp_path: Path):
+    order, shown = f"{A}/\x1b]0;taken\x07\ud800", f"{A}/\ufffd]0;taken\ufffd\ufffd"
+    with open_store(tmp_path / "store") as opened:
+        opened._register[order] = Duplicate(order, f"{A}/", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
+    for command in ("duplicates", "clusters --by verdicts"):
+        assert shown in on_terminal(*command.split(), str(tmp_path / "store"))
 
 
 # ---- clusters

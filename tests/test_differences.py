@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.differences import MOST_BLOCKS, Change, Row, changes, differing_bits, pull_apart, side_by_side
+from simcrawl.differences import MOST_BLOCKS, Change, Row, changes, count_changed, differing_bits, pull_apart, side_by_side
 from simcrawl.features import hash_rows
 from simcrawl.pages import PageFingerprint, fingerprint_page, page_texts
 from simcrawl.recipes import resolve
@@ -76,6 +76,7 @@ def test_side_by_side_shows_every_difference_and_counts_what_it_leaves_out(a: li
     rows = list(side_by_side(changes(a, b), context=1))
     assert _shown([row.a for row in rows]) + sum(row.skipped for row in rows) == len(a)
     assert _shown([row.b for row in rows]) + sum(row.skipped for row in rows) == len(b)
+    assert sum(row.is_changed for row in rows) == count_changed(changes(a, b))
     assert any(row.is_changed for row in rows) == (a != b)
     if a == b:
         return

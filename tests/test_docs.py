@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 import pytest
@@ -15,11 +13,14 @@ import pytest
 import simcrawl
 from simcrawl import cli
 from simcrawl.config import SETTINGS, Config
+from simcrawl.store import open_store
+from tests.browser import UnavailableError, open_browser
 from tests.crawl import content
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawls
 from tests.crawl.test_crawl import IN_ORDER, copies
-from tests.documents import ROOT, Block, Shell, blocks, difference, play, prepare, renewed, same, screen, segments
+from tests.documents import ROOT, WALK, Block, Shell, blocks, difference, play, prepare, renewed, same, screen, segments
+from tests.test_report_browser import FOUND
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "examples" / "README.md"]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
-PLAYED = [page for page in PAGES if any(block.language == "console" for block in blocks(page))]
+PLAYED = [page for page in PAGES if page.stem != WALK and any(block.language == "console" for block in blocks(page))]
 
 
 # ---- examples
@@ -38,28 +39,42 @@ PLAYED = [page for page in PAGES if any(block.language == "console" for block in
 def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None:
     with Shell(tmp_path) as shell:
         prepare(page, shell)
-        wrong = [
-            f"{page.name}, line {number}: {told}"
-            for expected, printed, number in play(page, shell)
-            if (told := difference(expected, printed))
-        ]
-    assert not wrong, "\n\n".join(["renew the page with python -m tests.documents, and read what changed", *wrong])
+        wrong = _wrong(page, shell)
+    assert not wrong, _told(wrong)
 
 
-def test_the_tutorial_s_walk_works_on_a_large_real_site(installguide_site: DirectorySite, tmp_path: Path) -> None:
-    with Shell(tmp_path, site=installguide_site.url()) as shell:
-        prepare(ROOT / "docs" / "howto.md", shell)
-        told = shell.run("scrapy crawl pages -O pages.jsonl -L INFO -s DOWNLOAD_DELAY=0")
-        assert told[-1].endswith("scrapy simcrawl duplicates")
-        assert any(line.startswith("│ near-duplicates ") for line in told)
-        (stats,) = map(json.loads, shell.run("scrapy simcrawl stats --json"))
-        listed = list(map(json.loads, shell.run("scrapy simcrawl duplicates --json")))
-        assert stats["duplicates"] == len(listed) > 300
-        near = max((line for line in listed if line["reason"] == "near-duplicate"), key=lambda line: line["similarity"])
-        (compared,) = map(json.loads, shell.run(f"scrapy simcrawl compare --json {near['url']} {near['original']}"))
-        assert compared["near-duplicate"] is True
-        assert re.match(rf"report\.html: {len(listed)} copies of \d+ pages", shell.run("scrapy simcrawl report -o report.html")[-1])
-        assert urlsplit(near["url"]).path in (shell.directory / "report.html").read_text()
+def _wrong(page: Path, shell: Shell) -> list[str]:
+    played = play(page, shell)
+    return [f"{page.name}, line {number}: {told}" for expected, printed, number in played if (told := difference(expected, printed))]
+
+
+def _told(wrong: list[str]) -> str:
+    return "\n\n".join(["renew the page with python -m tests.documents, and read what changed", *wrong])
+
+
+@pytest.fixture(scope="module")
+def walked(installguide_site: DirectorySite, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], Path]:
+    """What came out otherwise on the walk through a real site, and the report at its end."""
+    directory = tmp_path_factory.mktemp("walk")
+    with Shell(directory, installguide_site.url()) as shell:
+        return _wrong(ROOT / "docs" / f"{WALK}.md", shell), shell.directory / "report.html"
+
+
+def test_what_the_walk_on_a_real_site_shows_is_what_comes_out(walked: tuple[list[str], Path]) -> None:
+    wrong, _ = walked
+    assert not wrong, _told(wrong)
+
+
+def test_a_browser_shows_the_walk_s_report_with_every_copy(walked: tuple[list[str], Path]) -> None:
+    _, report = walked
+    with open_store(report.parent / ".scrapy" / "simcrawl", create=False) as store:
+        copies = sum(1 for _ in store.duplicates())
+    assert f"report.html: {copies} copies" in (ROOT / "docs" / f"{WALK}.md").read_text()
+    try:
+        with open_browser() as browser, browser.open(report) as tab:
+            assert tab.texts(FOUND) == [str(copies)]
+    except UnavailableError as exc:
+        pytest.skip(f"the report is looked at in a browser: this {exc}")
 
 
 def _python() -> list[Any]:
@@ -216,6 +231,9 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
 
 
 def test_every_reason_to_skip_a_page_is_listed() -> None:
+    from scrapy.http import HtmlResponse
+
+    from simcrawl.crawl.spider import _unseen
     from simcrawl.pages import Reason
 
     row = next(line for line in REFERENCE.splitlines() if line.startswith("| `simcrawl/pages/skipped`"))
@@ -223,3 +241,4 @@ def test_every_reason_to_skip_a_page_is_listed() -> None:
     sources = "\n".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").rglob("*.py"))
     assert {reason.value for reason in Reason} <= listed
     assert [reason for reason in listed - {reason.value for reason in Reason} if f'"{reason}"' not in sources] == []
+    assert _unseen(HtmlResponse("http://a.test/")).reason in listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from dataclasses import asdict, replace
@@ -15,6 +16,7 @@ from simcrawl.pages import PageFingerprint, fingerprint_page
 from simcrawl.rule import StoredPage
 from simcrawl.sketch import Part
 from simcrawl.store.records import decode, encode
+from tests.documents import ROOT
 from tests.samples import english, link_list, site_page
 from tests.strategies import RECIPE, abstention, page, pages, widths
 
@@ -36,16 +38,40 @@ def test_a_record_gives_back_its_page(data: st.DataObject, bits: int, first: flo
     assert type(back.page) is type(stored.page)
 
 
-def test_every_part_of_a_page_has_a_place_of_its_own():
-    # Lengths and numbers that are all different: none stands where another one belongs.
+def _all_different() -> PageFingerprint:
+    """Return a page whose lengths and numbers are all different: none stands where another one belongs."""
     parts: dict[str, Any] = {
         name: Part(10 + length, bytes([length]) * length) for length, name in enumerate(("prose", "links", "around"), 1)
     }
     digests: dict[str, Any] = {name: bytes([at]) * 16 for at, name in enumerate(("body_digest", "text_digest", "links_digest"), 100)}
-    made = replace(page("http://a.test/"), units=9, content_sketch=b"content", text_length=7, outlinks=8, **parts, **digests)
+    return replace(page("http://a.test/"), units=9, content_sketch=b"content", text_length=7, outlinks=8, **parts, **digests)
+
+
+def test_every_part_of_a_page_has_a_place_of_its_own():
+    made = _all_different()
     back = _decode(encode(StoredPage(made, 1.0, 2.0, callback="parse"))).page
     assert back == made
     assert asdict(back) == asdict(made)
+
+
+def test_a_record_is_read_by_the_document_alone():
+    made = _all_different()
+    record = encode(StoredPage(made, 1.0, 2.0, callback="parse"))
+    section = (ROOT / "docs" / "store-format.md").read_text().partition("\n## Page record\n")[2].partition("\n## ")[0]
+    found, place = {}, 0
+    for name, size in re.findall(r"^(\w[\w ]*?) +(\d+)(?: .*)?$", section, re.MULTILINE):
+        found[name] = record[place : place + int(size)]
+        place += int(size)
+    numbers = {name: int.from_bytes(value, "big") for name, value in found.items()}
+    assert numbers["crc32"] == zlib.crc32(record[4:])
+    assert (numbers["reason"], numbers["fingerprint"]) == (0, made.fingerprint)
+    assert struct.unpack(">dd", found["first seen"] + found["last seen"]) == (1.0, 2.0)
+    assert [found[f"{name} digest"] for name in ("body", "text", "links")] == [made.body_digest, made.text_digest, made.links_digest]
+    assert (numbers["text length"], numbers["outlinks"]) == (7, 8)
+    assert [numbers[f"{name} units"] for name in ("content", "prose", "links", "around")] == [9, 11, 12, 13]
+    assert [numbers[f"{name} size"] for name in ("content", "prose", "links", "around", "callback")] == [7, 1, 2, 3, 5]
+    sketches = (made.content_sketch, made.prose.sketch, made.links.sketch, made.around.sketch)
+    assert record[place:] == b"".join(sketches) + b"parse" + b"http://a.test/"
 
 
 @pytest.mark.parametrize("name", ["links_digest", "prose", "links", "around"])

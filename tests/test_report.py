@@ -23,6 +23,7 @@ from simcrawl.report.facts import Place
 from simcrawl.rule import Rule
 from simcrawl.simhash import hamming_distance
 from simcrawl.store import Store, open_store
+from tests.documents import ROOT
 from tests.strategies import abstention, page
 
 if TYPE_CHECKING:
@@ -291,6 +292,18 @@ def test_a_recorded_crawl_gives_settings_sums_reasons_and_slow_pages(store: Stor
     )
     data = data_of(document)
     assert [[data["urls"][at], seconds] for at, seconds in data["tables"]["slowest"]] == [["http://a.test/slow", 5.894]]
+
+
+def test_every_reason_to_skip_a_page_has_a_meaning(store: Store):
+    fill(store)
+    reference = (ROOT / "docs" / "reference.md").read_text()
+    row = next(line for line in reference.splitlines() if line.startswith("| `simcrawl/pages/skipped`"))
+    reasons = re.findall(r"`(\w+)`", row.partition("skipped/<reason>`")[2])
+    store.note_crawl(RECORD | {"stats": {f"simcrawl/pages/skipped/{reason}": 1 for reason in reasons}})
+    document = written(gather(store), store)
+    rows = [[text_of(cell, ".") for cell in row.xpath("*")] for row in document.xpath("//section[@id='skipped']//tbody/tr")]
+    assert sorted(reason for reason, _, _ in rows) == sorted(reasons)
+    assert [reason for reason, meaning, _ in rows if not meaning] == []
 
 
 def test_a_record_of_another_make_and_a_damaged_text_are_left_out(store: Store):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -54,9 +55,9 @@ class SimcrawlCommand(ScrapyCommand):
             return
         try:
             config = Config.from_settings(self.settings.get)  # type: ignore[union-attr]  # Scrapy sets it before
+            store = store_path(config.store)
         except SettingError as exc:
             raise UsageError(str(exc)) from exc
-        store = store_path(config.store)
         if arguments[0] in store_commands():
             arguments.insert(1, store)
         self.exitcode = run(arguments, program="scrapy simcrawl", defaults=_defaults(config, store))
@@ -68,5 +69,9 @@ def _defaults(config: Config, store: str) -> dict[str, Any]:
     recipe = {"recipe": config.recipe} if isinstance(config.recipe, str) else {}
     thresholds = {name: getattr(config, name) for name in ("max_distance", "min_similarity", "min_around")}
     # As the crawl compared them, and with their texts.
-    known = {"store": store, "fetch": True} if Path(store, "data.mdb").exists() else {}
+    known = {"store": store, "fetch": True} if _directory(store).joinpath("data.mdb").exists() else {}
     return {"batch": {"stored": store}, "compare": recipe | thresholds | known, "fingerprint": recipe, "calibrate": recipe}
+
+
+def _directory(store: str) -> Path:
+    return Path(unquote(urlsplit(store).path) if store.startswith("lmdb://") else store)

@@ -41,13 +41,15 @@ class History:
 
     def record(self, crawl: Mapping[str, str], stats: Mapping[str, Any], config: Config, rule: Rule) -> dict[str, Any]:
         """Return the record, a JSON object: `crawl` and the rest. Times are seconds since 1970; `slowest` has [seconds, URL]."""
+        # A copy: at the end of a crawl other components set stats of their own, while this runs in a thread.
+        held = dict(stats)
         return {
             **crawl,
             "started": self.started,
             "finished": time(),
             "settings": {f"SIMCRAWL_{name.upper()}": _plain(value) for name, value in asdict(config).items()},
             "rule": {field.name: _plain(getattr(rule, field.name)) for field in fields(Rule)},
-            "stats": {name: _plain(value) for name, value in stats.items() if name.startswith("simcrawl/") or name in _SCRAPY},
+            "stats": {name: _plain(value) for name, value in held.items() if name.startswith("simcrawl/") or name in _SCRAPY},
             "slowest": sorted(self._slowest, reverse=True),
         }
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from functools import partial
 from itertools import count
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -35,6 +35,14 @@ _PATIENCE = 5.0
 _MOST_OPEN = 10_000
 
 
+class _Held(NamedTuple):
+    """An item on its way through later pipelines, its text, and its claim."""
+
+    item: Any
+    text: str
+    claim: Claim
+
+
 class NearDuplicateItemPipeline:
     """Compares the text field that SIMCRAWL_ITEM_FIELD names with that of every item kept so far in this crawl.
 
@@ -47,8 +55,8 @@ class NearDuplicateItemPipeline:
         self._session = session
         self._field = field
         self._numbers = count()
-        # Items on their way through the pipelines after this one, by identity; held, so that identities stay unique.
-        self._open: OrderedDict[int, tuple[Any, Claim]] = OrderedDict()
+        # By the items' identities; held, so that these stay unique.
+        self._open: OrderedDict[int, _Held] = OrderedDict()
         # One thread: of two copies on one page the first is the original.
         self._workers = Workers(1)
         self._directory = TemporaryDirectory(prefix="simcrawl-items-")
@@ -78,8 +86,8 @@ class NearDuplicateItemPipeline:
         Raises:
             DropItem: its text is a copy of another item's.
         """
-        text = ItemAdapter(item).get(self._field)
-        if not isinstance(text, str):
+        text = self._text(item)
+        if text is None:
             return item
         try:
             admission = await self._admit(text)
@@ -89,8 +97,12 @@ class NearDuplicateItemPipeline:
         if admission and admission.verdict.drop_page:
             self._drop(admission.verdict)
         if admission and admission.claim:
-            self._hold(item, admission.claim)
+            self._hold(_Held(item, text, admission.claim))
         return item
+
+    def _text(self, item: Any) -> str | None:
+        text = ItemAdapter(item).get(self._field) if ItemAdapter.is_item(item) else None
+        return text if isinstance(text, str) else None
 
     async def _admit(self, text: str) -> Admission | None:
         """Return the admission of a text; None where it is too short to be compared."""
@@ -114,21 +126,29 @@ class NearDuplicateItemPipeline:
 
     # ---- what becomes of the items after this pipeline
 
-    def _hold(self, item: Any, claim: Claim) -> None:
-        self._open[id(item)] = item, claim
-        # A later pipeline that returns another object hides what became of this one.
+    def _hold(self, held: _Held) -> None:
+        self._open[id(held.item)] = held
+        # A later pipeline that returns another object with another text hides what became of this one.
         if len(self._open) > _MOST_OPEN:
-            self._open.popitem(last=False)[1][1].confirm()
+            self._open.popitem(last=False)[1].claim.confirm()
+
+    def _release(self, item: Any) -> _Held | None:
+        """Return what was held of an item, or of the one with its text: a later pipeline may have put another object in its place."""
+        if held := self._open.pop(id(item), None):
+            return held
+        text = self._text(item)
+        place = next((place for place, held in self._open.items() if held.text == text), None)
+        return None if place is None else self._open.pop(place)
 
     def item_scraped(self, item: Any) -> None:
         """Let the item be an original from now on."""
-        if held := self._open.pop(id(item), None):
-            held[1].confirm()
+        if held := self._release(item):
+            held.claim.confirm()
 
     def item_refused(self, item: Any) -> None:
         """Forget an item that another pipeline dropped or failed on."""
-        if held := self._open.pop(id(item), None):
-            held[1].withdraw()
+        if held := self._release(item):
+            held.claim.withdraw()
 
     async def close_spider(self) -> None:
         """Remove the store."""

@@ -112,5 +112,5 @@ class CallbackWatchMiddleware:
 
 def _unseen(response: Response) -> Verdict:
     """Return the verdict on a response that the downloader middleware did not look at."""
-    reason = skip_reason(response.request, response) if response.request else "no_request"
+    reason = skip_reason(response.request, response) if response.request else None
     return Verdict(kind=Kind.SKIPPED, reason=reason or "not_judged")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 
 class _Quiet:
+    # Head and body are two packets: on a connection that is kept, the second would wait 40 ms for the crawler to acknowledge the first.
+    disable_nagle_algorithm = True
+
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
 
@@ -29,8 +32,8 @@ class _Server(ThreadingHTTPServer):
 class _Running:
     """A server in a thread of its own for the length of a `with` block."""
 
-    def __init__(self, handler: Any) -> None:
-        self._server = _Server(("127.0.0.1", 0), handler)
+    def __init__(self, handler: Any, port: int = 0) -> None:
+        self._server = _Server(("127.0.0.1", port), handler)
 
     def __enter__(self) -> Self:
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -100,9 +103,9 @@ class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
 class DirectorySite(_Running):
     """The files of a directory."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, port: int = 0) -> None:
         self.root = root
-        super().__init__(partial(_FileHandler, directory=str(root)))
+        super().__init__(partial(_FileHandler, directory=str(root)), port)
 
 
 class _FileHandler(_Quiet, SimpleHTTPRequestHandler):

@@ -368,6 +368,13 @@ class RefusingPipeline:
         return item
 
 
+class CopyingPipeline:
+    """Returns other items than it gets."""
+
+    def process_item(self, item: Any) -> Any:
+        return dict(item)
+
+
 class Picky:
     """A spider middleware that takes the item of `/first` out."""
 

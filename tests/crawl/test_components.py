@@ -90,6 +90,14 @@ def test_items_too_short_to_compare_pass_and_refused_ones_are_no_originals(site:
     assert [url.partition("#")[2] for url in outcome.paths("kept")] == ["1", "2", "3"]
 
 
+def test_items_that_a_later_pipeline_replaces_are_originals(site: Site) -> None:
+    texts = [topic(), topic() + "<p>Updated.</p>", topic()]
+    site.add("/", "<html><body>" + "".join(f"<section>{text}</section>" for text in texts) + "</body></html>")
+    settings = {"SIMCRAWL_ITEM_FIELD": "text", "ITEM_PIPELINES": {"tests.crawl.spiders.CopyingPipeline": 300}}
+    outcome = crawl("Sections", site.url(), settings=settings)
+    assert [url.partition("#")[2] for url in outcome.paths("kept")] == ["0"]
+
+
 def test_components_set_by_hand_work_and_can_be_switched_off(site: Site) -> None:
     copies(site)
     by_hand = IN_ORDER | MIDDLEWARES | {"ADDONS": {}}

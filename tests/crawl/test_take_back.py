@@ -92,6 +92,16 @@ def test_the_site_spider_takes_a_list(site: Site, tmp_path: Path, capsys: pytest
     assert sorted(kept) == sorted(map(site.url, ("/near", "/second", "/behind-near", "/behind?page=second")))
 
 
+def test_the_site_spider_stays_on_the_hosts_of_a_list_that_a_setting_names(site: Site, tmp_path: Path) -> None:
+    elsewhere = site.url("/elsewhere").replace("127.0.0.1", "localhost")
+    site.add("/near", page("7.4/en/protection", "/behind", elsewhere))
+    site.add("/behind", hub())
+    listed = tmp_path / "dropped.txt"
+    listed.write_text(site.url("/near"))
+    crawl("SiteSpider", "", settings={"SIMCRAWL_RECRAWL": str(listed)})
+    assert set(site.requests) == {"/near", "/behind"}
+
+
 @pytest.mark.parametrize(
     ("content", "told"), [(None, "cannot read the list of URLs"), ("http://a.test/\n/path\n", "line 2: '/path' is no http(s) URL")]
 )

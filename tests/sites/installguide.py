@@ -1,20 +1,27 @@
 """The Debian installation guide as a web site: real pages in English, Chinese and Japanese with real copies and near-copies.
 
-`build` downloads four Debian packages by name and unpacks them; nothing is installed. `/mirror/` is a byte-for-byte copy of
-`/amd64/`. `Labels` says which pages have the same content, by an oracle that shares no code with simcrawl: 5-shingles of the pages'
-content containers, connected at a Jaccard resemblance of 0.9 or more. Labels and packages are of one version, that of Debian 12.
+`build` downloads four Debian packages by name and unpacks them; nothing is installed. `python -m tests.sites.installguide PORT` serves
+what it built. `/mirror/` is a byte-for-byte copy of `/amd64/`. `Labels` says which pages have the same content, by an oracle that shares
+no code with simcrawl: 5-shingles of the pages' content containers, connected at a Jaccard resemblance of 0.9 or more. Labels and packages
+are of one version, that of Debian 12.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from urllib.parse import unquote, urlsplit
+
+from tests.crawl.server import DirectorySite
 
 ARCHITECTURES = ("amd64", "i386", "arm64", "armhf")
 VERSION = "20230508+deb12u1"
@@ -91,3 +98,23 @@ class Labels:
 
     def _content(self, url: str) -> int | None:
         return self.content.get(unquote(urlsplit(url).path))
+
+
+def main() -> None:
+    """Build the site, and serve it until Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sites.installguide", description=__doc__)
+    parser.add_argument("port", type=int, help="0: any that is free")
+    port = parser.parse_args().port
+    with tempfile.TemporaryDirectory() as root, suppress(KeyboardInterrupt):
+        try:
+            build(Path(root))
+        except UnavailableError as exc:
+            parser.exit(1, f"the installation guide of Debian 12 cannot be downloaded: {exc}\n")
+        with DirectorySite(Path(root), port) as site:
+            sys.stdout.write(f"The installation guide is at {site.url()} until you press Ctrl-C\n")
+            sys.stdout.flush()
+            Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -13,11 +13,10 @@ class NewsSpider(scrapy.Spider):
 
     def parse(self, response):
         if response.css("h1"):
-            verdict = simcrawl.verdict(response)
             yield {
                 "url": response.url,
                 "title": " ".join(response.css("h1 ::text").get("").split()),
-                # What simcrawl took for the article, without menus and teasers.
-                "text": verdict.page.text if verdict and verdict.page else None,
+                # Without menus and teasers.
+                "text": simcrawl.main_text(response.body, response.encoding),
             }
         yield from response.follow_all(css="a[href^='/']")

@@ -22,7 +22,7 @@ class RecrawlSpider(scrapy.Spider):
 
     def parse(self, response):
         verdict = simcrawl.verdict(response)
-        # Only its main text tells whether a page has changed, not its date. Of one store all fingerprints are comparable.
+        # Only its prose tells whether a page has changed, not its date. Of one store all fingerprints are comparable.
         fingerprint = getattr(verdict.page, "hex", None)
         yield {"url": response.url, "fingerprint": fingerprint, "state": self.state(response.url, verdict.kind, fingerprint)}
         yield from response.follow_all(css="a[href$='html']")

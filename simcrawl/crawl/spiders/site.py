@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
@@ -13,6 +13,7 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.asyncio import run_in_thread
 
+from simcrawl.config import Config
 from simcrawl.crawl.recrawl import recrawl_requests
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
@@ -20,8 +21,9 @@ from simcrawl.extraction import main_text
 from simcrawl.pages import PageFingerprint, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 _UNTOUCHED = {
@@ -46,6 +48,19 @@ class SiteSpider(Spider):
             raise SettingError(f"url is {self.url!r}: give an address with its scheme, as in -a url=https://example.org/")
         self._links = LinkExtractor()
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Return the spider of a crawler.
+
+        Raises:
+            SettingError: the list that SIMCRAWL_RECRAWL names cannot be read.
+        """
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        # Its requests take the place of `start`, which would say where to stay.
+        if listed := Config.from_settings(crawler.settings.get).recrawl:
+            spider.allowed_domains = _hosts_of(recrawl_requests(listed))
+        return spider
+
     async def start(self) -> AsyncIterator[Any]:
         """Yield the site's first page, and those of the list.
 
@@ -56,7 +71,7 @@ class SiteSpider(Spider):
         if not self.url and not listed:
             raise SettingError("the site spider needs a url: scrapy crawl site -a url=https://example.org/, or urls=FILE with one a line")
         first = [Request(self.url, dont_filter=True)] if self.url else []
-        self.allowed_domains = sorted({urlsplit(request.url).hostname or "" for request in (*first, *listed)})
+        self.allowed_domains = _hosts_of((*first, *listed))
         for request in (*first, *listed):
             yield request
 
@@ -75,6 +90,10 @@ class SiteSpider(Spider):
         if found is None or found.page is None or found.reason in _UNTOUCHED:
             return None
         return await run_in_thread(main_text, response.body, response.encoding)
+
+
+def _hosts_of(requests: Iterable[Request]) -> list[str]:
+    return sorted({urlsplit(request.url).hostname or "" for request in requests})
 
 
 def page_item(response: Response, text: str | None) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""What a store remembers of a crawl, while the crawl is still ending."""
+
+from __future__ import annotations
+
+import sys
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simcrawl.config import Config
+from simcrawl.crawl.history import History
+from simcrawl.recipes import resolve
+from simcrawl.rule import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def impatient() -> Iterator[None]:
+    """Threads that take turns all the time."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_other_components_set_their_last_stats_meanwhile() -> None:
+    stats, ended = {f"simcrawl/{number}": number for number in range(50)}, Event()
+
+    def others() -> None:
+        while not ended.is_set():
+            for number in range(3_000):
+                stats[f"other/{number}"] = number
+            for number in range(3_000):
+                del stats[f"other/{number}"]
+
+    thread = Thread(target=others)
+    thread.start()
+    try:
+        for _ in range(1_000):
+            record = History().record({}, stats, Config.from_settings(lambda _: None), Rule.of(resolve()))
+            assert len(record["stats"]) == 50
+    finally:
+        ended.set()
+        thread.join()
