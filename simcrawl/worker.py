@@ -185,7 +185,8 @@ def _prepare(options: Mapping[str, Any], max_bytes: int) -> None:
     import simcrawl.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
 
     options["recipe"].load_extractor()
-    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard), hard))
 
 
 def _memory() -> int:
