@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Self
 
-from rich.console import Console
 from rich.filesize import decimal
-from rich.table import Table
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.project import inside_project
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
 
+    from rich.table import Table
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -90,7 +89,7 @@ class Progress:
         """Print the summary where the log goes to a terminal, and log what the crawl came to and what to do next."""
         counts = Counts.of(self._session.stats)
         if terminal := _log_terminal():
-            Console(file=terminal).print(_table(self._session.stats, counts))
+            _print(terminal, _table(self._session.stats, counts))
         if not counts.copies:
             self._log("None of %(checked)d pages is a copy of another", {"checked": counts.checked})
             return
@@ -138,7 +137,15 @@ def _log_terminal() -> TextIO | None:
     return None
 
 
+def _print(terminal: TextIO, table: Table) -> None:
+    from rich.console import Console  # noqa: PLC0415 - as below
+
+    Console(file=terminal).print(table)
+
+
 def _table(stats: Any, counts: Counts) -> Table:
+    from rich.table import Table  # noqa: PLC0415 - few crawls have a terminal, and all have to hold what they load
+
     table = Table(title="simcrawl", title_justify="left", show_header=False)
     table.add_column()
     table.add_column(justify="right")
