@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
-from simcrawl.crawl.session import Session
+from simcrawl.crawl.session import YIELDED, Session
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -40,9 +40,10 @@ class NearDuplicateDownloaderMiddleware:
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the response, unchanged, once its verdict is known."""
+        yielded = bool(request.meta.pop(YIELDED, False))
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is not NO_CALLBACK and skip_reason(request, response) is None:
-            await self._session.judge(request, response, never_drop=_never_dropped(request))
+            await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
         return response
 
 

@@ -8,7 +8,6 @@ from itertools import count
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
@@ -101,6 +100,8 @@ class NearDuplicateItemPipeline:
         return item
 
     def _text(self, item: Any) -> str | None:
+        from itemadapter import ItemAdapter  # noqa: PLC0415 - brings all libraries of item types; most crawls do not need this pipeline
+
         text = ItemAdapter(item).get(self._field) if ItemAdapter.is_item(item) else None
         return text if isinstance(text, str) else None
 

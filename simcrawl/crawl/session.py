@@ -43,7 +43,8 @@ logger = logging.getLogger(__name__)
 
 # How long a page waits for the page that it is a copy of to be done with. Then it is kept.
 _UNSURE_WAIT = 1.0
-_MARKS = ("depth", "is_start_request")
+YIELDED = "_simcrawl_yielded"
+"""Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
 
 
 _LIMITS = {
@@ -177,12 +178,14 @@ class Session:
 
     # ---- verdicts
 
-    async def judge(self, request: Request, response: Response, *, never_drop: bool) -> None:
+    async def judge(self, request: Request, response: Response, *, never_drop: bool, yielded: bool) -> None:
         """Find the verdict on a page and bind it to its request. Never raises for a page or a store."""
         self._end_abandoned()
         started = monotonic()
+        # A callback that downloads a page itself would wait for its own end. Such a request has no callback, and no spider yielded it.
+        patience = self.config.max_page_seconds if yielded or request.callback is not None else _UNSURE_WAIT
         try:
-            case = await self._case(request, response, never_drop=never_drop)
+            case = await self._case(request, response, never_drop=never_drop, patience=patience)
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
@@ -194,7 +197,7 @@ class Session:
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
 
-    async def _case(self, request: Request, response: Response, *, never_drop: bool) -> Case:
+    async def _case(self, request: Request, response: Response, *, never_drop: bool, patience: float) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
         url = response.url if request.method == "GET" else f"{request.method} {response.url}"
         encoding = getattr(response, "encoding", None)
@@ -204,7 +207,6 @@ class Session:
         if isinstance(page, Abstention) and page.reason in _LIMITS:
             self._warn(page.reason, _LIMITS[page.reason], response.url)
         again = partial(self._store_workers.run, claim, page)
-        patience = self.config.max_page_seconds if _surely_scheduled(request) else _UNSURE_WAIT
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
         return Case(replace(admission.verdict, page=page), admission.claim, callback=callback)
@@ -384,12 +386,6 @@ class Session:
             with self._closing:
                 self._closed = True
                 self.store.close()
-
-
-def _surely_scheduled(request: Request) -> bool:
-    # A callback that downloads a page itself would wait for its own end. Such a request has no callback, and did not pass the spider
-    # middlewares that leave these marks. Not by the scheduler's signal: it comes for every link, and a page has a hundred of them.
-    return request.callback is not None or not request.meta.keys().isdisjoint(_MARKS)
 
 
 async def wait_for_original(

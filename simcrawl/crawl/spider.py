@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy import Request
 
 from simcrawl.crawl.downloader import skip_reason
-from simcrawl.crawl.session import NearDuplicate, Session, case_of
+from simcrawl.crawl.session import YIELDED, NearDuplicate, Session, case_of
 from simcrawl.rule import Kind, Verdict
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class NearDuplicateSpiderMiddleware:
     def _passes(self, entry: Any, case: Case) -> bool:
         verdict = case.verdict
         if isinstance(entry, Request):
+            if entry.callback is None:
+                entry.meta[YIELDED] = True
             if verdict.drop_page or verdict.drop_outlinks:
                 self._inc("outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed")
             return not verdict.drop_outlinks

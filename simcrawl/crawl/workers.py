@@ -207,7 +207,8 @@ class PageWorkers:
     ) -> tuple[Page, Admission | None]:
         """Return a page made as the detector makes it, and what `claim` says of it, in one visit to a thread.
 
-        A page that takes its worker along is an abstention; one that takes too long, too, and it is not claimed.
+        A page that takes its worker along, or too long, is an abstention. The latter is not claimed, nor is a page for which the store
+        takes too long: that is left to the caller.
 
         Raises:
             StoreError: the store cannot be read.
@@ -215,9 +216,13 @@ class PageWorkers:
         self._queue += 1
         self.queue_max = max(self.queue_max, self._queue)
         patience = _PROCESS_PATIENCE + 2 * self._config.max_page_seconds if self.processes else self._config.max_page_seconds
+        made: list[Page] = []
         try:
-            return await self._threads.run_within(patience, _withdraw, self._judge, monotonic(), body, url, encoding, claim)
+            return await self._threads.run_within(patience, _withdraw, self._judge, monotonic(), made, (body, url, encoding), claim)
         except TimeoutError:
+            if made:
+                # It was the store that took too long.
+                return made[0], None
             detector = self._detector
             too_slow = abstain(body, url=url, recipe=detector.recipe, seed=detector.store.header.seed, reason=Reason.TOO_SLOW)
             return detector.remember(too_slow), None
@@ -225,12 +230,12 @@ class PageWorkers:
             self._queue -= 1
 
     def _judge(
-        self, queued: float, body: bytes, url: str, encoding: str | None, claim: Callable[[Page], Admission]
+        self, queued: float, made: list[Page], source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission]
     ) -> tuple[Page, Admission]:
         self.seconds_in_queue += monotonic() - queued
         detector = self._detector
-        page = detector.recall(body, url=url) or detector.remember(self._extract(body, url, encoding))
-        return page, claim(page)
+        made.append(detector.recall(source[0], url=source[1]) or detector.remember(self._extract(*source)))
+        return made[0], claim(made[0])
 
     def _extract(self, body: bytes, url: str, encoding: str | None) -> Page:
         # A body that is too large is refused at a glance: it need not go through a socket first.
@@ -272,8 +277,9 @@ class PageWorkers:
         """Return what there is to tell: names below `simcrawl/`, and numbers."""
         restarts, seconds = Counter[str](), dict(self._detector.seconds) | {"queue": self.seconds_in_queue}
         for worker in self._all:
-            restarts.update(worker.restarts)
-            for stage, more in worker.seconds.items():
+            # Copies: a thread may be changing them.
+            restarts.update(dict(worker.restarts))
+            for stage, more in dict(worker.seconds).items():
                 seconds[stage] += more
         told: dict[str, float] = {f"seconds/{stage}": round(number, 3) for stage, number in seconds.items()}
         told |= {f"workers/restarts/{why}": count for why, count in restarts.items()}

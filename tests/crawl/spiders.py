@@ -7,7 +7,7 @@ import re
 import signal
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import FormRequest, Request, Spider, signals as scrapy_signals
 from scrapy.exceptions import DropItem, IgnoreRequest
@@ -19,6 +19,7 @@ import simcrawl
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
@@ -166,6 +167,37 @@ class Inline(Base):
             self.note("inline", [copy.url, copy.status, len(copy.body)])
         for entry in self.follow(response):
             yield entry
+
+
+class Marks(Inline):
+    """Notes what `Request.meta` of each page has of simcrawl's, before and after the page was judged."""
+
+    name = "marks"
+
+    async def parse(self, response: Response, **_: Any) -> Any:
+        self.note("after", [response.url, *_ours(response.meta)])
+        async for entry in super().parse(response):
+            yield entry
+
+
+class BeforeJudgement:
+    """A downloader middleware that is further from the engine than simcrawl's."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        spider: Any = self._crawler.spider
+        spider.note("before", [response.url, *_ours(request.meta)])
+        return response
+
+
+def _ours(meta: dict[str, Any]) -> list[str]:
+    return [key for key in meta if "simcrawl" in key]
 
 
 class Verdicts(Base):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simcrawl.crawl.session import YIELDED
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl, crawls
@@ -172,6 +173,17 @@ def test_a_download_inside_a_callback_always_arrives(site: Site, mode: str) -> N
     assert size > 1000
     assert outcome.paths("kept") == ["/", "/page"]
     assert outcome.pages()["checked"] == 2
+
+
+def test_a_request_that_a_spider_yields_is_told_from_one_that_a_callback_downloads(site: Site) -> None:
+    # The former may wait for the page that it is a copy of; the latter would wait for the callback that waits for it.
+    site.add("/", hub("/page"))
+    site.add("/page", page("7.4/en/protection"))
+    site.add("/copy", page("7.4/en/protection"))
+    settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.spiders.BeforeJudgement": 20}}
+    outcome = crawl("Marks", site.url(), settings=settings)
+    assert outcome.paths("before") == [("/",), ("/copy",), ("/page", YIELDED)]
+    assert outcome.paths("after") == [("/",), ("/page",)]
 
 
 def test_verdicts_can_be_read_in_a_callback(site: Site) -> None:
