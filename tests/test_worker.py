@@ -149,6 +149,24 @@ class _Own(Recipe):
     pass
 
 
+LIMITED = """
+import resource
+from simcrawl.pages import MAX_WORKER_BYTES
+from simcrawl.worker import Worker
+from tests.test_worker import BODY, _options
+
+resource.setrlimit(resource.RLIMIT_DATA, (MAX_WORKER_BYTES // 2, MAX_WORKER_BYTES // 2))
+worker = Worker(_options("auto"))
+print(type(worker.page(BODY)).__name__)
+worker.close()
+"""
+
+
+def test_a_limit_of_memory_that_the_user_has_set_holds_for_workers_too():
+    done = subprocess.run([sys.executable, "-c", LIMITED], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("PageFingerprint", 0), done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
