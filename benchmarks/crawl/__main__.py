@@ -1,7 +1,7 @@
 """Scrapy with and without simcrawl, in turns, on sites of this machine.
 
-    python -m benchmarks.crawl [--sites guide,manual,news] [--latencies 0,0.05] [--workers auto] [--rounds 3] [--count 1000]
-        [--site DIRECTORY] [--packages DIRECTORY]
+    python -m benchmarks.crawl [--sites guide,manual,news] [--latencies 0,0.05] [--delay 0] [--workers auto] [--rounds 3]
+        [--count 1000] [--site DIRECTORY] [--packages DIRECTORY]
 
 The server is a process of its own; every crawl is one, with a store of its own. Sites:
 
@@ -10,10 +10,11 @@ The server is a process of its own; every crawl is one, with a store of its own.
     manual    `--count` pages with the mark-up of that guide and every word replaced by another one, in each page another: no copies
     news      the same with the news pages of `benchmarks.quality.packages` (downloaded unless --packages names a copy)
 
-`--latencies`: seconds that the server waits before it answers. `--workers`: values of SIMCRAWL_WORKERS, each a contestant. 16 requests at a
-time. Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that without. CPU seconds are those of all
-processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory: peaks of resident memory, of the crawl's
-own process, and of the largest of the processes that it started.
+`--latencies`: seconds that the server waits before it answers. `--delay`: DOWNLOAD_DELAY, without which Scrapy asks for pages as fast as it
+can take them apart, however long the server waits: a crawl that waits for the network needs one. `--workers`: values of SIMCRAWL_WORKERS,
+each a contestant. 16 requests at a time. Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that
+without. CPU seconds are those of all processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory:
+peaks of resident memory, of the crawl's own process, and of the largest of the processes that it started.
 """
 
 from __future__ import annotations
@@ -57,14 +58,15 @@ def main() -> None:
         for kind in options.sites.split(","):
             for latency in options.latencies.split(","):
                 with serving(kind, _root(kind, options, work), options.count, float(latency)) as url:
-                    print(f"\n{kind}, {1000 * float(latency):.0f} ms\n")
-                    _print(_race(url, options.workers.split(","), options.rounds))
+                    print(f"\n{kind}, {1000 * float(latency):.0f} ms, delay {1000 * options.delay:.0f} ms\n")
+                    _print(_race(url, {"DOWNLOAD_DELAY": options.delay}, options.workers.split(","), options.rounds))
 
 
 def _options() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", default="guide,manual,news")
     parser.add_argument("--latencies", default="0,0.05")
+    parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--workers", default="auto")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--count", type=int, default=1000)
@@ -82,14 +84,14 @@ def _root(kind: str, options: Any, work: Path) -> Path:
     return site
 
 
-def _race(url: str, workers: list[str], rounds: int) -> dict[str, list[Result]]:
+def _race(url: str, pace: dict[str, float], workers: list[str], rounds: int) -> dict[str, list[Result]]:
     """Return the results of contestants that take turns."""
     results: dict[str, list[Result]] = {}
     for _ in range(rounds):
-        results.setdefault(WITHOUT, []).append(crawl("Everything", url, {}))
+        results.setdefault(WITHOUT, []).append(crawl("Everything", url, pace))
         for number in workers:
             with tempfile.TemporaryDirectory() as store:
-                settings = {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": f"lmdb://{store}", "SIMCRAWL_WORKERS": number}
+                settings = pace | {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": f"lmdb://{store}", "SIMCRAWL_WORKERS": number}
                 results.setdefault(f"workers {number}", []).append(crawl("Everything", url, settings))
     return results
 
