@@ -109,13 +109,18 @@ class LmdbStore(BaseStore):
         with mapped_errors(self.path), self._env.begin(buffers=True) as txn:
             yield Snapshot(txn, self._databases, self._tables, self.header)
 
+    _searches_bare = False
+
     def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
         # No context managers of our own here: they would cost a third of the look-up.
         try:
-            with self._env.begin() as txn:
+            with self._env.begin(buffers=True) as txn:
                 return self._tables.near(txn, fingerprint, distance)
         except (lmdb.Error, OSError) as exc:
             raise _own_error(self.path, exc) from exc
+
+    def _hold(self, fingerprint: int) -> None:
+        self._tables.hold(fingerprint)
 
     @contextmanager
     def _writer(self) -> Iterator[Writer]:
@@ -132,10 +137,12 @@ class LmdbStore(BaseStore):
             writer.put_bare(bare, known_new=self._tables.version(writer.txn) == self._own_version)
             for url, line in register.items():
                 writer.put_duplicate(url, line)
-            writer.finish()
+            change, moment = writer.finish(), writer.txn.id()
             version = self._tables.version(writer.txn)
         self._own_version = version
         self.late_duplicates += late
+        with self._deciding:
+            self._tables.settle(change, bare, moment - 1, moment)
 
     @contextmanager
     def _writer_beside_decisions(self) -> Iterator[Writer]:
@@ -143,7 +150,7 @@ class LmdbStore(BaseStore):
         with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             self._drop_dead_readers()
             before = txn.id() - 1
-            # From here to the commit nobody else commits, so that decisions find nothing to catch up with: the delta stands still.
+            # From here to the commit nobody else commits, so that decisions find nothing to catch up with: to the delta they only add.
             with self._deciding:
                 self._tables.catch_up(txn, before)
             yield Writer(txn, self._databases, self._tables, self.header)

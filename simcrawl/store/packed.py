@@ -33,6 +33,9 @@ _WORD = np.dtype("<u8")
 _FEW = 24
 # Fingerprints that are sorted at a time.
 _PART = 1 << 21
+# Candidates for which there are buffers.
+_ROOM = 4096
+_View = tuple["NDArray[np.uint64]", "NDArray[np.uint8]"]
 
 
 class Packer:
@@ -47,8 +50,8 @@ class Packer:
         self._plans: dict[int, tuple[tuple[int, ...], int]] = {}
         self._exact: dict[int, bool] = {}
         self._query = np.array(0, np.uint64)
-        self._differing = np.empty(1024, np.uint64)
-        self._apart = np.empty(1024, np.uint8)
+        self._differing, self._apart = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint8)
+        self._views: dict[int, _View] = {}
 
     def pack(self, fingerprint: int) -> bytes:
         """Return the words of a fingerprint."""
@@ -79,6 +82,11 @@ class Packer:
             for index, (key, radius) in enumerate(zip(self.keys(fingerprint), radii, strict=True))
         ]
 
+    def masks(self, distance: int) -> list[tuple[int, ...]]:
+        """Return for each table what to XOR a fingerprint's prefix with to get the prefixes of `probes`."""
+        radii, _ = self._plan(distance)
+        return [flips(table.prefix_bits, radius) for table, radius in zip(self.design.tables, radii, strict=True)]
+
     def probe_count(self, distance: int) -> int:
         """Return how many keys `probes` gives."""
         return self._plan(distance)[1]
@@ -102,17 +110,21 @@ class Packer:
         if count <= _FEW:
             others = unpack(f"<{count}Q", packed)
             return {other: apart for other in others if (apart := (other ^ fingerprint).bit_count()) <= distance}
-        if count > len(self._apart):
-            self._differing, self._apart = np.empty(2 * count, np.uint64), np.empty(2 * count, np.uint8)
-        candidates, apart = np.frombuffer(packed, _WORD), self._apart[:count]
+        candidates, (differing, apart) = np.frombuffer(packed, _WORD), self._views.get(count) or self._view(count)
         # An array without dimensions: a scalar costs a conversion at every call.
         self._query[()] = fingerprint
-        np.bitwise_count(np.bitwise_xor(candidates, self._query, self._differing[:count]), apart)
+        np.bitwise_count(np.bitwise_xor(candidates, self._query, differing), apart)
         # One pass for the usual answer, that there is nothing; `min` would take twice as long.
         if apart[apart.argmin()] > distance:
             return {}
         hits = np.flatnonzero(apart <= distance)
         return dict(zip(candidates[hits].tolist(), apart[hits].tolist(), strict=True))
+
+    def _view(self, count: int) -> _View:
+        """Return the buffers, cut to a length. Cuts are kept: to make one costs as much as to count bits."""
+        if count > _ROOM:
+            return np.empty(count, np.uint64), np.empty(count, np.uint8)
+        return self._views.setdefault(count, (self._differing[:count], self._apart[:count]))
 
     def _within_wide(self, packed: bytes, fingerprint: int, distance: int) -> dict[int, int]:
         candidates = np.frombuffer(packed, "<u8").reshape(-1, 2)
@@ -194,10 +206,12 @@ class Delta:
         self.packer = packer
         self.tables = [_Dense(table) if table.prefix_bits <= DENSE_BITS else _Sparse() for table in packer.design.tables]
         # The usual look-up reads these directly.
-        lists = [table.held for table in self.tables if isinstance(table, _Dense)]
-        aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables)
-        self._lists = lists if aligned and len(lists) == len(self.tables) else None
-        self._numbers = Struct(f">{len(lists)}H")
+        blocks = [position for table in packer.design.tables for position in table.order[: table.prefix_bits]]
+        aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables) and blocks == list(range(packer.design.bits))
+        self._lists = [table.held for table in self.tables if isinstance(table, _Dense)] if aligned else None
+        self._numbers, self._size = Struct(f">{len(self.tables)}H"), packer.design.bits // 8
+        # The prefixes that were looked up last: what is not found is added next.
+        self._last: tuple[int, tuple[int, ...]] = (-1, ())
 
     def add(self, rows: NDArray[np.uint64], prefixes: list[NDArray[Any]], masks: list[NDArray[np.bool_]]) -> None:
         """Add fingerprints that are not there: to each table those that its mask names, under its prefixes."""
@@ -210,6 +224,19 @@ class Delta:
                 for key, packed in self.packer.groups(table, rows[mask]):
                     held.add(key, packed)
 
+    def add_one(self, fingerprint: int) -> None:
+        """Add a fingerprint that is not there to every table."""
+        packed = self.packer.pack(fingerprint)
+        if self._lists:
+            last, numbers = self._last
+            if last != fingerprint:
+                numbers = self._numbers.unpack(fingerprint.to_bytes(self._size, "big"))
+            for held, number in zip(self._lists, numbers, strict=True):
+                held[number] += packed
+        else:
+            for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
+                table.add(key, packed)
+
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint from every table that has it."""
         packed = self.packer.pack(fingerprint)
@@ -220,14 +247,21 @@ class Delta:
         """Return whether the first table has a fingerprint."""
         return self.packer.holds(self.tables[0].get(self.packer.keys(fingerprint)[0]), fingerprint)
 
-    def own(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Return the packed fingerprints under one key in every table."""
+    def own(self, fingerprint: int) -> list[bytes]:
+        """Return the packed fingerprints that share a prefix with one, in every table."""
         if self._lists:
-            return list(map(getitem, self._lists, self._numbers.unpack(b"".join(keys))))
-        return [table.get(key) for table, key in zip(self.tables, keys, strict=True)]
+            numbers = self._numbers.unpack(fingerprint.to_bytes(self._size, "big"))
+            self._last = fingerprint, numbers
+            return list(map(getitem, self._lists, numbers))
+        return [table.get(key) for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True)]
 
-    def candidates(self, probes: list[Sequence[bytes]]) -> list[bytes]:
+    def candidates(self, fingerprint: int, distance: int) -> list[bytes]:
         """Return the packed fingerprints under the keys of `Packer.probes`."""
+        if self._lists:
+            numbers = self._numbers.unpack(fingerprint.to_bytes(self._size, "big"))
+            flipped = zip(self._lists, numbers, self.packer.masks(distance), strict=True)
+            return [held[number ^ mask] for held, number, masks in flipped for mask in masks]
+        probes = self.packer.probes(fingerprint, distance)
         return [found for table, keys in zip(self.tables, probes, strict=True) for key in keys if (found := table.get(key))]
 
 

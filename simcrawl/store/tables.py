@@ -3,7 +3,7 @@
 A commit appends its new fingerprints to the log, one record, and moves one slice or none of a table's share of the log into that
 table: random single inserts would write a page of the file per fingerprint and table. What the log has and a table has not yet stands in
 memory, in the *delta*; a mark per slice says up to which record it was folded. All of it changes in the transaction of its commit, so
-that every process finds out, from the log's tail and the marks, what the others did.
+that every process finds out, from the log's tail and the marks, what the others did. What it did itself it knows.
 
 Works on the transactions that it is given. Bytes: `docs/store-format.md`.
 """
@@ -101,8 +101,25 @@ def _checksum(rows: NDArray[np.uint64]) -> int:
     return int(np.sum(mixed ^ mixed >> np.uint64(31), dtype=np.uint64))
 
 
+_Item = tuple[bytes, bytes]
+"""A key of a table, and the packed fingerprints under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a transaction writes: fingerprints, and the marks and counters after it."""
+
+    added: Sequence[int]
+    removed: Sequence[int]
+    marks: NDArray[np.int64]
+    counters: Counters
+
+
 class PackedTables:
-    """The permuted tables of a store. The methods that look things up are not thread-safe; `chunks` and `problems` are."""
+    """The permuted tables of a store.
+
+    Look-ups, `hold` and `settle` are for one thread at a time; `write` may run beside them, `chunks` and `problems` always.
+    """
 
     def __init__(self, packer: Packer, databases: TableDatabases, *, memory: int | None = None) -> None:
         self.design = packer.design
@@ -112,6 +129,8 @@ class PackedTables:
         self._unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
         # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
         self._most_resident = room if all(table.prefix_bits <= DENSE_BITS for table in self.design.tables) else 0
+        # Fingerprints that this process has found to be new and not yet written. The delta has them, too: one look-up finds everything.
+        self._ahead: set[int] = set()
         self._forget()
 
     def _forget(self) -> None:
@@ -127,14 +146,13 @@ class PackedTables:
     # ---- reading
 
     def near(self, txn: Transaction[Any], fingerprint: int, distance: int) -> dict[int, int]:
-        """Return {fingerprint: distance} of all within the radius, as a read transaction sees them."""
+        """Return {fingerprint: distance} of all within the radius, as a read transaction sees them, or held."""
         if txn.id() != self._moment:
             self.catch_up(txn, txn.id())
         if self.packer.is_exact(distance):
-            keys = self.packer.keys(fingerprint)
-            found = self._delta.own(keys)
+            found = self._delta.own(fingerprint)
             if not self._resident:
-                found += map(txn.get, keys, _NOTHING, self._databases.tables)
+                found += map(txn.get, self.packer.keys(fingerprint), _NOTHING, self._databases.tables)
         elif self.packer.probe_count(distance) >= max(_MANY_PROBES, self._distinct):
             # One table read from end to end holds everything.
             found = list(self._everything(txn))
@@ -143,11 +161,11 @@ class PackedTables:
         return self.packer.within(b"".join(found), fingerprint, distance)
 
     def _candidates(self, txn: Transaction[Any], fingerprint: int, distance: int) -> list[bytes]:
-        get, probes = txn.get, self.packer.probes(fingerprint, distance)
+        found = self._delta.candidates(fingerprint, distance)
         if self._resident:
-            return self._delta.candidates(probes)
-        found = [get(key, b"", table) for table, keys in zip(self._databases.tables, probes, strict=True) for key in keys]
-        return found + self._delta.candidates(probes)
+            return found
+        get, probes = txn.get, self.packer.probes(fingerprint, distance)
+        return found + [get(key, b"", table) for table, keys in zip(self._databases.tables, probes, strict=True) for key in keys]
 
     def _everything(self, txn: Transaction[Any]) -> Iterator[bytes]:
         if not self._resident:
@@ -157,8 +175,10 @@ class PackedTables:
 
     def contains(self, txn: Transaction[Any], fingerprint: int) -> bool:
         """Return whether a fingerprint is stored, as a transaction sees it to whose beginning the delta is caught up."""
-        if self._resident or self._delta.contains(fingerprint):
-            return self._delta.contains(fingerprint)
+        if fingerprint not in self._ahead and self._delta.contains(fingerprint):
+            return True
+        if self._resident:
+            return False
         key = self.packer.keys(fingerprint)[0]
         return self.packer.holds(bytes(txn.get(key, b"", self._databases.tables[0])), fingerprint)
 
@@ -176,13 +196,68 @@ class PackedTables:
         """
         if moment == self._moment:
             return
+        counters, ahead = self.counters(txn), None
         try:
-            self._read_on(txn, self.counters(txn))
+            # Other things than fingerprints are written, too.
+            if self._moment < 0 or (counters.sequence, counters.loads) != (self._sequence, self._loads):
+                ahead = self._ahead.copy()
+                self._read_on(txn, counters)
         except BaseException:
             # Half of a tail must not be applied twice.
             self._forget()
+            self._ahead = self._ahead if ahead is None else ahead
             raise
         self._moment = moment
+
+    def hold(self, fingerprint: int) -> None:
+        """Let `near` find a fingerprint that it has just not found; `settle` ends that."""
+        # In this order: see `_fold`.
+        self._ahead.add(fingerprint)
+        self._delta.add_one(fingerprint)
+
+    def settle(self, change: Change | None, taken: Iterable[int], before: int, after: int) -> None:
+        """Bring the delta to a commit of this process: `before` is the one before it. `taken`: what was held and is now stored."""
+        try:
+            if change and self._moment == before:
+                self._adopt(change, set(taken), after)
+            else:
+                self._drop(self._ahead.intersection(taken))
+        except BaseException:
+            self._forget()
+            self._ahead.difference_update(taken)
+            raise
+
+    def _adopt(self, change: Change, taken: set[int], moment: int) -> None:
+        for fingerprint in set(change.removed) - self._ahead:
+            self._delta.discard(fingerprint)
+        # Somebody else had stored these.
+        self._drop((self._ahead & taken).difference(change.added))
+        self._lift([fingerprint for fingerprint in change.added if fingerprint not in self._ahead], np.zeros(self._marks.shape, bool))
+        if not self._resident and (moved := change.marks != self._marks).any():
+            self._clear(moved)
+            self._lift(list(self._ahead.union(change.added)), ~moved)
+        self._ahead.difference_update(change.added)
+        counters = change.counters
+        self._marks, self._sequence, self._distinct, self._moment = change.marks, counters.sequence, counters.distinct, moment
+        if self._resident and counters.distinct > self._most_resident:
+            self._forget()
+
+    def _drop(self, held: Iterable[int]) -> None:
+        for fingerprint in held:
+            self._ahead.discard(fingerprint)
+            self._delta.discard(fingerprint)
+
+    def _lift(self, fingerprints: list[int], spared: NDArray[np.bool_]) -> None:
+        """Add fingerprints to the delta, but for some slices."""
+        if fingerprints:
+            rows = words(fingerprints, bits=self.design.bits)
+            prefixes = [table.prefixes(rows) for table in self.design.tables]
+            parts = map(slices_of, self.design.tables, prefixes)
+            self._delta.add(rows, prefixes, [~own[part] for own, part in zip(spared, parts, strict=True)])
+
+    def _clear(self, moved: NDArray[np.bool_]) -> None:
+        for table, part in np.argwhere(moved).tolist():
+            self._delta.tables[table].clear(part)
 
     def _read_on(self, txn: Transaction[Any], counters: Counters) -> None:
         fits, marks = counters.distinct <= self._most_resident, self._read_marks(txn)
@@ -191,18 +266,32 @@ class PackedTables:
         if counters.loads != self._loads or (self._resident and not fits) or missed:
             self._forget()
         first = self._moment < 0
-        waiting = marks
+        waiting, moved, doubtful = marks, marks != self._marks, set[int]()
+        if first:
+            doubtful, self._ahead = self._ahead, doubtful
         if first and fits:
             self._read_tables(txn)
         elif self._resident:
             waiting = np.zeros_like(marks)
         else:
             # A slice is folded as a whole, up to the log's end of that time: what is newer stands in the tail read below.
-            for table, part in np.argwhere(marks != self._marks).tolist():
-                self._delta.tables[table].clear(part)
+            self._clear(moved)
+            self._lift(list(self._ahead), ~moved)
         for batch in _batches(self._tail(txn, int(marks.min()) if first else self._sequence)):
+            doubtful |= self._drop_all(batch.rows)
             self._apply(batch, waiting)
         self._marks, self._sequence, self._loads, self._distinct = marks, counters.sequence, counters.loads, counters.distinct
+        for fingerprint in doubtful:
+            if not self.contains(txn, fingerprint):
+                self.hold(fingerprint)
+
+    def _drop_all(self, rows: NDArray[np.uint64]) -> set[int]:
+        """Drop what is held of fingerprints that another process added or removed; return which."""
+        if not self._ahead:
+            return set()
+        found = self._ahead.intersection(int.from_bytes(packed, "little") for packed in self.packer.pieces(rows))
+        self._drop(found)
+        return found
 
     def _read_tables(self, txn: Transaction[Any]) -> None:
         self._resident = True
@@ -276,14 +365,17 @@ class PackedTables:
 
     # ---- writing
 
-    def write(self, txn: Transaction[Any], added: Sequence[int], removed: Sequence[int]) -> None:
-        """Add fingerprints that are not there and remove ones that are, in a transaction to whose beginning the delta is caught up."""
+    def write(self, txn: Transaction[Any], added: Sequence[int], removed: Sequence[int]) -> Change | None:
+        """Add fingerprints that are not there and remove ones that are, in a transaction to whose beginning the delta is caught up.
+
+        Returns what `settle` may be told once the transaction is committed; without it the delta catches up by reading.
+        """
         if not added and not removed:
-            return
+            return None
         old = self.counters(txn)
         gone, fresh = (words(some, bits=self.design.bits) for some in (removed, added))
         # First: what is folded is what the log held before.
-        self._fold(txn, self._due(old.logged, len(added)))
+        marks = self._fold(txn, self._due(old.logged, len(added)))
         for fingerprint in removed:
             self._remove(txn, fingerprint)
         records = [(kind, rows) for kind, rows in ((REMOVED, gone), (ADDED, fresh)) if len(rows)]
@@ -291,25 +383,44 @@ class PackedTables:
             value = _seal(_KIND.pack(kind) + rows.tobytes())
             txn.put(_SEQUENCE.pack(sequence), value, append=True, db=self._databases.log)
         new = replace(old, sequence=old.sequence + len(records), logged=old.logged + len(added))
-        self._count(txn, new, fresh, gone)
+        return Change(added, removed, marks, self._count(txn, new, fresh, gone))
 
     def _due(self, logged: int, more: int) -> int:
         """Return how many slices a commit folds, so that each has its turn once in so many fingerprints as may be unfolded."""
         slices = self._marks.size
         return min(slices, (logged + more) * slices // self._unfolded - logged * slices // self._unfolded)
 
-    def _fold(self, txn: Transaction[Any], count: int) -> None:
-        """Move what the delta holds of the slices that waited longest into their tables, and cut off the log what no slice needs."""
+    def _fold(self, txn: Transaction[Any], count: int) -> NDArray[np.int64]:
+        """Move what the delta has of the slices that waited longest into their tables, and cut off the log what no slice needs.
+
+        Returns the marks after it.
+        """
         if not count:
-            return
+            return self._marks
         marks = self._marks.copy()
-        for table, part in zip(*np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape), strict=True):
-            groups = self._delta.tables[table].items(part)
-            self._put(txn, int(table), groups, append=False) if self._resident else self._merge(txn, int(table), groups)
+        longest = np.transpose(np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape)).tolist()
+        found = [(table, part, self._delta.tables[table].items(part)) for table, part in longest]
+        # Read after the delta: what is held meanwhile is in both, or here alone.
+        ahead = words(list(self._ahead.copy()), bits=self.design.bits)
+        for table, part, items in found:
+            groups = self._without(items, table, part, ahead)
+            self._put(txn, table, groups, append=False) if self._resident else self._merge(txn, table, groups)
             marks[table, part] = self._sequence
         for table in np.flatnonzero((marks != self._marks).any(axis=1)).tolist():
             txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self._databases.state)
         self._trim(txn, int(marks.min()))
+        return marks
+
+    def _without(self, items: Iterable[_Item], index: int, part: int, rows: NDArray[np.uint64]) -> Iterator[_Item]:
+        """Yield the items of a slice without some fingerprints."""
+        table = self.design.tables[index]
+        dropped = dict(self.packer.groups(table, rows[slices_of(table, table.prefixes(rows)) == part]))
+        for key, packed in items:
+            rest = packed
+            for one in self.packer.pieces(self.packer.rows(dropped.get(key, b""))):
+                rest = self.packer.without(rest, one)
+            if rest:
+                yield key, rest
 
     def _trim(self, txn: Transaction[Any], needless: int) -> None:
         with txn.cursor(self._databases.log) as cursor:
@@ -339,11 +450,12 @@ class PackedTables:
             elif held:
                 txn.delete(key, db=table)
 
-    def _count(self, txn: Transaction[Any], old: Counters, added: NDArray[np.uint64], removed: NDArray[np.uint64]) -> None:
+    def _count(self, txn: Transaction[Any], old: Counters, added: NDArray[np.uint64], removed: NDArray[np.uint64]) -> Counters:
         distinct = old.distinct + len(added) - len(removed)
         total = (old.checksum + checksum(added) - checksum(removed)) % (1 << 64)
-        value = _COUNTERS.pack(*astuple(replace(old, distinct=distinct, checksum=total)))
-        txn.put(_COUNTERS_KEY, _seal(value), db=self._databases.state)
+        new = replace(old, distinct=distinct, checksum=total)
+        txn.put(_COUNTERS_KEY, _seal(_COUNTERS.pack(*astuple(new))), db=self._databases.state)
+        return new
 
     def load(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Add distinct fingerprints in bulk, those that are there left out; return which of them were there.
@@ -368,10 +480,11 @@ class PackedTables:
             return known
         table = self.design.tables[0]
         parts = slices_of(table, table.prefixes(rows))
-        unfolded = self._delta.tables[0]
+        ahead = words(list(self._ahead.copy()), bits=self.design.bits)
         for part in np.unique(parts).tolist():
             tables = () if self._resident else self._slice(txn, 0, part)
-            held = self.packer.rows(b"".join((*tables, *(packed for _, packed in unfolded.items(part)))))
+            unfolded = self._without(self._delta.tables[0].items(part), 0, part, ahead)
+            held = self.packer.rows(b"".join((*tables, *(packed for _, packed in unfolded))))
             if len(held):
                 here = np.flatnonzero(parts == part)
                 known[here] = _among(rows[here], held)
