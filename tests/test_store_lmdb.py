@@ -900,6 +900,18 @@ def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path)
         assert store.counts()["fingerprints"] == 1
 
 
+def test_a_fingerprint_that_is_loaded_after_it_was_removed_is_found(made: Path, monkeypatch: pytest.MonkeyPatch):
+    # However few are loaded go past the log, in which the removal still stands.
+    monkeypatch.setattr("simcrawl.store.tables._FEW", 0)
+    rebuild(made, "4")
+    with open_store(made) as store:
+        store.forget(A)
+        store.load_fingerprints([1])
+        assert store.query(1, 0) == [Match(1, 0)]
+        assert store.admit_fingerprint(1, 0) == Match(1, 0)
+        assert store.verify() == []
+
+
 # Verdicts taken back
 
 

@@ -129,13 +129,15 @@ class PackedTables:
         self._unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
         # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
         self._most_resident = room if all(table.prefix_bits <= DENSE_BITS for table in self.design.tables) else 0
-        # Fingerprints that this process has found to be new and not yet written. The delta has them, too: one look-up finds everything.
-        self._ahead: set[int] = set()
+        # Fingerprints that this process has found to be new and not yet written. The delta has them, too, so that one look-up finds
+        # everything: but for those that another process has stored since.
+        self._held: set[int] = set()
         self._forget()
 
     def _forget(self) -> None:
         """Begin again with nothing read."""
         self._delta = Delta(self.packer)
+        self._covered = self._held.copy()
         # Whether the delta holds everything, the tables' own part too.
         self._resident = False
         self._sequence = self._loads = self._distinct = 0
@@ -175,7 +177,8 @@ class PackedTables:
 
     def contains(self, txn: Transaction[Any], fingerprint: int) -> bool:
         """Return whether a fingerprint is stored, as a transaction sees it to whose beginning the delta is caught up."""
-        if fingerprint not in self._ahead and self._delta.contains(fingerprint):
+        ahead = fingerprint in self._held and fingerprint not in self._covered
+        if not ahead and self._delta.contains(fingerprint):
             return True
         if self._resident:
             return False
@@ -196,56 +199,69 @@ class PackedTables:
         """
         if moment == self._moment:
             return
-        counters, ahead = self.counters(txn), None
         try:
+            counters = self.counters(txn)
             # Other things than fingerprints are written, too.
             if self._moment < 0 or (counters.sequence, counters.loads) != (self._sequence, self._loads):
-                ahead = self._ahead.copy()
                 self._read_on(txn, counters)
         except BaseException:
             # Half of a tail must not be applied twice.
             self._forget()
-            self._ahead = self._ahead if ahead is None else ahead
             raise
         self._moment = moment
 
     def hold(self, fingerprint: int) -> None:
         """Let `near` find a fingerprint that it has just not found; `settle` ends that."""
         # In this order: see `_fold`.
-        self._ahead.add(fingerprint)
+        self._held.add(fingerprint)
         self._delta.add_one(fingerprint)
+
+    @property
+    def _ahead(self) -> set[int]:
+        """What the delta has and the store has not, a copy."""
+        return self._held - self._covered
 
     def settle(self, change: Change | None, taken: Iterable[int], before: int, after: int) -> None:
         """Bring the delta to a commit of this process: `before` is the one before it. `taken`: what was held and is now stored."""
         try:
+            ahead = self._ahead
             if change and self._moment == before:
-                self._adopt(change, set(taken), after)
-            else:
-                self._drop(self._ahead.intersection(taken))
+                self._adopt(change, ahead, after)
+                ahead.difference_update(change.added)
+            # Somebody else had stored these.
+            self._cover(ahead.intersection(taken))
         except BaseException:
             self._forget()
-            self._ahead.difference_update(taken)
             raise
+        finally:
+            self._held.difference_update(taken)
+            self._covered.difference_update(taken)
 
-    def _adopt(self, change: Change, taken: set[int], moment: int) -> None:
-        for fingerprint in set(change.removed) - self._ahead:
+    def _adopt(self, change: Change, ahead: set[int], moment: int) -> None:
+        self._lift([fingerprint for fingerprint in change.added if fingerprint not in ahead], np.zeros(self._marks.shape, bool))
+        for fingerprint in set(change.removed) - ahead:
             self._delta.discard(fingerprint)
-        # Somebody else had stored these.
-        self._drop((self._ahead & taken).difference(change.added))
-        self._lift([fingerprint for fingerprint in change.added if fingerprint not in self._ahead], np.zeros(self._marks.shape, bool))
         if not self._resident and (moved := change.marks != self._marks).any():
             self._clear(moved)
-            self._lift(list(self._ahead.union(change.added)), ~moved)
-        self._ahead.difference_update(change.added)
+            self._lift(list(ahead.union(change.added)), ~moved)
+        self._covered.update(self._held.intersection(change.added))
+        self._uncover(self._covered.intersection(change.removed))
         counters = change.counters
         self._marks, self._sequence, self._distinct, self._moment = change.marks, counters.sequence, counters.distinct, moment
         if self._resident and counters.distinct > self._most_resident:
             self._forget()
 
-    def _drop(self, held: Iterable[int]) -> None:
+    def _cover(self, held: Iterable[int]) -> None:
+        """Take what is held and stored out of the delta."""
         for fingerprint in held:
-            self._ahead.discard(fingerprint)
+            self._covered.add(fingerprint)
             self._delta.discard(fingerprint)
+
+    def _uncover(self, held: Iterable[int]) -> None:
+        """Put what is held and stored no more into the delta."""
+        for fingerprint in held:
+            self._covered.discard(fingerprint)
+            self._delta.add_one(fingerprint)
 
     def _lift(self, fingerprints: list[int], spared: NDArray[np.bool_]) -> None:
         """Add fingerprints to the delta, but for some slices."""
@@ -266,39 +282,33 @@ class PackedTables:
         if counters.loads != self._loads or (self._resident and not fits) or missed:
             self._forget()
         first = self._moment < 0
-        waiting, moved, doubtful = marks, marks != self._marks, set[int]()
-        if first:
-            doubtful, self._ahead = self._ahead, doubtful
-        if first and fits:
-            self._read_tables(txn)
-        elif self._resident:
+        waiting, moved, doubtful = marks, marks != self._marks, self._covered.copy() if first else set()
+        if self._resident:
             waiting = np.zeros_like(marks)
         else:
             # A slice is folded as a whole, up to the log's end of that time: what is newer stands in the tail read below.
             self._clear(moved)
             self._lift(list(self._ahead), ~moved)
         for batch in _batches(self._tail(txn, int(marks.min()) if first else self._sequence)):
-            doubtful |= self._drop_all(batch.rows)
+            doubtful |= self._held_of(batch.rows)
+            self._cover(self._ahead & doubtful)
             self._apply(batch, waiting)
+        if first and fits:
+            # Last: what the log says was removed is cut out of the tables, and may have been loaded into them since.
+            self._read_tables(txn)
         self._marks, self._sequence, self._loads, self._distinct = marks, counters.sequence, counters.loads, counters.distinct
-        for fingerprint in doubtful:
-            if not self.contains(txn, fingerprint):
-                self.hold(fingerprint)
+        self._uncover(fingerprint for fingerprint in doubtful if not self.contains(txn, fingerprint))
 
-    def _drop_all(self, rows: NDArray[np.uint64]) -> set[int]:
-        """Drop what is held of fingerprints that another process added or removed; return which."""
-        if not self._ahead:
-            return set()
-        found = self._ahead.intersection(int.from_bytes(packed, "little") for packed in self.packer.pieces(rows))
-        self._drop(found)
-        return found
+    def _held_of(self, rows: NDArray[np.uint64]) -> set[int]:
+        """Return what is held of fingerprints that another process added or removed."""
+        return self._held.intersection(int.from_bytes(packed, "little") for packed in self.packer.pieces(rows)) if self._held else set()
 
     def _read_tables(self, txn: Transaction[Any]) -> None:
         self._resident = True
         for held, table in zip(self._delta.tables, self._databases.tables, strict=True):
             with txn.cursor(table) as cursor:
                 for key, packed in cursor:
-                    held.replace(bytes(key), bytes(packed))
+                    held.add(bytes(key), bytes(packed))
 
     def _apply(self, batch: _Batch, marks: NDArray[np.int64]) -> None:
         if batch.kind == REMOVED:
@@ -401,7 +411,7 @@ class PackedTables:
         longest = np.transpose(np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape)).tolist()
         found = [(table, part, self._delta.tables[table].items(part)) for table, part in longest]
         # Read after the delta: what is held meanwhile is in both, or here alone.
-        ahead = words(list(self._ahead.copy()), bits=self.design.bits)
+        ahead = words(list(self._ahead), bits=self.design.bits)
         for table, part, items in found:
             groups = self._without(items, table, part, ahead)
             self._put(txn, table, groups, append=False) if self._resident else self._merge(txn, table, groups)
@@ -480,7 +490,7 @@ class PackedTables:
             return known
         table = self.design.tables[0]
         parts = slices_of(table, table.prefixes(rows))
-        ahead = words(list(self._ahead.copy()), bits=self.design.bits)
+        ahead = words(list(self._ahead), bits=self.design.bits)
         for part in np.unique(parts).tolist():
             tables = () if self._resident else self._slice(txn, 0, part)
             unfolded = self._without(self._delta.tables[0].items(part), 0, part, ahead)
