@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from simcrawl.simhash import hamming_distance, words
 from simcrawl.store import Header
 from simcrawl.store.lmdb_store import table_databases
-from simcrawl.store.packed import Packer
+from simcrawl.store.packed import Loading, Packer
 from simcrawl.store.tables import PackedTables
 
 if TYPE_CHECKING:
@@ -134,10 +134,37 @@ class TwoProcesses(RuleBasedStateMachine):
             self.admit_many(number, 70)
             self.commit(number, None, False, None, False)
 
+    @rule(number=processes, some=st.lists(fingerprints, max_size=5, unique=True), between=st.none() | fingerprints)
+    def load_past_the_delta(self, number: int, some: list[int], between: int | None) -> None:
+        """As a large load: in transactions between which others write, with a delta of its own."""
+        loaded = words(sorted({*some, *(self.noise.getrandbits(64) for _ in range(100))}), bits=self.bits)
+        process, tables = self.processes[number], self.processes[number].tables
+        loading = PackedTables(Packer(tables.design), tables.databases, memory=0, delta=Loading)
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in {"_FEW": 0, "_MOST_DIRECT": 0, "_FOLDED_BYTES": 1 << 12, "_RECORD": 30}.items():
+                patched.setattr(f"simcrawl.store.tables.{name}", value)
+            with self.env.begin(write=True, buffers=True) as txn:
+                loading.catch_up(txn, txn.id() - 1)
+                known = loading.load(txn, loaded)
+            assert known.tolist() == [fingerprint in self.stored for fingerprint in loaded[:, 0].tolist()]
+            self.stored.update(loaded[:, 0].tolist())
+            more = True
+            while more:
+                if between is not None:
+                    # Another one adds it, or removes it, or finds that it waits.
+                    self.commit(1 - number, None, False, between if between in self.stored else None, False)
+                    if between not in self.stored:
+                        self.add_a_page(1 - number, between)
+                    between = None
+                with self.env.begin(write=True, buffers=True) as txn:
+                    loading.catch_up(txn, txn.id() - 1)
+                    more = loading.fold_loaded(txn)
+                assert process.near(CROWD[0], 64).keys() == self.known_to(process)
+
     @rule()
     def write_something_else(self) -> None:
         with self.env.begin(write=True) as txn:
-            txn.put(b"other", self.noise.randbytes(8), db=self.processes[0].tables._databases.state)
+            txn.put(b"other", self.noise.randbytes(8), db=self.processes[0].tables.databases.state)
 
     @rule()
     def what_is_written_is_whole(self) -> None:
@@ -182,5 +209,5 @@ TestBothSmall = BothSmall.TestCase
 TestBothResident = BothResident.TestCase
 TestOutgrowsItsMemory = OutgrowsItsMemory.TestCase
 TestOtherDesign = OtherDesign.TestCase
-TestTwoProcesses.settings = TestBothSmall.settings = TestBothResident.settings = settings(stateful_step_count=20, max_examples=100)
+TestTwoProcesses.settings = TestBothSmall.settings = TestBothResident.settings = settings(stateful_step_count=20, max_examples=50)
 TestOutgrowsItsMemory.settings = TestOtherDesign.settings = TestTwoProcesses.settings

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import astuple, dataclass, replace
-from itertools import repeat, takewhile
+from itertools import chain, repeat, takewhile
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,11 +23,12 @@ from simcrawl.simhash import words
 from simcrawl.store.packed import DENSE_BITS, SLICES, Delta, Packer, first_key, slice_of, slices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lmdb import Transaction
     from numpy.typing import NDArray
 
+    from simcrawl.permutations import Design
 
 ADDED, REMOVED = 0, 1
 _CRC = Struct(">I")
@@ -48,8 +49,18 @@ _FEW = 4096
 # To walk through a table that is in memory costs as much as so many look-ups.
 _MANY_PROBES = 4096
 _NOTHING = repeat(b"")
-# Fingerprints that are summed up at a time.
+# Fingerprints that are summed up at a time, that a record of the log holds when many are loaded, and that are read of the log at a time.
 _CHUNK = 1 << 18
+_RECORD = 1 << 18
+_BATCH = 1 << 19
+# Up to so many in a store fingerprints are loaded in one transaction, which keeps in memory what it writes.
+_MOST_DIRECT = 1 << 21
+# What a fingerprint costs in memory, about, while many are loaded: sorted, in the log, and waiting to be folded.
+_LOADING_COST = 40
+_LEAST_LOADED = 1 << 16
+# A transaction that folds what was loaded writes so many bytes of the tables anew, or this part of them where that is more.
+_FOLDED_BYTES = 1 << 24
+_FOLDED_PART = 64
 
 
 class TableDatabases(NamedTuple):
@@ -84,9 +95,22 @@ class _Record(NamedTuple):
 def _room(packer: Packer, memory: int) -> int:
     """Return for how many fingerprints the memory suffices."""
     tables = packer.design.tables
-    if all(table.prefix_bits <= DENSE_BITS for table in tables):
+    if is_dense(packer.design):
         return max(0, memory - sum(_PLACE_COST << table.prefix_bits for table in tables)) // (packer.word * len(tables))
     return memory // (_KEY_COST * len(tables))
+
+
+def is_dense(design: Design) -> bool:
+    """Return whether a table has so few prefixes that any few thousand fingerprints are under most of them."""
+    return all(table.prefix_bits <= DENSE_BITS for table in design.tables)
+
+
+def most_loaded(design: Design, memory: int) -> int | None:
+    """Return how many fingerprints `PackedTables.load` should take at a time; None for all.
+
+    Tables that are not dense would be written anew, page by page, each time.
+    """
+    return max(_LEAST_LOADED, memory // _LOADING_COST) if is_dense(design) else None
 
 
 def checksum(rows: NDArray[np.uint64]) -> int:
@@ -121,14 +145,17 @@ class PackedTables:
     Look-ups, `hold` and `settle` are for one thread at a time; `write` may run beside them, `chunks` and `problems` always.
     """
 
-    def __init__(self, packer: Packer, databases: TableDatabases, *, memory: int | None = None) -> None:
+    def __init__(
+        self, packer: Packer, databases: TableDatabases, *, memory: int | None = None, delta: Callable[[Packer], Delta] = Delta
+    ) -> None:
         self.design = packer.design
         self.packer = packer
-        self._databases = databases
+        self.databases = databases
+        self._new_delta = delta
         room = _room(packer, MEMORY if memory is None else memory)
         self._unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
         # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
-        self._most_resident = room if all(table.prefix_bits <= DENSE_BITS for table in self.design.tables) else 0
+        self._most_resident = room if is_dense(self.design) else 0
         # Fingerprints that this process has found to be new and not yet written. The delta has them, too, so that one look-up finds
         # everything: but for those that another process has stored since.
         self._held: set[int] = set()
@@ -136,7 +163,7 @@ class PackedTables:
 
     def _forget(self) -> None:
         """Begin again with nothing read."""
-        self._delta = Delta(self.packer)
+        self._delta = self._new_delta(self.packer)
         self._covered = self._held.copy()
         # Whether the delta holds everything, the tables' own part too.
         self._resident = False
@@ -154,7 +181,7 @@ class PackedTables:
         if self.packer.is_exact(distance):
             found = self._delta.own(fingerprint)
             if not self._resident:
-                found += map(txn.get, self.packer.keys(fingerprint), _NOTHING, self._databases.tables)
+                found += map(txn.get, self.packer.keys(fingerprint), _NOTHING, self.databases.tables)
         elif self.packer.probe_count(distance) >= max(_MANY_PROBES, self._distinct):
             # One table read from end to end holds everything.
             found = list(self._everything(txn))
@@ -167,11 +194,11 @@ class PackedTables:
         if self._resident:
             return found
         get, probes = txn.get, self.packer.probes(fingerprint, distance)
-        return found + [get(key, b"", table) for table, keys in zip(self._databases.tables, probes, strict=True) for key in keys]
+        return found + [get(key, b"", table) for table, keys in zip(self.databases.tables, probes, strict=True) for key in keys]
 
     def _everything(self, txn: Transaction[Any]) -> Iterator[bytes]:
         if not self._resident:
-            with txn.cursor(self._databases.tables[0]) as cursor:
+            with txn.cursor(self.databases.tables[0]) as cursor:
                 yield from map(bytes, cursor.iternext(keys=False, values=True))
         yield from self._delta.tables[0].values()
 
@@ -183,7 +210,7 @@ class PackedTables:
         if self._resident:
             return False
         key = self.packer.keys(fingerprint)[0]
-        return self.packer.holds(bytes(txn.get(key, b"", self._databases.tables[0])), fingerprint)
+        return self.packer.holds(bytes(txn.get(key, b"", self.databases.tables[0])), fingerprint)
 
     def is_held(self, txn: Transaction[Any], fingerprint: int) -> bool:
         """Return whether a fingerprint is stored, as a read transaction sees it."""
@@ -200,10 +227,7 @@ class PackedTables:
         if moment == self._moment:
             return
         try:
-            counters = self.counters(txn)
-            # Other things than fingerprints are written, too.
-            if self._moment < 0 or (counters.sequence, counters.loads) != (self._sequence, self._loads):
-                self._read_on(txn, counters)
+            self._read_on(txn, self.counters(txn))
         except BaseException:
             # Half of a tail must not be applied twice.
             self._forget()
@@ -305,7 +329,7 @@ class PackedTables:
 
     def _read_tables(self, txn: Transaction[Any]) -> None:
         self._resident = True
-        for held, table in zip(self._delta.tables, self._databases.tables, strict=True):
+        for held, table in zip(self._delta.tables, self.databases.tables, strict=True):
             with txn.cursor(table) as cursor:
                 for key, packed in cursor:
                     held.add(bytes(key), bytes(packed))
@@ -321,7 +345,7 @@ class PackedTables:
 
     def _tail(self, txn: Transaction[Any], after: int) -> Iterator[_Record]:
         """Yield the records of the log after one of them."""
-        with txn.cursor(self._databases.log) as cursor:
+        with txn.cursor(self.databases.log) as cursor:
             if cursor.set_range(_SEQUENCE.pack(after + 1)):
                 for key, value in cursor:
                     sealed = _unseal(value, "a record of the log")
@@ -331,7 +355,7 @@ class PackedTables:
                     yield _Record(_SEQUENCE.unpack(key)[0], kind, self.packer.rows(sealed[_KIND.size :]))
 
     def _read_marks(self, txn: Transaction[Any]) -> NDArray[np.int64]:
-        rows = [txn.get(_mark_key(table), db=self._databases.state) for table in range(len(self.design.tables))]
+        rows = [txn.get(_mark_key(table), db=self.databases.state) for table in range(len(self.design.tables))]
         read = [np.zeros(SLICES, ">i8") if row is None else np.frombuffer(_unseal(row, "the marks"), ">i8") for row in rows]
         return np.array(read, np.int64)
 
@@ -341,7 +365,7 @@ class PackedTables:
         Raises:
             StoreCorruptError: they fail their checksum.
         """
-        found = txn.get(_COUNTERS_KEY, db=self._databases.state)
+        found = txn.get(_COUNTERS_KEY, db=self.databases.state)
         return Counters() if found is None else Counters(*_COUNTERS.unpack(_unseal(found, "the counters")))
 
     def version(self, txn: Transaction[Any]) -> tuple[int, int]:
@@ -353,7 +377,7 @@ class PackedTables:
     def chunks(self, txn: Transaction[Any], size: int) -> Iterator[NDArray[np.uint64]]:
         """Yield every fingerprint once, in chunks of about `size`, as a transaction sees them."""
         packed = bytearray()
-        with txn.cursor(self._databases.tables[0]) as cursor:
+        with txn.cursor(self.databases.tables[0]) as cursor:
             for held in cursor.iternext(keys=False, values=True):
                 packed += held
                 if len(packed) >= size * self.packer.word:
@@ -382,18 +406,22 @@ class PackedTables:
         """
         if not added and not removed:
             return None
-        old = self.counters(txn)
         gone, fresh = (words(some, bits=self.design.bits) for some in (removed, added))
         # First: what is folded is what the log held before.
-        marks = self._fold(txn, self._due(old.logged, len(added)))
+        marks = self._fold(txn, self._due(self.counters(txn).logged, len(added)))
         for fingerprint in removed:
             self._remove(txn, fingerprint)
-        records = [(kind, rows) for kind, rows in ((REMOVED, gone), (ADDED, fresh)) if len(rows)]
+        return Change(added, removed, marks, self._log(txn, fresh, gone))
+
+    def _log(self, txn: Transaction[Any], fresh: NDArray[np.uint64], gone: NDArray[np.uint64]) -> Counters:
+        """Append records to the log, and count what they say."""
+        old = self.counters(txn)
+        pieces = [fresh[start : start + _RECORD] for start in range(0, len(fresh), _RECORD)]
+        records = [(kind, rows) for kind, rows in ((REMOVED, gone), *((ADDED, piece) for piece in pieces)) if len(rows)]
         for sequence, (kind, rows) in enumerate(records, old.sequence + 1):
             value = _seal(_KIND.pack(kind) + rows.tobytes())
-            txn.put(_SEQUENCE.pack(sequence), value, append=True, db=self._databases.log)
-        new = replace(old, sequence=old.sequence + len(records), logged=old.logged + len(added))
-        return Change(added, removed, marks, self._count(txn, new, fresh, gone))
+            txn.put(_SEQUENCE.pack(sequence), value, append=True, db=self.databases.log)
+        return self._count(txn, replace(old, sequence=old.sequence + len(records), logged=old.logged + len(fresh)), fresh, gone)
 
     def _due(self, logged: int, more: int) -> int:
         """Return how many slices a commit folds, so that each has its turn once in so many fingerprints as may be unfolded."""
@@ -413,11 +441,11 @@ class PackedTables:
         # Read after the delta: what is held meanwhile is in both, or here alone.
         ahead = words(list(self._ahead), bits=self.design.bits)
         for table, part, items in found:
-            groups = self._without(items, table, part, ahead)
+            groups = self._without(items, table, part, ahead) if len(ahead) else items
             self._put(txn, table, groups, append=False) if self._resident else self._merge(txn, table, groups)
             marks[table, part] = self._sequence
         for table in np.flatnonzero((marks != self._marks).any(axis=1)).tolist():
-            txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self._databases.state)
+            txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self.databases.state)
         self._trim(txn, int(marks.min()))
         return marks
 
@@ -433,26 +461,32 @@ class PackedTables:
                 yield key, rest
 
     def _trim(self, txn: Transaction[Any], needless: int) -> None:
-        with txn.cursor(self._databases.log) as cursor:
+        with txn.cursor(self.databases.log) as cursor:
             while cursor.first() and _SEQUENCE.unpack(cursor.key())[0] <= needless:
                 cursor.delete()
 
     def _merge(self, txn: Transaction[Any], index: int, groups: Iterable[tuple[bytes, bytes]]) -> None:
         """Append groups, in the order of their keys, to what a table has under these keys."""
-        table = self._databases.tables[index]
-        if not txn.stat(table)["entries"]:
+        table, groups = self.databases.tables[index], iter(groups)
+        if (first := next(groups, None)) is None:
+            return
+        with txn.cursor(table) as cursor:
+            beyond = not cursor.last() or first[0] > bytes(cursor.key())
+        groups = chain((first,), groups)
+        if beyond:
+            # LMDB fills its pages to the last, where it would leave a third of them empty.
             self._put(txn, index, groups, append=True)
         else:
             self._put(txn, index, ((key, b"".join((txn.get(key, b"", table), packed))) for key, packed in groups), append=False)
 
     def _put(self, txn: Transaction[Any], index: int, groups: Iterable[tuple[bytes, bytes]], *, append: bool) -> None:
-        with txn.cursor(self._databases.tables[index]) as cursor:
+        with txn.cursor(self.databases.tables[index]) as cursor:
             cursor.putmulti(groups, append=append)
 
     def _remove(self, txn: Transaction[Any], fingerprint: int) -> None:
         """Remove a fingerprint from the tables that have it; the log's record removes it from deltas."""
         one = self.packer.pack(fingerprint)
-        for table, key in zip(self._databases.tables, self.packer.keys(fingerprint), strict=True):
+        for table, key in zip(self.databases.tables, self.packer.keys(fingerprint), strict=True):
             held = bytes(txn.get(key, b"", table))
             if rest := self.packer.without(held, one):
                 if rest != held:
@@ -464,24 +498,37 @@ class PackedTables:
         distinct = old.distinct + len(added) - len(removed)
         total = (old.checksum + checksum(added) - checksum(removed)) % (1 << 64)
         new = replace(old, distinct=distinct, checksum=total)
-        txn.put(_COUNTERS_KEY, _seal(_COUNTERS.pack(*astuple(new))), db=self._databases.state)
+        txn.put(_COUNTERS_KEY, _seal(_COUNTERS.pack(*astuple(new))), db=self.databases.state)
         return new
 
     def load(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Add distinct fingerprints in bulk, those that are there left out; return which of them were there.
 
-        In a transaction to whose beginning the delta is caught up. Many go to the tables directly, a table after the other.
+        In a transaction to whose beginning the delta is caught up. Many go to the tables directly, a table after the other, unless these
+        would have to be written anew: then call `fold_loaded` until there is nothing to do.
         """
         known = self._known(txn, rows)
         fresh = rows[~known] if known.any() else rows
         if len(fresh) < _FEW:
             self.write(txn, [int.from_bytes(row.tobytes(), "little") for row in fresh], [])
             return known
+        if is_dense(self.design) and self.counters(txn).distinct + len(fresh) > _MOST_DIRECT:
+            self._log(txn, fresh, fresh[:0])
+            return known
         for index, table in enumerate(self.design.tables):
             self._merge(txn, index, self.packer.groups(table, fresh))
         old = self.counters(txn)
         self._count(txn, replace(old, loads=old.loads + 1), fresh, fresh[:0])
         return known
+
+    def fold_loaded(self, txn: Transaction[Any]) -> bool:
+        """Fold some slices; return whether any has still to be folded. In a transaction like that of `load`."""
+        size = self.counters(txn).distinct * self.packer.word * len(self._marks)
+        most = max(_FOLDED_BYTES, size // _FOLDED_PART)
+        waiting = int(np.count_nonzero(self._marks < self._sequence))
+        count = min(waiting, max(1, most * self._marks.size // max(1, size)))
+        self._fold(txn, count)
+        return count < waiting
 
     def _known(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which fingerprints are stored."""
@@ -505,7 +552,7 @@ class PackedTables:
         return (packed for _, packed in self._items(txn, index, part))
 
     def _items(self, txn: Transaction[Any], index: int, part: int) -> Iterator[tuple[bytes, bytes]]:
-        with txn.cursor(self._databases.tables[index]) as cursor:
+        with txn.cursor(self.databases.tables[index]) as cursor:
             if cursor.set_range(first_key(part)):
                 for key, packed in takewhile(lambda item: slice_of(item[0]) == part, cursor):
                     yield bytes(key), bytes(packed)
@@ -565,7 +612,7 @@ def _batches(records: Iterable[_Record]) -> Iterator[_Batch]:
     """Join records of one kind that follow each other: opening a store costs one sort a table, not one a commit."""
     waiting: list[_Record] = []
     for record in records:
-        if waiting and waiting[-1].kind != record.kind:
+        if waiting and (waiting[-1].kind != record.kind or sum(len(one.rows) for one in waiting) >= _BATCH):
             yield _joined(waiting)
             waiting = []
         waiting.append(record)
