@@ -134,8 +134,13 @@ class TwoProcesses(RuleBasedStateMachine):
             self.admit_many(number, 70)
             self.commit(number, None, False, None, False)
 
-    @rule(number=processes, some=st.lists(fingerprints, max_size=5, unique=True), between=st.none() | fingerprints)
-    def load_past_the_delta(self, number: int, some: list[int], between: int | None) -> None:
+    @rule(
+        number=processes,
+        some=st.lists(fingerprints, max_size=5, unique=True),
+        between=st.none() | fingerprints,
+        unfolded=st.sampled_from([0, 200]),
+    )
+    def load_past_the_delta(self, number: int, some: list[int], between: int | None, unfolded: int) -> None:
         """As a large load: in transactions between which others write, with a delta of its own."""
         loaded = words(sorted({*some, *(self.noise.getrandbits(64) for _ in range(100))}), bits=self.bits)
         process, tables = self.processes[number], self.processes[number].tables
@@ -158,7 +163,7 @@ class TwoProcesses(RuleBasedStateMachine):
                     between = None
                 with self.env.begin(write=True, buffers=True) as txn:
                     loading.catch_up(txn, txn.id() - 1)
-                    more = loading.fold_loaded(txn)
+                    more = loading.fold_loaded(txn, unfolded)
                 assert process.near(CROWD[0], 64).keys() == self.known_to(process)
 
     @rule()

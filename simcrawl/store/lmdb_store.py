@@ -23,7 +23,7 @@ import lmdb
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header
-from simcrawl.store.packed import Loading, in_parts
+from simcrawl.store.packed import Loading, distinct, in_parts
 from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
 from simcrawl.store.tables import MEMORY, PackedTables, TableDatabases, most_loaded
 from simcrawl.store.truncation import filled_up, missing_bytes
@@ -185,23 +185,20 @@ class LmdbStore(BaseStore):
         return removed
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
+        if self._tables.is_few(len(fingerprints)):
+            with self._writer() as writer:
+                writer.load(distinct(fingerprints))
+            return
         # Not the store's own: the delta of these takes less memory, and answers no probes.
         tables = PackedTables(self._packer, self._tables.databases, memory=0, delta=Loading)
         for part in in_parts(fingerprints, self.header.bits, most_loaded(self.design, self._memory)):
-            self._load_part(tables, part)
-            while self._load_part(tables, part[:0]):
-                pass
-
-    def _load_part(self, tables: PackedTables, part: NDArray[np.uint64]) -> bool:
-        """Load fingerprints, or fold some of those that are; return whether there are more to fold."""
-        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
-            tables.catch_up(txn, txn.id() - 1)
-            if not len(part):
-                return tables.fold_loaded(txn)
-            writer = Writer(txn, self._databases, tables, self.header)
-            writer.load(part)
-            writer.finish()
-        return True
+            with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+                tables.catch_up(txn, txn.id() - 1)
+                writer = Writer(txn, self._databases, tables, self.header)
+                writer.load(part)
+                writer.finish()
+            with mapped_errors(self.path):
+                fold_loaded(self._env, tables, self._tables.unfolded)
 
     def _bind(self, recipe: str) -> None:
         if self.readonly:
@@ -480,6 +477,15 @@ def table_databases(env: lmdb.Environment, header: Header, *, create: bool = Tru
     """Return the databases of tables and the log."""
     tables = tuple(env.open_db(f"table{index}".encode(), create=create) for index in range(len(header.design_of_tables.tables)))
     return TableDatabases(env.open_db(b"log", create=create), env.open_db(b"state", create=create), tables)
+
+
+def fold_loaded(env: lmdb.Environment, tables: PackedTables, unfolded: int) -> None:
+    """Fold what was loaded, in as many transactions as it takes, until the log holds at most so many fingerprints."""
+    more = True
+    while more:
+        with env.begin(write=True, buffers=True) as txn:
+            tables.catch_up(txn, txn.id() - 1)
+            more = tables.fold_loaded(txn, unfolded)
 
 
 @contextmanager

@@ -153,7 +153,8 @@ class PackedTables:
         self.databases = databases
         self._new_delta = delta
         room = _room(packer, MEMORY if memory is None else memory)
-        self._unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
+        self.unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
+        """How many fingerprints the log may hold that are in no table."""
         # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
         self._most_resident = room if is_dense(self.design) else 0
         # Fingerprints that this process has found to be new and not yet written. The delta has them, too, so that one look-up finds
@@ -426,7 +427,7 @@ class PackedTables:
     def _due(self, logged: int, more: int) -> int:
         """Return how many slices a commit folds, so that each has its turn once in so many fingerprints as may be unfolded."""
         slices = self._marks.size
-        return min(slices, (logged + more) * slices // self._unfolded - logged * slices // self._unfolded)
+        return min(slices, (logged + more) * slices // self.unfolded - logged * slices // self.unfolded)
 
     def _fold(self, txn: Transaction[Any], count: int) -> NDArray[np.int64]:
         """Move what the delta has of the slices that waited longest into their tables, and cut off the log what no slice needs.
@@ -521,14 +522,18 @@ class PackedTables:
         self._count(txn, replace(old, loads=old.loads + 1), fresh, fresh[:0])
         return known
 
-    def fold_loaded(self, txn: Transaction[Any]) -> bool:
-        """Fold some slices; return whether any has still to be folded. In a transaction like that of `load`."""
+    def is_few(self, count: int) -> bool:
+        """Return whether so many are loaded as single ones are written."""
+        return count < _FEW
+
+    def fold_loaded(self, txn: Transaction[Any], unfolded: int) -> bool:
+        """Fold some slices if the log holds more than so many fingerprints; return whether it did. In a transaction like that of `load`."""
+        if sum(len(record.rows) for record in self._tail(txn, int(self._marks.min()))) <= unfolded:
+            return False
         size = self.counters(txn).distinct * self.packer.word * len(self._marks)
         most = max(_FOLDED_BYTES, size // _FOLDED_PART)
-        waiting = int(np.count_nonzero(self._marks < self._sequence))
-        count = min(waiting, max(1, most * self._marks.size // max(1, size)))
-        self._fold(txn, count)
-        return count < waiting
+        self._fold(txn, min(int(np.count_nonzero(self._marks < self._sequence)), max(1, most * self._marks.size // max(1, size))))
+        return True
 
     def _known(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which fingerprints are stored."""
