@@ -223,9 +223,9 @@ def _cut(positions: tuple[int, ...], blocks: int) -> list[tuple[int, ...]]:
 # Microseconds, from Python: a probe; a look-up among so many entries of all tables; a candidate. An insert into a table costs so many
 # look-ups, its share of the commit included: more where prefixes are long, for then a fingerprint rarely shares a place with another.
 # Fitted to the designs in docs/benchmarks.md.
-_PROBE, _CANDIDATE = 2.1, 0.0025
-_ENTRIES, _LOOK_UPS = (4e5, 4e6, 4e7, 1.2e8, 4e8), (0.62, 0.87, 1.6, 2.0, 2.4)
-_INSERT, _INSERT_LONG = 1.7, 4.0
+_PROBE, _CANDIDATE = 3.9, 0.004
+_ENTRIES, _LOOK_UPS = (4e5, 4e6, 4e7, 1.2e8, 4e8), (0.84, 1.16, 1.7, 1.75, 3.0)
+_INSERT, _INSERT_LONG = 0.86, 2.7
 _LONG = 16
 _MOST_BLOCKS = 12
 

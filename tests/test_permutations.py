@@ -165,16 +165,23 @@ def test_more_pages_make_longer_prefixes_worth_their_cost():
     assert chosen[0] == 16 < chosen[-1]
 
 
-# Microseconds of CPU, k = 3, with 1e5 and 1e6 stored: docs/benchmarks.md.
-MEASURED = {"4": (9, 11), "10": (34.4, 55), "16": (54.9, 89.6), "20": (70.4, 109), "3:1": (44.6, 45), "2:1": (55.8, 75)}
+# Microseconds of CPU, k = 3, with 1e5, 1e6 and 1e7 stored: docs/benchmarks.md.
+MEASURED = {
+    "4": (11.0, 10.8, 24.3),
+    "10": (49.7, 43.2, 75.3),
+    "16": (54.9, 89.6, 104.8),
+    "20": (70.4, 109.1, 205.2),
+    "3:1": (37.0, 42.4, 53.9),
+    "2:1": (67.5, 90.2, 124.3),
+}
 
 
 @pytest.mark.parametrize(
     ("name", "pages", "measured"),
-    [(name, pages, cost) for name, costs in MEASURED.items() for pages, cost in zip((10**5, 10**6), costs, strict=True)],
+    [(name, pages, cost) for name, costs in MEASURED.items() for pages, cost in zip((10**5, 10**6, 10**7), costs, strict=True)],
 )
 def test_the_cost_model_is_near_what_was_measured(name: str, pages: int, measured: float):
-    assert 0.55 < page_cost(design(name), 3, pages) / measured < 1.15
+    assert 0.7 < page_cost(design(name), 3, pages) / measured < 1.25
 
 
 @given(widths, st.integers(0, 8), st.integers(0, 10**10))

@@ -229,6 +229,16 @@ def test_a_fingerprint_that_does_not_fit_is_refused(store: Store, wide: int):
             call()
 
 
+def test_a_negative_radius_inserts_nothing_twice(store: Store):
+    store.admit_fingerprint(5)
+    store.sync()
+    with pytest.raises(ValueError, match="max_distance must be 0 or more, got -1"):
+        store.admit_fingerprint(5, -1)
+    store.sync()
+    assert store.counts()["fingerprints"] == 1
+    assert store.verify() == []
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_array_that_does_not_fit_is_refused(kind: str):
     with fresh_store(kind, bits=32) as store, pytest.raises(ValueError, match="no 32-bit fingerprint"):

@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 import lmdb
 import pytest
+from hypothesis import given, strategies as st
 
 from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.pages import PageFingerprint
 from simcrawl.rule import Kind, Match, Rule
+from simcrawl.simhash import words
 from simcrawl.store import Header, Store, open_store
 from simcrawl.store.lmdb_store import FORMAT, MAGIC
 from simcrawl.store.maintenance import rebuild
+from simcrawl.store.packed import in_parts
 from simcrawl.store.texts import pack
 from tests.strategies import RECIPE, page
 
@@ -888,6 +891,119 @@ def test_a_large_load_is_sorted_part_by_part(path: Path, bits: int, spread: int,
         assert store.verify() == []
 
 
+def load_in_parts(patched: pytest.MonkeyPatch, most: int, memory: int = 0) -> None:
+    """Let a load of a few thousand go as one of millions does."""
+    for name, value in {"_LEAST_LOADED": most, "_MOST_DIRECT": 0, "_FEW": 0, "_FOLDED_BYTES": 1 << 14, "MEMORY": memory}.items():
+        patched.setattr(f"simcrawl.store.tables.{name}", value)
+    patched.setattr("simcrawl.store.lmdb_store.MEMORY", memory)
+    patched.setattr("simcrawl.store.packed._BLOCK", 70)
+
+
+@given(st.data(), st.sampled_from([32, 40, 64, 96, 128]))
+def test_fingerprints_are_parted_into_distinct_ones_of_bounded_number(data: st.DataObject, bits: int):
+    # Most under few of the leading bits, and many of them equal.
+    spread = data.draw(st.sampled_from([8, bits - 3, bits]))
+    values = data.draw(st.lists(st.integers(0, 2**spread - 1), max_size=60).map(lambda some: some * 2))
+    most = data.draw(st.integers(1, 40))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("simcrawl.store.packed._BLOCK", data.draw(st.integers(1, 7)))
+        parts = [[int.from_bytes(row.tobytes(), "little") for row in part] for part in in_parts(words(values, bits=bits), bits, most)]
+    assert {one for part in parts for one in part} == set(values)
+    assert all(len(set(part)) == len(part) for part in parts)
+    assert all(0 < len(part) <= max(most + most // 32, 7) for part in parts)
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("spread", [20, 32])
+def test_a_load_in_parts_gives_what_one_gives(path: Path, bits: int, spread: int, monkeypatch: pytest.MonkeyPatch):
+    load_in_parts(monkeypatch, 600)
+    noise = Random(bits + spread)
+    held = [noise.getrandbits(spread) << noise.choice([0, bits - spread]) for _ in range(3_000)]
+    with open_store(path, bits=bits, sync_seconds=math.inf) as store:
+        for fingerprint in held[:50]:
+            store.admit_fingerprint(fingerprint, 0)
+        store.sync()
+        for fingerprint in held[50:100]:
+            store.admit_fingerprint(fingerprint, 0)
+        for start in (0, 1_000):
+            store.load_fingerprints(held[start : start + 2_000] + held[:10])
+            assert store.verify() == []
+        assert store.counts()["fingerprints"] == len(set(held))
+        assert all(fingerprint in {match.fingerprint for match in store.query_fingerprint(fingerprint ^ 0b101, 2)} for fingerprint in held)
+        store.sync()
+        assert store.verify() == []
+        assert store.counts()["fingerprints"] == len(set(held))
+
+
+LOAD_AND_DIE = """
+import os, signal, sys
+import pytest
+from simcrawl.store import open_store
+from simcrawl.store.packed import Loading
+from simcrawl.store.tables import PackedTables
+from tests.test_store_lmdb import load_in_parts, to_load
+path, steps, within = sys.argv[1:]
+steps, catch_up = int(steps), PackedTables.catch_up
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+def counted(self, txn, moment):
+    # A transaction of the load begins.
+    global steps
+    steps -= isinstance(self._delta, Loading)
+    if steps < 0 and within == "between":
+        die()
+    if steps < 0:
+        log, fold = PackedTables._log, PackedTables._fold
+        PackedTables._log = lambda *some: (log(*some), die())
+        PackedTables._fold = lambda *some: (fold(*some), die())
+    catch_up(self, txn, moment)
+PackedTables.catch_up = counted
+load_in_parts(pytest.MonkeyPatch(), 2_000)
+with open_store(path) as store:
+    store.load_fingerprints(to_load())
+print("done")
+"""
+
+
+def to_load() -> list[int]:
+    return [Random(9).getrandbits(64) ^ i * 0x9E3779B97F4A7C15 % 2**64 for i in range(5_000)]
+
+
+@pytest.mark.parametrize("within", ["within", "between"])
+@pytest.mark.parametrize("steps", [0, 1, 5, 12])
+def test_a_killed_load_leaves_a_whole_store_and_may_be_run_again(path: Path, steps: int, within: str):
+    held, died = set(to_load()), child(LOAD_AND_DIE, path, steps, within)
+    assert died.communicate(timeout=60)[0] == ""
+    assert died.returncode == -signal.SIGKILL
+    with open_store(path) as store:
+        assert store.verify() == []
+        found = {int(one) for chunk in store.fingerprint_chunks() for one in chunk[:, 0]}
+        assert found <= held
+        assert len(found) >= (1_000 if steps else 0)
+        store.load_fingerprints(to_load())
+        assert store.verify() == []
+        assert store.counts()["fingerprints"] == len(held)
+
+
+LOAD_WITHIN_MEMORY = """
+import resource, sys
+import numpy as np
+from pathlib import Path
+from simcrawl.store import open_store
+given = np.random.default_rng(1).integers(0, 2**64, 3_000_000, dtype=np.uint64)
+with open_store(sys.argv[1], memory=1 << 25) as store:
+    used = next(int(line.split()[1]) << 10 for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData"))
+    resource.setrlimit(resource.RLIMIT_DATA, (used + (int(sys.argv[2]) << 20),) * 2)
+    store.load_fingerprints(given)
+    print(store.counts()["fingerprints"])
+"""
+
+
+def test_a_load_stays_within_its_memory(path: Path):
+    # In one transaction it takes more than 220 MB.
+    assert child(LOAD_WITHIN_MEMORY, path, 190).communicate(timeout=120)[0] == "3000000\n"
+
+
 def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path):
     with open_store(path, sync_seconds=math.inf) as store:
         store.admit(page(A, 5), NEAR)
@@ -898,6 +1014,18 @@ def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path)
         store.sync()
         assert store.verify() == []
         assert store.counts()["fingerprints"] == 1
+
+
+def test_a_fingerprint_that_is_loaded_after_it_was_removed_is_found(made: Path, monkeypatch: pytest.MonkeyPatch):
+    # However few are loaded go past the log, in which the removal still stands.
+    monkeypatch.setattr("simcrawl.store.tables._FEW", 0)
+    rebuild(made, "4")
+    with open_store(made) as store:
+        store.forget(A)
+        store.load_fingerprints([1])
+        assert store.query(1, 0) == [Match(1, 0)]
+        assert store.admit_fingerprint(1, 0) == Match(1, 0)
+        assert store.verify() == []
 
 
 # Verdicts taken back

@@ -18,6 +18,7 @@ from simcrawl.rule import Rule
 from simcrawl.store import compact, open_store, rebuild
 from tests.samples import python
 from tests.strategies import page
+from tests.test_store_lmdb import load_in_parts
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 URLS = [f"http://a.test/{i}" for i in range(60)]
@@ -74,6 +75,14 @@ def test_a_rebuilt_store_holds_the_same_and_answers_the_same(path: Path, design:
         store.sync()
         assert store.verify() == []
     assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
+
+
+def test_a_large_store_is_rebuilt_in_parts(path: Path, monkeypatch: pytest.MonkeyPatch):
+    before = contents(path)
+    load_in_parts(monkeypatch, 700)
+    monkeypatch.setattr("simcrawl.store.maintenance.MEMORY", 0)
+    rebuild(path, "4")
+    assert contents(path) == before
 
 
 def test_a_store_is_rebuilt_by_its_url(path: Path):

@@ -2,8 +2,9 @@
 
     python -m benchmarks.store.large [--stored 1e8] [--admits 1e5] [--directory DIRECTORY]
 
-Needs 45 bytes of disk and 40 of memory a fingerprint, most of it for the load. Fingerprints are random, k = 3, with a durable commit every
-1000 of them. The load and the admits run in a process each; "memory" is what is not the file's, beyond what the process had before.
+Needs 65 bytes of disk a fingerprint, 8 of memory to draw them, and 300 MB for the load. Fingerprints are random, k = 3, with a durable
+commit every 1000 of them. The load and the admits run in a process each;
+"memory" is what is not the file's, beyond what the process had before.
 Microseconds a page are means over all, then medians and 99th percentiles of single calls, commits left out.
 """
 

@@ -225,13 +225,17 @@ class BaseStore(ABC):
     the threads of a process; what `sync` returned for is on disk (where the store has one).
     """
 
+    _searches_bare = True
+    """Whether the claims' index finds fingerprints without pages that are not yet written: otherwise `_near` does."""
+
     def __init__(self, header: Header, *, sync_seconds: float = 1.0) -> None:
         self.header = header
         self.design = header.design_of_tables
         self.sync_seconds = sync_seconds
         self.late_duplicates = 0
         self._packer = Packer(self.design)
-        self._index = PageIndex(self._packer)
+        self._index = PageIndex(self._packer, searches_bare=self._searches_bare)
+        self._beyond = 1 << header.bits
         self._recipe: Recipe | None = None
         self._claims: dict[str, Claim] = {}
         self._register: dict[str, Duplicate | None] = {}
@@ -248,7 +252,11 @@ class BaseStore(ABC):
 
     @abstractmethod
     def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
-        """Return {fingerprint: distance} of all committed fingerprints within the radius: `Reader.near` alone, and cheaper."""
+        """Return {fingerprint: distance} of all committed fingerprints within the radius, and of those held: see `_hold`."""
+
+    @abstractmethod
+    def _hold(self, fingerprint: int) -> None:
+        """Let `_near` find a fingerprint without a page that is yet to be written, unless the claims' index finds it."""
 
     @abstractmethod
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
@@ -382,7 +390,7 @@ class BaseStore(ABC):
             )
 
     def _check_fingerprint(self, fingerprint: int) -> int:
-        if not 0 <= fingerprint < 1 << self.header.bits:
+        if not 0 <= fingerprint < self._beyond:
             raise ValueError(f"{fingerprint} is no {self.header.bits}-bit fingerprint, which is what the store holds")
         return fingerprint
 
@@ -561,16 +569,20 @@ class BaseStore(ABC):
         While nothing can be written fingerprints are inserted in memory, a quarter of a million of them; further ones are only answered.
 
         Raises:
-            ValueError: the fingerprint is wider than the store's.
+            ValueError: the fingerprint is wider than the store's, or the radius is negative.
             StoreError: the store cannot be read, or a commit, which is tried every few seconds, failed.
         """
         self._check_fingerprint(fingerprint)
+        if max_distance < 0:
+            raise ValueError(f"max_distance must be 0 or more, got {max_distance}: what is not found is inserted, and it may be there")
         with self._deciding:
-            near = self._near(fingerprint, max_distance)
+            near, index = self._near(fingerprint, max_distance), self._index
             with self._lock:
-                near |= self._index.near(fingerprint, max_distance)
-                waiting = 0 if near else self._index.add_bare(fingerprint, _MOST_BARE_UNWRITTEN)
-        if waiting >= _MOST_BARE or monotonic() - self._last_commit >= self.sync_seconds:
+                if fresh := index.near(fingerprint, max_distance):
+                    near |= fresh
+                if not near and index.add_bare(fingerprint, _MOST_BARE_UNWRITTEN):
+                    self._hold(fingerprint)
+        if index.bare >= _MOST_BARE or monotonic() - self._last_commit >= self.sync_seconds:
             self.try_sync()
         return min((Match(other, apart) for other, apart in near.items()), key=_distance) if near else None
 

@@ -64,19 +64,34 @@ class PermutedTables:
         return [held[key] for held, keys in zip(self._tables, probes, strict=True) for key in keys if key in held]
 
 
-class PageIndex:
-    """Stored pages by URL, body, text and fingerprint: a `View` over a dictionary."""
+class UnsearchedSet:
+    """A set of fingerprints that somebody else finds."""
 
-    def __init__(self, packer: Packer) -> None:
+    def __init__(self) -> None:
+        self.all: set[int] = set()
+        self.add = self.all.add
+
+
+class PageIndex:
+    """Stored pages by URL, body, text and fingerprint: a `View` over a dictionary.
+
+    `searches_bare`: whether `near` finds fingerprints without pages, too.
+    """
+
+    def __init__(self, packer: Packer, *, searches_bare: bool = True) -> None:
         self._packer = packer
+        self._searches_bare = searches_bare
         self._pages: dict[str, StoredPage] = {}
         self._bodies: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._texts: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._fingerprints: defaultdict[int, dict[str, None]] = defaultdict(dict)
         self._tables = PermutedTables(packer)
-        self._bare = PermutedTables(packer)
+        self._bare = self._new_bare()
         # Those that a commit under way is writing: it drops them at once, not one by one.
-        self._taken = PermutedTables(packer)
+        self._taken = self._new_bare()
+
+    def _new_bare(self) -> PermutedTables | UnsearchedSet:
+        return PermutedTables(self._packer) if self._searches_bare else UnsearchedSet()
 
     def __len__(self) -> int:
         """Return the number of pages."""
@@ -132,11 +147,17 @@ class PageIndex:
                 self._tables.discard(page.fingerprint)
         return stored
 
-    def add_bare(self, fingerprint: int, most: float = inf) -> int:
-        """Add a fingerprint without a page, unless there are so many already; return how many there are that are not taken."""
-        if len(self._bare.all) + len(self._taken.all) < most:
-            self._bare.add(fingerprint)
+    @property
+    def bare(self) -> int:
+        """The number of fingerprints without pages that are not taken."""
         return len(self._bare.all)
+
+    def add_bare(self, fingerprint: int, most: float = inf) -> bool:
+        """Add a fingerprint without a page, unless there are so many already; return whether it was added."""
+        fits = len(self._bare.all) + len(self._taken.all) < most
+        if fits:
+            self._bare.add(fingerprint)
+        return fits
 
     def take_bare(self) -> list[int]:
         """Return the fingerprints without pages, to be written; they stay until `drop_taken`, and are taken again without it."""
@@ -145,12 +166,12 @@ class PageIndex:
                 self._taken.add(fingerprint)
         else:
             self._taken = self._bare
-        self._bare = PermutedTables(self._packer)
+        self._bare = self._new_bare()
         return list(self._taken.all)
 
     def drop_taken(self) -> None:
         """Remove the fingerprints that were taken."""
-        self._taken = PermutedTables(self._packer)
+        self._taken = self._new_bare()
 
     def page(self, url: str) -> StoredPage | None:
         """Return the page known under a URL."""
@@ -165,11 +186,12 @@ class PageIndex:
         return [self._pages[url] for url in self._texts.get(digest, ())]
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
-        """Return {fingerprint: distance} of all fingerprints within the radius, with pages or without."""
-        found: dict[int, int] = {}
-        for tables in (self._tables, self._bare, self._taken):
-            if tables.all:
-                found |= tables.within(fingerprint, distance)
+        """Return {fingerprint: distance} of all fingerprints within the radius."""
+        found = self._tables.within(fingerprint, distance) if self._tables.all else {}
+        if self._searches_bare:
+            for tables in (self._bare, self._taken):
+                if tables.all and isinstance(tables, PermutedTables):
+                    found |= tables.within(fingerprint, distance)
         return found
 
     def with_fingerprint(self, fingerprint: int) -> list[StoredPage]:

@@ -20,17 +20,18 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import lmdb
-import numpy as np
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header
+from simcrawl.store.packed import Loading, distinct, in_parts
 from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
-from simcrawl.store.tables import PackedTables, TableDatabases
+from simcrawl.store.tables import MEMORY, PackedTables, TableDatabases, most_loaded
 from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from simcrawl.rule import StoredPage
@@ -97,6 +98,7 @@ class LmdbStore(BaseStore):
         super().__init__(header, sync_seconds=sync_seconds)
         self.path = path
         self._env = env
+        self._memory = MEMORY if memory is None else memory
         self.readonly = bool(env.flags()["readonly"])
         self._databases = databases(env, create=not self.readonly)
         self._tables = PackedTables(self._packer, table_databases(env, header, create=not self.readonly), memory=memory)
@@ -109,13 +111,18 @@ class LmdbStore(BaseStore):
         with mapped_errors(self.path), self._env.begin(buffers=True) as txn:
             yield Snapshot(txn, self._databases, self._tables, self.header)
 
+    _searches_bare = False
+
     def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
         # No context managers of our own here: they would cost a third of the look-up.
         try:
-            with self._env.begin() as txn:
+            with self._env.begin(buffers=True) as txn:
                 return self._tables.near(txn, fingerprint, distance)
         except (lmdb.Error, OSError) as exc:
             raise _own_error(self.path, exc) from exc
+
+    def _hold(self, fingerprint: int) -> None:
+        self._tables.hold(fingerprint)
 
     @contextmanager
     def _writer(self) -> Iterator[Writer]:
@@ -132,10 +139,12 @@ class LmdbStore(BaseStore):
             writer.put_bare(bare, known_new=self._tables.version(writer.txn) == self._own_version)
             for url, line in register.items():
                 writer.put_duplicate(url, line)
-            writer.finish()
+            change, moment = writer.finish(), writer.txn.id()
             version = self._tables.version(writer.txn)
         self._own_version = version
         self.late_duplicates += late
+        with self._deciding:
+            self._tables.settle(change, bare, moment - 1, moment)
 
     @contextmanager
     def _writer_beside_decisions(self) -> Iterator[Writer]:
@@ -143,7 +152,7 @@ class LmdbStore(BaseStore):
         with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
             self._drop_dead_readers()
             before = txn.id() - 1
-            # From here to the commit nobody else commits, so that decisions find nothing to catch up with: the delta stands still.
+            # From here to the commit nobody else commits, so that decisions find nothing to catch up with: to the delta they only add.
             with self._deciding:
                 self._tables.catch_up(txn, before)
             yield Writer(txn, self._databases, self._tables, self.header)
@@ -176,8 +185,20 @@ class LmdbStore(BaseStore):
         return removed
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
-        with self._writer() as writer:
-            writer.load(_distinct(fingerprints))
+        if self._tables.is_few(len(fingerprints)):
+            with self._writer() as writer:
+                writer.load(distinct(fingerprints))
+            return
+        # Not the store's own: the delta of these takes less memory, and answers no probes.
+        tables = PackedTables(self._packer, self._tables.databases, memory=0, delta=Loading)
+        for part in in_parts(fingerprints, self.header.bits, most_loaded(self.design, self._memory)):
+            with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+                tables.catch_up(txn, txn.id() - 1)
+                writer = Writer(txn, self._databases, tables, self.header)
+                writer.load(part)
+                writer.finish()
+            with mapped_errors(self.path):
+                fold_loaded(self._env, tables, self._tables.unfolded)
 
     def _bind(self, recipe: str) -> None:
         if self.readonly:
@@ -270,15 +291,6 @@ class LmdbStore(BaseStore):
             self.sync()
         finally:
             self._env.close()
-
-
-def _distinct(fingerprints: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    if fingerprints.shape[1] > 1:
-        return np.unique(fingerprints, axis=0)
-    # Several times as fast as np.unique.
-    ordered = np.sort(fingerprints[:, 0])
-    fresh = ordered[1:] != ordered[:-1]
-    return (ordered if fresh.all() else ordered[np.concatenate(([True], fresh))]).reshape(-1, 1)
 
 
 # ---- opening
@@ -465,6 +477,15 @@ def table_databases(env: lmdb.Environment, header: Header, *, create: bool = Tru
     """Return the databases of tables and the log."""
     tables = tuple(env.open_db(f"table{index}".encode(), create=create) for index in range(len(header.design_of_tables.tables)))
     return TableDatabases(env.open_db(b"log", create=create), env.open_db(b"state", create=create), tables)
+
+
+def fold_loaded(env: lmdb.Environment, tables: PackedTables, unfolded: int) -> None:
+    """Fold what was loaded, in as many transactions as it takes, until the log holds at most so many fingerprints."""
+    more = True
+    while more:
+        with env.begin(write=True, buffers=True) as txn:
+            tables.catch_up(txn, txn.id() - 1)
+            more = tables.fold_loaded(txn, unfolded)
 
 
 @contextmanager

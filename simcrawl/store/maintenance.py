@@ -16,8 +16,8 @@ import lmdb
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.store import lmdb_store
-from simcrawl.store.packed import Packer
-from simcrawl.store.tables import PackedTables
+from simcrawl.store.packed import Loading, Packer
+from simcrawl.store.tables import MEMORY, PackedTables, most_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from simcrawl.store.base import Header
 
 _BESIDE = "rewriting"
+# Fingerprints that are loaded at a time into tables that would otherwise be written anew again and again.
+_MOST_LOADED = 1 << 24
 
 
 def rebuild(path: str | os.PathLike[str], design: str) -> None:
@@ -120,14 +122,15 @@ def _held(old: lmdb.Environment) -> list[str]:
 
 def _load(old: lmdb.Environment, header: Header, new: lmdb.Environment, wanted: Header) -> None:
     tables = [
-        PackedTables(Packer(made.design_of_tables), lmdb_store.table_databases(env, made, create=env is new), memory=0)
+        PackedTables(Packer(made.design_of_tables), lmdb_store.table_databases(env, made, create=env is new), memory=0, delta=Loading)
         for env, made in ((old, header), (new, wanted))
     ]
     with old.begin() as reading:
-        for rows in tables[0].chunks(reading, 1 << 24):
+        for rows in tables[0].chunks(reading, most_loaded(wanted.design_of_tables, MEMORY) or _MOST_LOADED):
             with new.begin(write=True) as writing:
                 tables[1].catch_up(writing, writing.id() - 1)
                 tables[1].load(writing, rows)
+            lmdb_store.fold_loaded(new, tables[1], 0)
         held, written = tables[0].counters(reading), _counters(new, tables[1])
     if (held.distinct, held.checksum) != written:
         raise StoreCorruptError(

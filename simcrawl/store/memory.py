@@ -47,6 +47,9 @@ class MemoryStore(BaseStore):
     def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
         return self._committed.near(fingerprint, distance)
 
+    def _hold(self, fingerprint: int) -> None:
+        pass
+
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
         # Unlike a database this one has no snapshots: a decision under way must not see half of it.
         with self._deciding:

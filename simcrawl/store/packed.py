@@ -33,6 +33,12 @@ _WORD = np.dtype("<u8")
 _FEW = 24
 # Fingerprints that are sorted at a time.
 _PART = 1 << 21
+# Fingerprints that are looked at at a time, and bits that tell ranges apart, when they are parted.
+_BLOCK = 1 << 18
+_RANGE_BITS = 12
+# Candidates for which there are buffers.
+_ROOM = 4096
+_View = tuple["NDArray[np.uint64]", "NDArray[np.uint8]"]
 
 
 class Packer:
@@ -47,8 +53,8 @@ class Packer:
         self._plans: dict[int, tuple[tuple[int, ...], int]] = {}
         self._exact: dict[int, bool] = {}
         self._query = np.array(0, np.uint64)
-        self._differing = np.empty(1024, np.uint64)
-        self._apart = np.empty(1024, np.uint8)
+        self._differing, self._apart = np.empty(_ROOM, np.uint64), np.empty(_ROOM, np.uint8)
+        self._views: dict[int, _View] = {}
 
     def pack(self, fingerprint: int) -> bytes:
         """Return the words of a fingerprint."""
@@ -79,6 +85,11 @@ class Packer:
             for index, (key, radius) in enumerate(zip(self.keys(fingerprint), radii, strict=True))
         ]
 
+    def masks(self, distance: int) -> list[tuple[int, ...]]:
+        """Return for each table what to XOR a fingerprint's prefix with to get the prefixes of `probes`."""
+        radii, _ = self._plan(distance)
+        return [flips(table.prefix_bits, radius) for table, radius in zip(self.design.tables, radii, strict=True)]
+
     def probe_count(self, distance: int) -> int:
         """Return how many keys `probes` gives."""
         return self._plan(distance)[1]
@@ -102,17 +113,21 @@ class Packer:
         if count <= _FEW:
             others = unpack(f"<{count}Q", packed)
             return {other: apart for other in others if (apart := (other ^ fingerprint).bit_count()) <= distance}
-        if count > len(self._apart):
-            self._differing, self._apart = np.empty(2 * count, np.uint64), np.empty(2 * count, np.uint8)
-        candidates, apart = np.frombuffer(packed, _WORD), self._apart[:count]
+        candidates, (differing, apart) = np.frombuffer(packed, _WORD), self._views.get(count) or self._view(count)
         # An array without dimensions: a scalar costs a conversion at every call.
         self._query[()] = fingerprint
-        np.bitwise_count(np.bitwise_xor(candidates, self._query, self._differing[:count]), apart)
+        np.bitwise_count(np.bitwise_xor(candidates, self._query, differing), apart)
         # One pass for the usual answer, that there is nothing; `min` would take twice as long.
         if apart[apart.argmin()] > distance:
             return {}
         hits = np.flatnonzero(apart <= distance)
         return dict(zip(candidates[hits].tolist(), apart[hits].tolist(), strict=True))
+
+    def _view(self, count: int) -> _View:
+        """Return the buffers, cut to a length. Cuts are kept: to make one costs as much as to count bits."""
+        if count > _ROOM:
+            return np.empty(count, np.uint64), np.empty(count, np.uint8)
+        return self._views.setdefault(count, (self._differing[:count], self._apart[:count]))
 
     def _within_wide(self, packed: bytes, fingerprint: int, distance: int) -> dict[int, int]:
         candidates = np.frombuffer(packed, "<u8").reshape(-1, 2)
@@ -187,6 +202,61 @@ def slices_of(table: Table, prefixes: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(prefixes >> surplus if surplus >= 0 else prefixes << -surplus, np.int64)
 
 
+def in_parts(rows: NDArray[np.uint64], bits: int, most: int | None) -> Iterator[NDArray[np.uint64]]:
+    """Yield fingerprints in parts of about so many at most, sorted and distinct, each of a range of numbers of its own where possible.
+
+    Memory is that of two parts, whatever is given: to sort it all would take as much again.
+    """
+    if most is None or len(rows) <= most:
+        if len(rows):
+            yield distinct(rows)
+        return
+    # Parts of nearly one size, with no small one left over: a little more than there was makes LMDB split every page of a table.
+    most = -(-len(rows) // -(-len(rows) // most))
+    most += most >> 5
+    shift = max(0, bits - 64 * (rows.shape[1] - 1) - _RANGE_BITS)
+    blocks = [rows[start : start + _BLOCK] for start in range(0, len(rows), _BLOCK)]
+    counts = sum((np.bincount(_top(block, shift), minlength=1 << _RANGE_BITS) for block in blocks), np.zeros(1 << _RANGE_BITS, np.int64))
+    for first, last in _ranges(counts.tolist(), most):
+        found: list[NDArray[np.uint64]] = []
+        for block in blocks:
+            top = _top(block, shift)
+            some = block[(first <= top) & (top < last)]
+            if found and sum(map(len, found)) + len(some) > most:
+                yield distinct(np.concatenate(found))
+                found.clear()
+            if len(some):
+                found.append(some)
+        if found:
+            yield distinct(np.concatenate(found))
+
+
+def _top(rows: NDArray[np.uint64], shift: int) -> NDArray[np.int64]:
+    return (rows[:, -1] >> np.uint64(shift)).astype(np.int64)
+
+
+def _ranges(counts: list[int], most: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of places that count at most so much together, or are one place."""
+    first = held = 0
+    for place, count in enumerate(counts):
+        if held and held + count > most:
+            yield first, place
+            first, held = place, 0
+        held += count
+    if held:
+        yield first, len(counts)
+
+
+def distinct(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return fingerprints sorted, each once."""
+    if rows.shape[1] > 1:
+        return np.unique(rows, axis=0)
+    # Several times as fast as np.unique.
+    ordered = np.sort(rows[:, 0])
+    fresh = ordered[1:] != ordered[:-1]
+    return (ordered if fresh.all() else ordered[np.concatenate(([True], fresh))]).reshape(-1, 1)
+
+
 class Delta:
     """Fingerprints under every permutation of a design, by slice and key; a slice can be taken out as a whole."""
 
@@ -194,10 +264,12 @@ class Delta:
         self.packer = packer
         self.tables = [_Dense(table) if table.prefix_bits <= DENSE_BITS else _Sparse() for table in packer.design.tables]
         # The usual look-up reads these directly.
-        lists = [table.held for table in self.tables if isinstance(table, _Dense)]
-        aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables)
-        self._lists = lists if aligned and len(lists) == len(self.tables) else None
-        self._numbers = Struct(f">{len(lists)}H")
+        blocks = [position for table in packer.design.tables for position in table.order[: table.prefix_bits]]
+        aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables) and blocks == list(range(packer.design.bits))
+        self._lists = [table.held for table in self.tables if isinstance(table, _Dense)] if aligned else None
+        self._numbers, self._size = Struct(f">{len(self.tables)}H"), packer.design.bits // 8
+        # The prefixes that were looked up last: what is not found is added next.
+        self._last: tuple[int, tuple[int, ...]] = (-1, ())
 
     def add(self, rows: NDArray[np.uint64], prefixes: list[NDArray[Any]], masks: list[NDArray[np.bool_]]) -> None:
         """Add fingerprints that are not there: to each table those that its mask names, under its prefixes."""
@@ -210,6 +282,19 @@ class Delta:
                 for key, packed in self.packer.groups(table, rows[mask]):
                     held.add(key, packed)
 
+    def add_one(self, fingerprint: int) -> None:
+        """Add a fingerprint that is not there to every table."""
+        packed = self.packer.pack(fingerprint)
+        if self._lists:
+            last, numbers = self._last
+            if last != fingerprint:
+                numbers = self._numbers.unpack(fingerprint.to_bytes(self._size, "big"))
+            for held, number in zip(self._lists, numbers, strict=True):
+                held[number] += packed
+        else:
+            for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
+                table.add(key, packed)
+
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint from every table that has it."""
         packed = self.packer.pack(fingerprint)
@@ -220,15 +305,90 @@ class Delta:
         """Return whether the first table has a fingerprint."""
         return self.packer.holds(self.tables[0].get(self.packer.keys(fingerprint)[0]), fingerprint)
 
-    def own(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Return the packed fingerprints under one key in every table."""
+    def own(self, fingerprint: int) -> list[bytes]:
+        """Return the packed fingerprints that share a prefix with one, in every table."""
         if self._lists:
-            return list(map(getitem, self._lists, self._numbers.unpack(b"".join(keys))))
-        return [table.get(key) for table, key in zip(self.tables, keys, strict=True)]
+            numbers = self._numbers.unpack(fingerprint.to_bytes(self._size, "big"))
+            self._last = fingerprint, numbers
+            return list(map(getitem, self._lists, numbers))
+        return [table.get(key) for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True)]
 
-    def candidates(self, probes: list[Sequence[bytes]]) -> list[bytes]:
+    def candidates(self, fingerprint: int, distance: int) -> list[bytes]:
         """Return the packed fingerprints under the keys of `Packer.probes`."""
+        if self._lists:
+            numbers = self._numbers.unpack(fingerprint.to_bytes(self._size, "big"))
+            flipped = zip(self._lists, numbers, self.packer.masks(distance), strict=True)
+            return [held[number ^ mask] for held, number, masks in flipped for mask in masks]
+        probes = self.packer.probes(fingerprint, distance)
         return [found for table, keys in zip(self.tables, probes, strict=True) for key in keys if (found := table.get(key))]
+
+
+class Loading(Delta):
+    """A delta for many fingerprints at a time: a slice of it is found by looking at all. Answers no look-ups."""
+
+    def __init__(self, packer: Packer) -> None:
+        self.packer = packer
+        self.tables: list[Any] = [_LoadingTable(packer, table) for table in packer.design.tables]
+
+    def add(self, rows: NDArray[np.uint64], prefixes: list[NDArray[Any]], masks: list[NDArray[np.bool_]]) -> None:
+        """Add fingerprints that are not there: to each table those that its mask names, under its prefixes."""
+        for held, numbers, mask in zip(self.tables, prefixes, masks, strict=True):
+            held.add(rows, np.where(mask, slices_of(held.table, numbers), SLICES).astype(np.uint8))
+
+    def discard(self, fingerprint: int) -> None:
+        """Remove a fingerprint from every table that has it."""
+        row = self.packer.rows(self.packer.pack(fingerprint))[0]
+        for held in self.tables:
+            held.discard(row)
+
+
+class _LoadingTable:
+    """Fingerprints and their slices; `SLICES` for those that are gone."""
+
+    def __init__(self, packer: Packer, table: Table) -> None:
+        self._packer = packer
+        self.table = table
+        self._rows: list[NDArray[np.uint64]] = []
+        self._parts: list[NDArray[np.uint8]] = []
+        self._cleared: set[int] = set()
+        # Of the only rows, sorted by slice: where a slice begins. None while they are not sorted.
+        self._edges: list[int] | None = None
+
+    def add(self, rows: NDArray[np.uint64], parts: NDArray[np.uint8]) -> None:
+        self._unsort()
+        self._rows.append(rows)
+        self._parts.append(parts)
+
+    def discard(self, row: NDArray[np.uint64]) -> None:
+        self._unsort()
+        for rows, parts in zip(self._rows, self._parts, strict=True):
+            parts[(rows == row).all(axis=1)] = SLICES
+
+    def clear(self, part: int) -> None:
+        self._cleared.add(part)
+        if len(self._cleared) == SLICES:
+            self._unsort()
+            self._rows, self._parts = [], []
+
+    def items(self, part: int) -> list[tuple[bytes, bytes]]:
+        if not self._rows or part in self._cleared:
+            return []
+        edges = self._edges or self._sort()
+        return list(self._packer.groups(self.table, self._rows[0][edges[part] : edges[part + 1]]))
+
+    def _sort(self) -> list[int]:
+        parts = np.concatenate(self._parts)
+        # A stable sort of small integers is a radix sort.
+        order = np.argsort(parts, kind="stable")
+        self._rows, self._parts = [np.concatenate(self._rows)[order]], [parts[order]]
+        self._edges = np.searchsorted(self._parts[0], np.arange(SLICES + 1)).tolist()
+        return self._edges
+
+    def _unsort(self) -> None:
+        self._edges = None
+        for parts in self._parts if self._cleared else ():
+            parts[np.isin(parts, list(self._cleared))] = SLICES
+        self._cleared.clear()
 
 
 class _Dense:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simcrawl.rule import StoredPage
     from simcrawl.store.base import Header
     from simcrawl.store.rejections import Rejection
-    from simcrawl.store.tables import PackedTables
+    from simcrawl.store.tables import Change, PackedTables
 
 NO_PAGE = bytes(16)
 _CHUNK = 1 << 16
@@ -320,9 +320,9 @@ class Writer(Snapshot):
             for row in fingerprints[known]:
                 self._bare_too(int.from_bytes(row.tobytes(), "little"))
 
-    def finish(self) -> None:
-        """Write the tables."""
-        self.tables.write(self.txn, list(self._added), list(self._removed))
+    def finish(self) -> Change | None:
+        """Write the tables; return what `PackedTables.settle` is to be told after the commit."""
+        return self.tables.write(self.txn, list(self._added), list(self._removed))
 
 
 def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:

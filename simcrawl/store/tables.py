@@ -3,7 +3,7 @@
 A commit appends its new fingerprints to the log, one record, and moves one slice or none of a table's share of the log into that
 table: random single inserts would write a page of the file per fingerprint and table. What the log has and a table has not yet stands in
 memory, in the *delta*; a mark per slice says up to which record it was folded. All of it changes in the transaction of its commit, so
-that every process finds out, from the log's tail and the marks, what the others did.
+that every process finds out, from the log's tail and the marks, what the others did. What it did itself it knows.
 
 Works on the transactions that it is given. Bytes: `docs/store-format.md`.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import astuple, dataclass, replace
-from itertools import repeat, takewhile
+from itertools import chain, repeat, takewhile
 from struct import Struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,11 +23,12 @@ from simcrawl.simhash import words
 from simcrawl.store.packed import DENSE_BITS, SLICES, Delta, Packer, first_key, slice_of, slices_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lmdb import Transaction
     from numpy.typing import NDArray
 
+    from simcrawl.permutations import Design
 
 ADDED, REMOVED = 0, 1
 _CRC = Struct(">I")
@@ -48,8 +49,18 @@ _FEW = 4096
 # To walk through a table that is in memory costs as much as so many look-ups.
 _MANY_PROBES = 4096
 _NOTHING = repeat(b"")
-# Fingerprints that are summed up at a time.
+# Fingerprints that are summed up at a time, that a record of the log holds when many are loaded, and that are read of the log at a time.
 _CHUNK = 1 << 18
+_RECORD = 1 << 18
+_BATCH = 1 << 19
+# Up to so many in a store fingerprints are loaded in one transaction, which keeps in memory what it writes.
+_MOST_DIRECT = 1 << 21
+# What a fingerprint costs in memory, about, while many are loaded: sorted, in the log, and waiting to be folded.
+_LOADING_COST = 40
+_LEAST_LOADED = 1 << 16
+# A transaction that folds what was loaded writes so many bytes of the tables anew, or this part of them where that is more.
+_FOLDED_BYTES = 1 << 24
+_FOLDED_PART = 64
 
 
 class TableDatabases(NamedTuple):
@@ -84,9 +95,22 @@ class _Record(NamedTuple):
 def _room(packer: Packer, memory: int) -> int:
     """Return for how many fingerprints the memory suffices."""
     tables = packer.design.tables
-    if all(table.prefix_bits <= DENSE_BITS for table in tables):
+    if is_dense(packer.design):
         return max(0, memory - sum(_PLACE_COST << table.prefix_bits for table in tables)) // (packer.word * len(tables))
     return memory // (_KEY_COST * len(tables))
+
+
+def is_dense(design: Design) -> bool:
+    """Return whether a table has so few prefixes that any few thousand fingerprints are under most of them."""
+    return all(table.prefix_bits <= DENSE_BITS for table in design.tables)
+
+
+def most_loaded(design: Design, memory: int) -> int | None:
+    """Return how many fingerprints `PackedTables.load` should take at a time; None for all.
+
+    Tables that are not dense would be written anew, page by page, each time.
+    """
+    return max(_LEAST_LOADED, memory // _LOADING_COST) if is_dense(design) else None
 
 
 def checksum(rows: NDArray[np.uint64]) -> int:
@@ -101,22 +125,47 @@ def _checksum(rows: NDArray[np.uint64]) -> int:
     return int(np.sum(mixed ^ mixed >> np.uint64(31), dtype=np.uint64))
 
 
-class PackedTables:
-    """The permuted tables of a store. The methods that look things up are not thread-safe; `chunks` and `problems` are."""
+_Item = tuple[bytes, bytes]
+"""A key of a table, and the packed fingerprints under it."""
 
-    def __init__(self, packer: Packer, databases: TableDatabases, *, memory: int | None = None) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a transaction writes: fingerprints, and the marks and counters after it."""
+
+    added: Sequence[int]
+    removed: Sequence[int]
+    marks: NDArray[np.int64]
+    counters: Counters
+
+
+class PackedTables:
+    """The permuted tables of a store.
+
+    Look-ups, `hold` and `settle` are for one thread at a time; `write` may run beside them, `chunks` and `problems` always.
+    """
+
+    def __init__(
+        self, packer: Packer, databases: TableDatabases, *, memory: int | None = None, delta: Callable[[Packer], Delta] = Delta
+    ) -> None:
         self.design = packer.design
         self.packer = packer
-        self._databases = databases
+        self.databases = databases
+        self._new_delta = delta
         room = _room(packer, MEMORY if memory is None else memory)
-        self._unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
+        self.unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
+        """How many fingerprints the log may hold that are in no table."""
         # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
-        self._most_resident = room if all(table.prefix_bits <= DENSE_BITS for table in self.design.tables) else 0
+        self._most_resident = room if is_dense(self.design) else 0
+        # Fingerprints that this process has found to be new and not yet written. The delta has them, too, so that one look-up finds
+        # everything: but for those that another process has stored since.
+        self._held: set[int] = set()
         self._forget()
 
     def _forget(self) -> None:
         """Begin again with nothing read."""
-        self._delta = Delta(self.packer)
+        self._delta = self._new_delta(self.packer)
+        self._covered = self._held.copy()
         # Whether the delta holds everything, the tables' own part too.
         self._resident = False
         self._sequence = self._loads = self._distinct = 0
@@ -127,14 +176,13 @@ class PackedTables:
     # ---- reading
 
     def near(self, txn: Transaction[Any], fingerprint: int, distance: int) -> dict[int, int]:
-        """Return {fingerprint: distance} of all within the radius, as a read transaction sees them."""
+        """Return {fingerprint: distance} of all within the radius, as a read transaction sees them, or held."""
         if txn.id() != self._moment:
             self.catch_up(txn, txn.id())
         if self.packer.is_exact(distance):
-            keys = self.packer.keys(fingerprint)
-            found = self._delta.own(keys)
+            found = self._delta.own(fingerprint)
             if not self._resident:
-                found += map(txn.get, keys, _NOTHING, self._databases.tables)
+                found += map(txn.get, self.packer.keys(fingerprint), _NOTHING, self.databases.tables)
         elif self.packer.probe_count(distance) >= max(_MANY_PROBES, self._distinct):
             # One table read from end to end holds everything.
             found = list(self._everything(txn))
@@ -143,24 +191,27 @@ class PackedTables:
         return self.packer.within(b"".join(found), fingerprint, distance)
 
     def _candidates(self, txn: Transaction[Any], fingerprint: int, distance: int) -> list[bytes]:
-        get, probes = txn.get, self.packer.probes(fingerprint, distance)
+        found = self._delta.candidates(fingerprint, distance)
         if self._resident:
-            return self._delta.candidates(probes)
-        found = [get(key, b"", table) for table, keys in zip(self._databases.tables, probes, strict=True) for key in keys]
-        return found + self._delta.candidates(probes)
+            return found
+        get, probes = txn.get, self.packer.probes(fingerprint, distance)
+        return found + [get(key, b"", table) for table, keys in zip(self.databases.tables, probes, strict=True) for key in keys]
 
     def _everything(self, txn: Transaction[Any]) -> Iterator[bytes]:
         if not self._resident:
-            with txn.cursor(self._databases.tables[0]) as cursor:
+            with txn.cursor(self.databases.tables[0]) as cursor:
                 yield from map(bytes, cursor.iternext(keys=False, values=True))
         yield from self._delta.tables[0].values()
 
     def contains(self, txn: Transaction[Any], fingerprint: int) -> bool:
         """Return whether a fingerprint is stored, as a transaction sees it to whose beginning the delta is caught up."""
-        if self._resident or self._delta.contains(fingerprint):
-            return self._delta.contains(fingerprint)
+        ahead = fingerprint in self._held and fingerprint not in self._covered
+        if not ahead and self._delta.contains(fingerprint):
+            return True
+        if self._resident:
+            return False
         key = self.packer.keys(fingerprint)[0]
-        return self.packer.holds(bytes(txn.get(key, b"", self._databases.tables[0])), fingerprint)
+        return self.packer.holds(bytes(txn.get(key, b"", self.databases.tables[0])), fingerprint)
 
     def is_held(self, txn: Transaction[Any], fingerprint: int) -> bool:
         """Return whether a fingerprint is stored, as a read transaction sees it."""
@@ -184,6 +235,71 @@ class PackedTables:
             raise
         self._moment = moment
 
+    def hold(self, fingerprint: int) -> None:
+        """Let `near` find a fingerprint that it has just not found; `settle` ends that."""
+        # In this order: see `_fold`.
+        self._held.add(fingerprint)
+        self._delta.add_one(fingerprint)
+
+    @property
+    def _ahead(self) -> set[int]:
+        """What the delta has and the store has not, a copy."""
+        return self._held - self._covered
+
+    def settle(self, change: Change | None, taken: Iterable[int], before: int, after: int) -> None:
+        """Bring the delta to a commit of this process: `before` is the one before it. `taken`: what was held and is now stored."""
+        try:
+            ahead = self._ahead
+            if change and self._moment == before:
+                self._adopt(change, ahead, after)
+                ahead.difference_update(change.added)
+            # Somebody else had stored these.
+            self._cover(ahead.intersection(taken))
+        except BaseException:
+            self._forget()
+            raise
+        finally:
+            self._held.difference_update(taken)
+            self._covered.difference_update(taken)
+
+    def _adopt(self, change: Change, ahead: set[int], moment: int) -> None:
+        self._lift([fingerprint for fingerprint in change.added if fingerprint not in ahead], np.zeros(self._marks.shape, bool))
+        for fingerprint in set(change.removed) - ahead:
+            self._delta.discard(fingerprint)
+        if not self._resident and (moved := change.marks != self._marks).any():
+            self._clear(moved)
+            self._lift(list(ahead.union(change.added)), ~moved)
+        self._covered.update(self._held.intersection(change.added))
+        self._uncover(self._covered.intersection(change.removed))
+        counters = change.counters
+        self._marks, self._sequence, self._distinct, self._moment = change.marks, counters.sequence, counters.distinct, moment
+        if self._resident and counters.distinct > self._most_resident:
+            self._forget()
+
+    def _cover(self, held: Iterable[int]) -> None:
+        """Take what is held and stored out of the delta."""
+        for fingerprint in held:
+            self._covered.add(fingerprint)
+            self._delta.discard(fingerprint)
+
+    def _uncover(self, held: Iterable[int]) -> None:
+        """Put what is held and stored no more into the delta."""
+        for fingerprint in held:
+            self._covered.discard(fingerprint)
+            self._delta.add_one(fingerprint)
+
+    def _lift(self, fingerprints: list[int], spared: NDArray[np.bool_]) -> None:
+        """Add fingerprints to the delta, but for some slices."""
+        if fingerprints:
+            rows = words(fingerprints, bits=self.design.bits)
+            prefixes = [table.prefixes(rows) for table in self.design.tables]
+            parts = map(slices_of, self.design.tables, prefixes)
+            self._delta.add(rows, prefixes, [~own[part] for own, part in zip(spared, parts, strict=True)])
+
+    def _clear(self, moved: NDArray[np.bool_]) -> None:
+        for table, part in np.argwhere(moved).tolist():
+            self._delta.tables[table].clear(part)
+
     def _read_on(self, txn: Transaction[Any], counters: Counters) -> None:
         fits, marks = counters.distinct <= self._most_resident, self._read_marks(txn)
         # Records up to the least mark are deleted: who keeps everything and has not read them cannot read them any more.
@@ -191,25 +307,33 @@ class PackedTables:
         if counters.loads != self._loads or (self._resident and not fits) or missed:
             self._forget()
         first = self._moment < 0
-        waiting = marks
-        if first and fits:
-            self._read_tables(txn)
-        elif self._resident:
+        waiting, moved, doubtful = marks, marks != self._marks, self._covered.copy() if first else set()
+        if self._resident:
             waiting = np.zeros_like(marks)
         else:
             # A slice is folded as a whole, up to the log's end of that time: what is newer stands in the tail read below.
-            for table, part in np.argwhere(marks != self._marks).tolist():
-                self._delta.tables[table].clear(part)
+            self._clear(moved)
+            self._lift(list(self._ahead), ~moved)
         for batch in _batches(self._tail(txn, int(marks.min()) if first else self._sequence)):
+            doubtful |= self._held_of(batch.rows)
+            self._cover(self._ahead & doubtful)
             self._apply(batch, waiting)
+        if first and fits:
+            # Last: what the log says was removed is cut out of the tables, and may have been loaded into them since.
+            self._read_tables(txn)
         self._marks, self._sequence, self._loads, self._distinct = marks, counters.sequence, counters.loads, counters.distinct
+        self._uncover(fingerprint for fingerprint in doubtful if not self.contains(txn, fingerprint))
+
+    def _held_of(self, rows: NDArray[np.uint64]) -> set[int]:
+        """Return what is held of fingerprints that another process added or removed."""
+        return self._held.intersection(int.from_bytes(packed, "little") for packed in self.packer.pieces(rows)) if self._held else set()
 
     def _read_tables(self, txn: Transaction[Any]) -> None:
         self._resident = True
-        for held, table in zip(self._delta.tables, self._databases.tables, strict=True):
+        for held, table in zip(self._delta.tables, self.databases.tables, strict=True):
             with txn.cursor(table) as cursor:
                 for key, packed in cursor:
-                    held.replace(bytes(key), bytes(packed))
+                    held.add(bytes(key), bytes(packed))
 
     def _apply(self, batch: _Batch, marks: NDArray[np.int64]) -> None:
         if batch.kind == REMOVED:
@@ -222,7 +346,7 @@ class PackedTables:
 
     def _tail(self, txn: Transaction[Any], after: int) -> Iterator[_Record]:
         """Yield the records of the log after one of them."""
-        with txn.cursor(self._databases.log) as cursor:
+        with txn.cursor(self.databases.log) as cursor:
             if cursor.set_range(_SEQUENCE.pack(after + 1)):
                 for key, value in cursor:
                     sealed = _unseal(value, "a record of the log")
@@ -232,7 +356,7 @@ class PackedTables:
                     yield _Record(_SEQUENCE.unpack(key)[0], kind, self.packer.rows(sealed[_KIND.size :]))
 
     def _read_marks(self, txn: Transaction[Any]) -> NDArray[np.int64]:
-        rows = [txn.get(_mark_key(table), db=self._databases.state) for table in range(len(self.design.tables))]
+        rows = [txn.get(_mark_key(table), db=self.databases.state) for table in range(len(self.design.tables))]
         read = [np.zeros(SLICES, ">i8") if row is None else np.frombuffer(_unseal(row, "the marks"), ">i8") for row in rows]
         return np.array(read, np.int64)
 
@@ -242,7 +366,7 @@ class PackedTables:
         Raises:
             StoreCorruptError: they fail their checksum.
         """
-        found = txn.get(_COUNTERS_KEY, db=self._databases.state)
+        found = txn.get(_COUNTERS_KEY, db=self.databases.state)
         return Counters() if found is None else Counters(*_COUNTERS.unpack(_unseal(found, "the counters")))
 
     def version(self, txn: Transaction[Any]) -> tuple[int, int]:
@@ -254,7 +378,7 @@ class PackedTables:
     def chunks(self, txn: Transaction[Any], size: int) -> Iterator[NDArray[np.uint64]]:
         """Yield every fingerprint once, in chunks of about `size`, as a transaction sees them."""
         packed = bytearray()
-        with txn.cursor(self._databases.tables[0]) as cursor:
+        with txn.cursor(self.databases.tables[0]) as cursor:
             for held in cursor.iternext(keys=False, values=True):
                 packed += held
                 if len(packed) >= size * self.packer.word:
@@ -276,62 +400,94 @@ class PackedTables:
 
     # ---- writing
 
-    def write(self, txn: Transaction[Any], added: Sequence[int], removed: Sequence[int]) -> None:
-        """Add fingerprints that are not there and remove ones that are, in a transaction to whose beginning the delta is caught up."""
+    def write(self, txn: Transaction[Any], added: Sequence[int], removed: Sequence[int]) -> Change | None:
+        """Add fingerprints that are not there and remove ones that are, in a transaction to whose beginning the delta is caught up.
+
+        Returns what `settle` may be told once the transaction is committed; without it the delta catches up by reading.
+        """
         if not added and not removed:
-            return
-        old = self.counters(txn)
+            return None
         gone, fresh = (words(some, bits=self.design.bits) for some in (removed, added))
         # First: what is folded is what the log held before.
-        self._fold(txn, self._due(old.logged, len(added)))
+        marks = self._fold(txn, self._due(self.counters(txn).logged, len(added)))
         for fingerprint in removed:
             self._remove(txn, fingerprint)
-        records = [(kind, rows) for kind, rows in ((REMOVED, gone), (ADDED, fresh)) if len(rows)]
+        return Change(added, removed, marks, self._log(txn, fresh, gone))
+
+    def _log(self, txn: Transaction[Any], fresh: NDArray[np.uint64], gone: NDArray[np.uint64]) -> Counters:
+        """Append records to the log, and count what they say."""
+        old = self.counters(txn)
+        pieces = [fresh[start : start + _RECORD] for start in range(0, len(fresh), _RECORD)]
+        records = [(kind, rows) for kind, rows in ((REMOVED, gone), *((ADDED, piece) for piece in pieces)) if len(rows)]
         for sequence, (kind, rows) in enumerate(records, old.sequence + 1):
             value = _seal(_KIND.pack(kind) + rows.tobytes())
-            txn.put(_SEQUENCE.pack(sequence), value, append=True, db=self._databases.log)
-        new = replace(old, sequence=old.sequence + len(records), logged=old.logged + len(added))
-        self._count(txn, new, fresh, gone)
+            txn.put(_SEQUENCE.pack(sequence), value, append=True, db=self.databases.log)
+        return self._count(txn, replace(old, sequence=old.sequence + len(records), logged=old.logged + len(fresh)), fresh, gone)
 
     def _due(self, logged: int, more: int) -> int:
         """Return how many slices a commit folds, so that each has its turn once in so many fingerprints as may be unfolded."""
         slices = self._marks.size
-        return min(slices, (logged + more) * slices // self._unfolded - logged * slices // self._unfolded)
+        return min(slices, (logged + more) * slices // self.unfolded - logged * slices // self.unfolded)
 
-    def _fold(self, txn: Transaction[Any], count: int) -> None:
-        """Move what the delta holds of the slices that waited longest into their tables, and cut off the log what no slice needs."""
+    def _fold(self, txn: Transaction[Any], count: int) -> NDArray[np.int64]:
+        """Move what the delta has of the slices that waited longest into their tables, and cut off the log what no slice needs.
+
+        Returns the marks after it.
+        """
         if not count:
-            return
+            return self._marks
         marks = self._marks.copy()
-        for table, part in zip(*np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape), strict=True):
-            groups = self._delta.tables[table].items(part)
-            self._put(txn, int(table), groups, append=False) if self._resident else self._merge(txn, int(table), groups)
+        longest = np.transpose(np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape)).tolist()
+        found = [(table, part, self._delta.tables[table].items(part)) for table, part in longest]
+        # Read after the delta: what is held meanwhile is in both, or here alone.
+        ahead = words(list(self._ahead), bits=self.design.bits)
+        for table, part, items in found:
+            groups = self._without(items, table, part, ahead) if len(ahead) else items
+            self._put(txn, table, groups, append=False) if self._resident else self._merge(txn, table, groups)
             marks[table, part] = self._sequence
         for table in np.flatnonzero((marks != self._marks).any(axis=1)).tolist():
-            txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self._databases.state)
+            txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self.databases.state)
         self._trim(txn, int(marks.min()))
+        return marks
+
+    def _without(self, items: Iterable[_Item], index: int, part: int, rows: NDArray[np.uint64]) -> Iterator[_Item]:
+        """Yield the items of a slice without some fingerprints."""
+        table = self.design.tables[index]
+        dropped = dict(self.packer.groups(table, rows[slices_of(table, table.prefixes(rows)) == part]))
+        for key, packed in items:
+            rest = packed
+            for one in self.packer.pieces(self.packer.rows(dropped.get(key, b""))):
+                rest = self.packer.without(rest, one)
+            if rest:
+                yield key, rest
 
     def _trim(self, txn: Transaction[Any], needless: int) -> None:
-        with txn.cursor(self._databases.log) as cursor:
+        with txn.cursor(self.databases.log) as cursor:
             while cursor.first() and _SEQUENCE.unpack(cursor.key())[0] <= needless:
                 cursor.delete()
 
     def _merge(self, txn: Transaction[Any], index: int, groups: Iterable[tuple[bytes, bytes]]) -> None:
         """Append groups, in the order of their keys, to what a table has under these keys."""
-        table = self._databases.tables[index]
-        if not txn.stat(table)["entries"]:
+        table, groups = self.databases.tables[index], iter(groups)
+        if (first := next(groups, None)) is None:
+            return
+        with txn.cursor(table) as cursor:
+            beyond = not cursor.last() or first[0] > bytes(cursor.key())
+        groups = chain((first,), groups)
+        if beyond:
+            # LMDB fills its pages to the last, where it would leave a third of them empty.
             self._put(txn, index, groups, append=True)
         else:
             self._put(txn, index, ((key, b"".join((txn.get(key, b"", table), packed))) for key, packed in groups), append=False)
 
     def _put(self, txn: Transaction[Any], index: int, groups: Iterable[tuple[bytes, bytes]], *, append: bool) -> None:
-        with txn.cursor(self._databases.tables[index]) as cursor:
+        with txn.cursor(self.databases.tables[index]) as cursor:
             cursor.putmulti(groups, append=append)
 
     def _remove(self, txn: Transaction[Any], fingerprint: int) -> None:
         """Remove a fingerprint from the tables that have it; the log's record removes it from deltas."""
         one = self.packer.pack(fingerprint)
-        for table, key in zip(self._databases.tables, self.packer.keys(fingerprint), strict=True):
+        for table, key in zip(self.databases.tables, self.packer.keys(fingerprint), strict=True):
             held = bytes(txn.get(key, b"", table))
             if rest := self.packer.without(held, one):
                 if rest != held:
@@ -339,27 +495,45 @@ class PackedTables:
             elif held:
                 txn.delete(key, db=table)
 
-    def _count(self, txn: Transaction[Any], old: Counters, added: NDArray[np.uint64], removed: NDArray[np.uint64]) -> None:
+    def _count(self, txn: Transaction[Any], old: Counters, added: NDArray[np.uint64], removed: NDArray[np.uint64]) -> Counters:
         distinct = old.distinct + len(added) - len(removed)
         total = (old.checksum + checksum(added) - checksum(removed)) % (1 << 64)
-        value = _COUNTERS.pack(*astuple(replace(old, distinct=distinct, checksum=total)))
-        txn.put(_COUNTERS_KEY, _seal(value), db=self._databases.state)
+        new = replace(old, distinct=distinct, checksum=total)
+        txn.put(_COUNTERS_KEY, _seal(_COUNTERS.pack(*astuple(new))), db=self.databases.state)
+        return new
 
     def load(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Add distinct fingerprints in bulk, those that are there left out; return which of them were there.
 
-        In a transaction to whose beginning the delta is caught up. Many go to the tables directly, a table after the other.
+        In a transaction to whose beginning the delta is caught up. Many go to the tables directly, a table after the other, unless these
+        would have to be written anew: then call `fold_loaded` until there is nothing to do.
         """
         known = self._known(txn, rows)
         fresh = rows[~known] if known.any() else rows
         if len(fresh) < _FEW:
             self.write(txn, [int.from_bytes(row.tobytes(), "little") for row in fresh], [])
             return known
+        if is_dense(self.design) and self.counters(txn).distinct + len(fresh) > _MOST_DIRECT:
+            self._log(txn, fresh, fresh[:0])
+            return known
         for index, table in enumerate(self.design.tables):
             self._merge(txn, index, self.packer.groups(table, fresh))
         old = self.counters(txn)
         self._count(txn, replace(old, loads=old.loads + 1), fresh, fresh[:0])
         return known
+
+    def is_few(self, count: int) -> bool:
+        """Return whether so many are loaded as single ones are written."""
+        return count < _FEW
+
+    def fold_loaded(self, txn: Transaction[Any], unfolded: int) -> bool:
+        """Fold some slices if the log holds more than so many fingerprints; return whether it did. In a transaction like that of `load`."""
+        if sum(len(record.rows) for record in self._tail(txn, int(self._marks.min()))) <= unfolded:
+            return False
+        size = self.counters(txn).distinct * self.packer.word * len(self._marks)
+        most = max(_FOLDED_BYTES, size // _FOLDED_PART)
+        self._fold(txn, min(int(np.count_nonzero(self._marks < self._sequence)), max(1, most * self._marks.size // max(1, size))))
+        return True
 
     def _known(self, txn: Transaction[Any], rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which fingerprints are stored."""
@@ -368,10 +542,11 @@ class PackedTables:
             return known
         table = self.design.tables[0]
         parts = slices_of(table, table.prefixes(rows))
-        unfolded = self._delta.tables[0]
+        ahead = words(list(self._ahead), bits=self.design.bits)
         for part in np.unique(parts).tolist():
             tables = () if self._resident else self._slice(txn, 0, part)
-            held = self.packer.rows(b"".join((*tables, *(packed for _, packed in unfolded.items(part)))))
+            unfolded = self._without(self._delta.tables[0].items(part), 0, part, ahead)
+            held = self.packer.rows(b"".join((*tables, *(packed for _, packed in unfolded))))
             if len(held):
                 here = np.flatnonzero(parts == part)
                 known[here] = _among(rows[here], held)
@@ -382,7 +557,7 @@ class PackedTables:
         return (packed for _, packed in self._items(txn, index, part))
 
     def _items(self, txn: Transaction[Any], index: int, part: int) -> Iterator[tuple[bytes, bytes]]:
-        with txn.cursor(self._databases.tables[index]) as cursor:
+        with txn.cursor(self.databases.tables[index]) as cursor:
             if cursor.set_range(first_key(part)):
                 for key, packed in takewhile(lambda item: slice_of(item[0]) == part, cursor):
                     yield bytes(key), bytes(packed)
@@ -442,7 +617,7 @@ def _batches(records: Iterable[_Record]) -> Iterator[_Batch]:
     """Join records of one kind that follow each other: opening a store costs one sort a table, not one a commit."""
     waiting: list[_Record] = []
     for record in records:
-        if waiting and waiting[-1].kind != record.kind:
+        if waiting and (waiting[-1].kind != record.kind or sum(len(one.rows) for one in waiting) >= _BATCH):
             yield _joined(waiting)
             waiting = []
         waiting.append(record)
