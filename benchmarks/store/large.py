@@ -3,20 +3,22 @@
     python -m benchmarks.store.large [--stored 1e8] [--admits 1e5] [--directory DIRECTORY]
 
 Needs 65 bytes of disk a fingerprint, 8 of memory to draw them, and 300 MB for the load. Fingerprints are random, k = 3, with a durable
-commit every 1000 of them. The load and the admits run in a process each;
-"memory" is what is not the file's, beyond what the process had before.
-Microseconds a page are means over all, then medians and 99th percentiles of single calls, commits left out.
+commit every 1000 of them. The load and the admits run in a process each; "memory" is what is not the file's, beyond what the process had
+before. Microseconds a page are means over all, then medians and 99th percentiles of single calls, commits left out. The process of the
+admits is killed at its end, without closing the store, and a third one opens it: the log then holds what no table does.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
+from signal import SIGKILL
 from threading import Event, Thread
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -37,15 +39,19 @@ def main() -> None:
     parser.add_argument("--stored", type=lambda text: int(float(text)), default=10**8)
     parser.add_argument("--admits", type=lambda text: int(float(text)), default=10**5)
     parser.add_argument("--directory", type=Path)
-    parser.add_argument("--step", choices=["load", "admit"], help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=["load", "admit", "reopen"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
-        {"load": load, "admit": admit}[options.step](options.directory, options.stored if options.step == "load" else options.admits)
+        {"load": load, "admit": admit, "reopen": reopen}[options.step](
+            options.directory, options.stored if options.step == "load" else options.admits
+        )
         return
     with tempfile.TemporaryDirectory(dir=options.directory) as directory:
-        for step in ("load", "admit"):
+        for step, expected in (("load", 0), ("admit", -SIGKILL), ("reopen", 0)):
             sizes = ["--stored", str(options.stored), "--admits", str(options.admits)]
-            subprocess.run([sys.executable, "-m", "benchmarks.store.large", "--step", step, "--directory", directory, *sizes], check=True)
+            command = [sys.executable, "-m", "benchmarks.store.large", "--step", step, "--directory", directory, *sizes]
+            if (status := subprocess.run(command, check=False).returncode) != expected:
+                raise RuntimeError(f"{step} ended with {status}")
 
 
 def load(path: Path, count: int) -> None:
@@ -82,6 +88,16 @@ def admit(path: Path, count: int) -> None:
             f"a call: median {median:.1f}, 99 %: {late:.1f}; {_anonymous() - before} MB of memory",
             flush=True,
         )
+        os.kill(os.getpid(), SIGKILL)
+
+
+def reopen(path: Path, _: int) -> None:
+    """Open a store whose last process was killed."""
+    began = perf_counter()
+    with open_store(path) as store:
+        opened = perf_counter() - began
+        store.query_fingerprint(0)
+        print(f"opened in {opened:.2f} s, first probe after {perf_counter() - began:.2f} s", flush=True)
 
 
 @contextmanager
