@@ -814,8 +814,10 @@ def test_a_file_that_is_cut_short_is_refused_and_left_as_it_was(made: Path):
 # Larger than the memory it may use
 
 
-@pytest.mark.parametrize("room", [0, 64, 150, 10_000])
-def test_a_store_that_outgrows_its_memory_answers_as_before(path: Path, room: int):
+@pytest.mark.parametrize(("room", "unfolded"), [(0, 1 << 20), (64, 1 << 20), (150, 1 << 20), (10_000, 1 << 20), (1_500, 64)])
+def test_a_store_that_outgrows_its_memory_answers_as_before(path: Path, room: int, unfolded: int, monkeypatch: pytest.MonkeyPatch):
+    # With few that wait for their tables, some of the tables stay in memory when the others do not.
+    monkeypatch.setattr("simcrawl.store.tables._MOST_UNFOLDED", unfolded)
     noise = Random(room)
     # A place for every prefix of the four tables, then 32 bytes a fingerprint.
     memory = (50 * 4 << 16) + 32 * room

@@ -33,9 +33,11 @@ processes = st.integers(0, 1)
 class Process:
     """What a store does with its tables, without pages."""
 
-    def __init__(self, env: lmdb.Environment, header: Header, memory: int | None) -> None:
+    def __init__(self, env: lmdb.Environment, header: Header, memory: int | None, unfolded: int) -> None:
         self.env = env
-        self.tables = PackedTables(Packer(header.design_of_tables), table_databases(env, header), memory=memory)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("simcrawl.store.tables._MOST_UNFOLDED", unfolded)
+            self.tables = PackedTables(Packer(header.design_of_tables), table_databases(env, header), memory=memory)
         self.waiting: set[int] = set()
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
@@ -56,14 +58,14 @@ class Process:
 
 class TwoProcesses(RuleBasedStateMachine):
     memory: tuple[int | None, int | None] = (0, None)
-    design, bits = "4", 64
+    design, bits, unfolded = "4", 64, 1 << 20
 
     def __init__(self) -> None:
         super().__init__()
         self.directory = tempfile.TemporaryDirectory()
         self.env = lmdb.open(self.directory.name, map_size=1 << 30, max_dbs=20, sync=False)
         header = Header(bits=self.bits, design=self.design)
-        self.processes = [Process(self.env, header, memory) for memory in self.memory]
+        self.processes = [Process(self.env, header, memory, self.unfolded) for memory in self.memory]
         self.stored: set[int] = set()
         self.noise = Random(1)
 
@@ -205,6 +207,22 @@ class OutgrowsItsMemory(TwoProcesses):
     memory = ((50 * 4 << 16) + 32 * 100, None)
 
 
+class HasMemoryForSomeTables(TwoProcesses):
+    # For all of them up to 250 fingerprints, and for three, two and one up to 800, when 64 may be in no table.
+    memory = ((50 * 4 << 16) + 32 * 250, (50 * 4 << 16) + 32 * 150)
+    unfolded = 64
+
+
+@pytest.mark.parametrize(
+    ("distinct", "tables"), [(0, 4), (250, 4), (251, 3), (312, 3), (313, 2), (436, 2), (437, 1), (808, 1), (809, 0), (10**9, 0)]
+)
+def test_as_many_tables_are_kept_in_memory_as_fit(distinct: int, tables: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.store.tables._MOST_UNFOLDED", 64)
+    with tempfile.TemporaryDirectory() as directory, lmdb.open(directory, max_dbs=20) as env:
+        made = PackedTables(Packer(Header().design_of_tables), table_databases(env, Header()), memory=(50 * 4 << 16) + 32 * 250)
+        assert made._most_resident(distinct) == tables
+
+
 class OtherDesign(TwoProcesses):
     design = "10"
 
@@ -213,6 +231,7 @@ TestTwoProcesses = TwoProcesses.TestCase
 TestBothSmall = BothSmall.TestCase
 TestBothResident = BothResident.TestCase
 TestOutgrowsItsMemory = OutgrowsItsMemory.TestCase
+TestHasMemoryForSomeTables = HasMemoryForSomeTables.TestCase
 TestOtherDesign = OtherDesign.TestCase
 TestTwoProcesses.settings = TestBothSmall.settings = TestBothResident.settings = settings(stateful_step_count=20, max_examples=50)
-TestOutgrowsItsMemory.settings = TestOtherDesign.settings = TestTwoProcesses.settings
+TestOutgrowsItsMemory.settings = TestHasMemoryForSomeTables.settings = TestOtherDesign.settings = TestTwoProcesses.settings

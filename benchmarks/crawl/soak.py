@@ -9,7 +9,7 @@ the pages, and the memory of the crawl's process and of its largest worker that 
 processes after it.
 
 Scrapy's set of seen requests is off: it grows by over a megabyte in 10,000 pages. What simcrawl's store keeps in memory grows too: some 36
-bytes a page, up to 128 MB (see `memory=` of `open_store`); it is part of the slope.
+bytes a page, up to 192 MB (see `memory=` of `open_store`); it is part of the slope.
 """
 
 from __future__ import annotations

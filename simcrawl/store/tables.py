@@ -42,7 +42,7 @@ _LEAST_UNFOLDED = 64
 # What a fingerprint costs in memory, a table: its words, and where nearly every one has a key of its own, that.
 _KEY_COST = 200
 _PLACE_COST = 50
-MEMORY = 1 << 27
+MEMORY = 3 << 26
 """Bytes of memory that a store may use for fingerprints, by default."""
 # Below so many, fingerprints that are loaded go through the log; above, a table is read and written anyway.
 _FEW = 4096
@@ -55,8 +55,9 @@ _RECORD = 1 << 18
 _BATCH = 1 << 19
 # Up to so many in a store fingerprints are loaded in one transaction, which keeps in memory what it writes.
 _MOST_DIRECT = 1 << 21
-# What a fingerprint costs in memory, about, while many are loaded: sorted, in the log, and waiting to be folded.
+# What a fingerprint costs in memory, about, while many are loaded: sorted, in the log, and waiting to be folded; and what is enough for it.
 _LOADING_COST = 40
+_LOADING_MEMORY = 1 << 27
 _LEAST_LOADED = 1 << 16
 # A transaction that folds what was loaded writes so many bytes of the tables anew, or this part of them where that is more.
 _FOLDED_BYTES = 1 << 24
@@ -110,7 +111,7 @@ def most_loaded(design: Design, memory: int) -> int | None:
 
     Tables that are not dense would be written anew, page by page, each time.
     """
-    return max(_LEAST_LOADED, memory // _LOADING_COST) if is_dense(design) else None
+    return max(_LEAST_LOADED, min(memory, _LOADING_MEMORY) // _LOADING_COST) if is_dense(design) else None
 
 
 def checksum(rows: NDArray[np.uint64]) -> int:
@@ -155,8 +156,7 @@ class PackedTables:
         room = _room(packer, MEMORY if memory is None else memory)
         self.unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
         """How many fingerprints the log may hold that are in no table."""
-        # A store that fits into the memory as a whole is looked up there: four look-ups in LMDB are a third of a probe.
-        self._most_resident = room if is_dense(self.design) else 0
+        self._memory = MEMORY if memory is None else memory
         # Fingerprints that this process has found to be new and not yet written. The delta has them, too, so that one look-up finds
         # everything: but for those that another process has stored since.
         self._held: set[int] = set()
@@ -166,8 +166,8 @@ class PackedTables:
         """Begin again with nothing read."""
         self._delta = self._new_delta(self.packer)
         self._covered = self._held.copy()
-        # Whether the delta holds everything, the tables' own part too.
-        self._resident = False
+        # Of so many tables, the first ones, the delta holds everything, not only what the log has for them.
+        self._resident = 0
         self._sequence = self._loads = self._distinct = 0
         self._marks = np.zeros((len(self.design.tables), SLICES), np.int64)
         # The last commit that the delta knows of.
@@ -181,8 +181,8 @@ class PackedTables:
             self.catch_up(txn, txn.id())
         if self.packer.is_exact(distance):
             found = self._delta.own(fingerprint)
-            if not self._resident:
-                found += map(txn.get, self.packer.keys(fingerprint), _NOTHING, self.databases.tables)
+            if (first := self._resident) < len(self.databases.tables):
+                found += map(txn.get, self.packer.keys(fingerprint)[first:], _NOTHING, self.databases.tables[first:])
         elif self.packer.probe_count(distance) >= max(_MANY_PROBES, self._distinct):
             # One table read from end to end holds everything.
             found = list(self._everything(txn))
@@ -191,11 +191,11 @@ class PackedTables:
         return self.packer.within(b"".join(found), fingerprint, distance)
 
     def _candidates(self, txn: Transaction[Any], fingerprint: int, distance: int) -> list[bytes]:
-        found = self._delta.candidates(fingerprint, distance)
-        if self._resident:
+        found, first = self._delta.candidates(fingerprint, distance), self._resident
+        if first == len(self.databases.tables):
             return found
-        get, probes = txn.get, self.packer.probes(fingerprint, distance)
-        return found + [get(key, b"", table) for table, keys in zip(self.databases.tables, probes, strict=True) for key in keys]
+        get, probes = txn.get, self.packer.probes(fingerprint, distance)[first:]
+        return found + [get(key, b"", table) for table, keys in zip(self.databases.tables[first:], probes, strict=True) for key in keys]
 
     def _everything(self, txn: Transaction[Any]) -> Iterator[bytes]:
         if not self._resident:
@@ -266,14 +266,14 @@ class PackedTables:
         self._lift([fingerprint for fingerprint in change.added if fingerprint not in ahead], np.zeros(self._marks.shape, bool))
         for fingerprint in set(change.removed) - ahead:
             self._delta.discard(fingerprint)
-        if not self._resident and (moved := change.marks != self._marks).any():
+        if (moved := self._moved(change.marks)).any():
             self._clear(moved)
             self._lift(list(ahead.union(change.added)), ~moved)
         self._covered.update(self._held.intersection(change.added))
         self._uncover(self._covered.intersection(change.removed))
         counters = change.counters
         self._marks, self._sequence, self._distinct, self._moment = change.marks, counters.sequence, counters.distinct, moment
-        if self._resident and counters.distinct > self._most_resident:
+        if self._resident > self._most_resident(counters.distinct):
             self._forget()
 
     def _cover(self, held: Iterable[int]) -> None:
@@ -296,31 +296,50 @@ class PackedTables:
             parts = map(slices_of, self.design.tables, prefixes)
             self._delta.add(rows, prefixes, [~own[part] for own, part in zip(spared, parts, strict=True)])
 
+    def _moved(self, marks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which slices went from the log into their tables, and so out of the delta, if these are the marks now."""
+        moved: NDArray[np.bool_] = marks != self._marks
+        moved[: self._resident] = False
+        return moved
+
+    def _most_resident(self, distinct: int) -> int:
+        """Return how many tables there is memory for: each saves a look-up in LMDB, which takes a tenth of a probe.
+
+        What the log has for the others takes its part.
+        """
+        if not is_dense(self.design):
+            return 0
+        count, word = len(self.design.tables), self.packer.word
+        places = sum(_PLACE_COST << table.prefix_bits for table in self.design.tables)
+        unfolded = word * min(distinct, self.unfolded)
+        spare = self._memory - places - count * unfolded
+        if spare < 0:
+            return 0
+        return min(count, spare // more) if (more := word * distinct - unfolded) else count
+
     def _clear(self, moved: NDArray[np.bool_]) -> None:
         for table, part in np.argwhere(moved).tolist():
             self._delta.tables[table].clear(part)
 
     def _read_on(self, txn: Transaction[Any], counters: Counters) -> None:
-        fits, marks = counters.distinct <= self._most_resident, self._read_marks(txn)
+        fits, marks = self._most_resident(counters.distinct), self._read_marks(txn)
         # Records up to the least mark are deleted: who keeps everything and has not read them cannot read them any more.
-        missed = self._resident and int(marks.min()) > self._sequence
-        if counters.loads != self._loads or (self._resident and not fits) or missed:
+        missed = self._resident > 0 and int(marks.min()) > self._sequence
+        if counters.loads != self._loads or self._resident > fits or missed:
             self._forget()
         first = self._moment < 0
-        waiting, moved, doubtful = marks, marks != self._marks, self._covered.copy() if first else set()
-        if self._resident:
-            waiting = np.zeros_like(marks)
-        else:
-            # A slice is folded as a whole, up to the log's end of that time: what is newer stands in the tail read below.
-            self._clear(moved)
-            self._lift(list(self._ahead), ~moved)
+        waiting, moved, doubtful = marks.copy(), self._moved(marks), self._covered.copy() if first else set()
+        waiting[: self._resident] = 0
+        # A slice is folded as a whole, up to the log's end of that time: what is newer stands in the tail read below.
+        self._clear(moved)
+        self._lift(list(self._ahead), ~moved)
         for batch in _batches(self._tail(txn, int(marks.min()) if first else self._sequence)):
             doubtful |= self._held_of(batch.rows)
             self._cover(self._ahead & doubtful)
             self._apply(batch, waiting)
         if first and fits:
             # Last: what the log says was removed is cut out of the tables, and may have been loaded into them since.
-            self._read_tables(txn)
+            self._read_tables(txn, fits)
         self._marks, self._sequence, self._loads, self._distinct = marks, counters.sequence, counters.loads, counters.distinct
         self._uncover(fingerprint for fingerprint in doubtful if not self.contains(txn, fingerprint))
 
@@ -328,9 +347,9 @@ class PackedTables:
         """Return what is held of fingerprints that another process added or removed."""
         return self._held.intersection(int.from_bytes(packed, "little") for packed in self.packer.pieces(rows)) if self._held else set()
 
-    def _read_tables(self, txn: Transaction[Any]) -> None:
-        self._resident = True
-        for held, table in zip(self._delta.tables, self.databases.tables, strict=True):
+    def _read_tables(self, txn: Transaction[Any], count: int) -> None:
+        self._resident = count
+        for held, table in zip(self._delta.tables[:count], self.databases.tables[:count], strict=True):
             with txn.cursor(table) as cursor:
                 for key, packed in cursor:
                     held.add(bytes(key), bytes(packed))
@@ -443,7 +462,7 @@ class PackedTables:
         ahead = words(list(self._ahead), bits=self.design.bits)
         for table, part, items in found:
             groups = self._without(items, table, part, ahead) if len(ahead) else items
-            self._put(txn, table, groups, append=False) if self._resident else self._merge(txn, table, groups)
+            self._put(txn, table, groups, append=False) if table < self._resident else self._merge(txn, table, groups)
             marks[table, part] = self._sequence
         for table in np.flatnonzero((marks != self._marks).any(axis=1)).tolist():
             txn.put(_mark_key(table), _seal(marks[table].astype(">i8").tobytes()), db=self.databases.state)

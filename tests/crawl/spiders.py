@@ -419,7 +419,7 @@ class Picky:
 def slow_text(body: bytes, encoding: str, url: str) -> str:
     """Return a page's text, of `/first` only after longer than the test allows."""
     if url.endswith("/first"):
-        Event().wait(2)
+        Event().wait(4)
     return re.sub("<[^>]*>", " ", body.decode(encoding))
 
 
