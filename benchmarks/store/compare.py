@@ -80,32 +80,32 @@ def main() -> None:
         "first probe ms",
         "memory MB",
     ]
-    _row("stored", *names, *others)
-    _row(*["---:"] * (1 + len(names) + len(others)))
+    row("stored", *names, *others)
+    row(*["---:"] * (1 + len(names) + len(others)))
     for size in options.sizes:
-        _row(f"{size:.0e}", *_compare(size, options.rounds))
+        row(f"{size:.0e}", *_compare(size, options.rounds))
     print("\nDesigns of tables, the store alone\n")
-    _row("design", "stored", "k = 3", "k = 7", "bytes a fingerprint", "load s")
-    _row("---", *["---:"] * 5)
+    row("design", "stored", "k = 3", "k = 7", "bytes a fingerprint", "load s")
+    row("---", *["---:"] * 5)
     for name in options.designs:
         for size in options.design_sizes:
-            _row(name, f"{size:.0e}", *_measure_design(name, size, options.rounds))
+            row(name, f"{size:.0e}", *_measure_design(name, size, options.rounds))
 
 
 def _options() -> Any:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--sizes", type=_sizes, default=_sizes("1e5,1e6,1e7"))
+    parser.add_argument("--sizes", type=sizes, default=sizes("1e5,1e6,1e7"))
     parser.add_argument("--designs", type=lambda text: text.split(",") if text else [], default=["4", "10", "16", "20", "3:1", "2:1"])
-    parser.add_argument("--design-sizes", type=_sizes, default=_sizes("1e5,1e6"))
+    parser.add_argument("--design-sizes", type=sizes, default=sizes("1e5,1e6"))
     parser.add_argument("--rounds", type=int, default=20)
     return parser.parse_args()
 
 
-def _sizes(text: str) -> list[int]:
+def sizes(text: str) -> list[int]:
     return [int(float(size)) for size in text.split(",") if size]
 
 
-def _row(*cells: object) -> None:
+def row(*cells: object) -> None:
     print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
@@ -122,8 +122,8 @@ def _compare(size: int, rounds: int) -> Iterable[object]:
             contestants: dict[str, Contestant] = {"store": lambda some: _admit(store, some)}
             contestants |= {name: _faiss(stored, *shape) for name, shape in FAISS.items()}
             contestants |= {"LMDB put": lambda some: _put(bare, some), "LMDB get and put": lambda some: _put(bare, some, get=True)}
-            costs = _race(contestants, noise, rounds)
-            seven = _race({"": lambda some: _admit(store, some, 7)}, noise, 3)[""]
+            costs = race(contestants, noise, rounds)
+            seven = race({"": lambda some: _admit(store, some, 7)}, noise, 3)[""]
     better = min((costs[name] for name in FAISS), key=lambda cost: cost.wall)
     yield from costs.values()
     yield _ratio(costs["store"], better)
@@ -146,7 +146,7 @@ def _measure_design(name: str, size: int, rounds: int) -> Iterable[object]:
                 if store.design.probes(distance) > _MOST_PROBES:
                     yield f"{store.design.probes(distance)} probes"
                     continue
-                yield _race({"": partial(_admit, store, distance=distance)}, noise, min(rounds, 5))[""]
+                yield race({"": partial(_admit, store, distance=distance)}, noise, min(rounds, 5))[""]
     yield from (f"{bytes_each:.1f}", f"{loading:.1f}")
 
 
@@ -174,7 +174,7 @@ def _opening(path: Path) -> tuple[float, float]:
         return opened - started, perf_counter() - opened
 
 
-def _race(contestants: dict[Any, Contestant], noise: np.random.Generator, rounds: int) -> dict[Any, Cost]:
+def race(contestants: dict[Any, Contestant], noise: np.random.Generator, rounds: int) -> dict[Any, Cost]:
     """Return the medians of contestants that take turns."""
     taken: dict[Any, list[Cost]] = {name: [] for name in contestants}
     for _ in range(rounds):
