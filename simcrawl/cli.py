@@ -94,8 +94,10 @@ def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any
     except click.Abort:
         click.echo("Aborted.", err=True)
         return NEGATIVE
-    except SystemExit:
+    except SystemExit as exc:
         # How click ends where whoever read has seen enough: `simcrawl duplicates STORE | head`.
+        if not isinstance(exc.__context__, BrokenPipeError):
+            raise
         return 0
     except SimcrawlError as exc:
         click.echo(f"Error: {exc}", err=True)

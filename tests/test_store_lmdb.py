@@ -897,7 +897,6 @@ def load_in_parts(patched: pytest.MonkeyPatch, most: int, memory: int = 0) -> No
     """Let a load of a few thousand go as one of millions does."""
     for name, value in {"_LEAST_LOADED": most, "_MOST_DIRECT": 0, "_FEW": 0, "_FOLDED_BYTES": 1 << 14, "MEMORY": memory}.items():
         patched.setattr(f"simcrawl.store.tables.{name}", value)
-    patched.setattr("simcrawl.store.lmdb_store.MEMORY", memory)
     patched.setattr("simcrawl.store.packed._BLOCK", 70)
 
 

@@ -137,7 +137,8 @@ class NearDuplicateItemPipeline:
         """Return what was held of an item, or of the one with its text: a later pipeline may have put another object in its place."""
         if held := self._open.pop(id(item), None):
             return held
-        text = self._text(item)
+        if (text := self._text(item)) is None:
+            return None
         place = next((place for place, held in self._open.items() if held.text == text), None)
         return None if place is None else self._open.pop(place)
 
@@ -146,8 +147,10 @@ class NearDuplicateItemPipeline:
         if held := self._release(item):
             held.claim.confirm()
 
-    def item_refused(self, item: Any) -> None:
-        """Forget an item that another pipeline dropped or failed on."""
+    def item_refused(self, item: Any, exception: BaseException | None = None) -> None:
+        """Forget an item that another pipeline dropped or failed on. One that this pipeline drops has the text of one that it holds."""
+        if isinstance(exception, NearDuplicateItem):
+            return
         if held := self._release(item):
             held.claim.withdraw()
 

@@ -25,7 +25,7 @@ from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, Sto
 from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header
 from simcrawl.store.packed import Loading, distinct, in_parts
 from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
-from simcrawl.store.tables import MEMORY, PackedTables, TableDatabases, most_loaded
+from simcrawl.store.tables import PackedTables, TableDatabases, most_loaded
 from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
@@ -98,7 +98,6 @@ class LmdbStore(BaseStore):
         super().__init__(header, sync_seconds=sync_seconds)
         self.path = path
         self._env = env
-        self._memory = MEMORY if memory is None else memory
         self.readonly = bool(env.flags()["readonly"])
         self._databases = databases(env, create=not self.readonly)
         self._tables = PackedTables(self._packer, table_databases(env, header, create=not self.readonly), memory=memory)
@@ -191,7 +190,7 @@ class LmdbStore(BaseStore):
             return
         # Not the store's own: the delta of these takes less memory, and answers no probes.
         tables = PackedTables(self._packer, self._tables.databases, memory=0, delta=Loading)
-        for part in in_parts(fingerprints, self.header.bits, most_loaded(self.design, self._memory)):
+        for part in in_parts(fingerprints, self.header.bits, most_loaded(self.design, self._tables.memory)):
             with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
                 tables.catch_up(txn, txn.id() - 1)
                 writer = Writer(txn, self._databases, tables, self.header)

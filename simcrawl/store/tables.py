@@ -153,10 +153,10 @@ class PackedTables:
         self.packer = packer
         self.databases = databases
         self._new_delta = delta
-        room = _room(packer, MEMORY if memory is None else memory)
+        self.memory = MEMORY if memory is None else memory
+        room = _room(packer, self.memory)
         self.unfolded = min(_MOST_UNFOLDED, max(_LEAST_UNFOLDED, room))
         """How many fingerprints the log may hold that are in no table."""
-        self._memory = MEMORY if memory is None else memory
         # Fingerprints that this process has found to be new and not yet written. The delta has them, too, so that one look-up finds
         # everything: but for those that another process has stored since.
         self._held: set[int] = set()
@@ -312,7 +312,7 @@ class PackedTables:
         count, word = len(self.design.tables), self.packer.word
         places = sum(_PLACE_COST << table.prefix_bits for table in self.design.tables)
         unfolded = word * min(distinct, self.unfolded)
-        spare = self._memory - places - count * unfolded
+        spare = self.memory - places - count * unfolded
         if spare < 0:
             return 0
         return min(count, spare // more) if (more := word * distinct - unfolded) else count
