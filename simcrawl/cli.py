@@ -84,6 +84,7 @@ def main() -> None:
 
 def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any] | None = None) -> int:
     """Run a command and return its exit code, errors told on standard error. `defaults`: of the options of each command, by its name."""
+    stdout = sys.stdout
     try:
         return cli.main(arguments, prog_name=program, standalone_mode=False, default_map=defaults) or 0
     except click.exceptions.Exit as exc:
@@ -94,9 +95,9 @@ def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any
     except click.Abort:
         click.echo("Aborted.", err=True)
         return NEGATIVE
-    except SystemExit as exc:
-        # How click ends where whoever read has seen enough: `simcrawl duplicates STORE | head`.
-        if not isinstance(exc.__context__, BrokenPipeError):
+    except SystemExit:
+        # How click ends where whoever read has seen enough: `simcrawl duplicates STORE | head`. It then puts another stdout there.
+        if sys.stdout is stdout:
             raise
         return 0
     except SimcrawlError as exc:
