@@ -210,7 +210,7 @@ def verify(store: str, as_json: bool) -> int:
 def rebuild(store: str, design: str, as_json: bool) -> None:
     """Give a store the tables of another design.
 
-    Pages, verdicts and rejections stay. Nobody may have it open.
+    Pages, verdicts and rejections stay. No crawl may use the store meanwhile; who reads it goes on.
 
       simcrawl rebuild STORE --design 10
     """
@@ -232,7 +232,7 @@ def rebuild(store: str, design: str, as_json: bool) -> None:
 def compact(store: str, as_json: bool) -> None:
     """Give back the space that a store does not need.
 
-    Nobody may have it open.
+    No crawl may use it meanwhile; who reads it goes on.
 
       simcrawl compact STORE
     """

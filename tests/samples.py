@@ -144,9 +144,10 @@ def hungry_extractor(body: bytes, encoding: str, url: str) -> str:
     raise MemoryError(url)
 
 
-def python(code: str, *, cwd: Path | None = None, **environment: str) -> str:
+def python(code: str, *arguments: object, cwd: Path | None = None, **environment: str) -> str:
     """Return what a fresh interpreter prints."""
     command = [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-W", "ignore::UserWarning", "-c", code]
+    command.extend(map(str, arguments))
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=os.environ | environment, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

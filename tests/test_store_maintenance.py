@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 from benchmarks.store import kills
-from simcrawl.errors import StoreError, StoreFormatError
+from simcrawl.errors import StoreError, StoreFormatError, StoreMismatchError
 from simcrawl.pages import PageFingerprint
 from simcrawl.rule import Rule
 from simcrawl.store import compact, open_store, rebuild
@@ -99,18 +100,18 @@ def test_compaction_gives_space_back_and_changes_nothing(path: Path):
     assert contents(path) == before
 
 
-# Compacts a store, and stops when the new file is in place: "end" may then end the process as a kill would.
-COMPACT = """
+WORK = {"rebuild": "rebuild(sys.argv[1], '10')", "compact": "compact(sys.argv[1])"}
+# Does so, and stops when the new data are made: "end" may then end the process as a kill would.
+STOP_BEFORE_THE_END = """
 import os, sys
-from simcrawl.store import compact, maintenance
-begin_anew = maintenance._begin_anew
-def stop(path):
-    print("in place", flush=True)
+from simcrawl.store import compact, maintenance, rebuild
+put_in_place = maintenance.put_in_place
+def stop(new):
+    print("made", flush=True)
     if sys.stdin.readline() == "end\\n":
         os._exit(1)
-    begin_anew(path)
-maintenance._begin_anew = stop
-compact(sys.argv[1])
+    put_in_place(new)
+maintenance.put_in_place = stop
 """
 OPEN = """
 import sys
@@ -133,26 +134,58 @@ def wait_until_blocked(process: Popen[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="who waits for a lock can be seen on Linux only")
-@pytest.mark.parametrize(("end", "readonly"), [("go on", False), ("end", False), ("go on", True)])
+@pytest.mark.parametrize("end", ["go on", "end"])
+@pytest.mark.parametrize("work", WORK)
 @pytest.mark.parametrize("commits", [1, 2])
-def test_who_opens_a_store_during_a_compaction_finds_everything(path: Path, commits: int, end: str, readonly: bool):
-    # LMDB has two roots and takes them in turns: whoever believed an old lock file took the wrong one every other time.
+def test_who_wants_to_write_meanwhile_waits_and_finds_everything(path: Path, commits: int, work: str, end: str):
+    # LMDB has two roots and takes them in turns: whoever believes an old lock file takes the wrong one every other time.
     with open_store(path, sync_seconds=math.inf) as store:
         for fingerprint in range(commits):
             store.admit_fingerprint(fingerprint, 0)
             store.sync()
         held = store.counts()["fingerprints"]
-    with started(COMPACT, path) as compaction:
-        assert compaction.stdout
-        assert compaction.stdout.readline() == "in place\n"
-        with started(OPEN, path, *["readonly"] * readonly) as opening:
+    with started(STOP_BEFORE_THE_END + WORK[work], path) as worker:
+        assert worker.stdout
+        assert worker.stdout.readline() == "made\n"
+        with started(OPEN, path) as opening, started(OPEN, path, "readonly") as reading:
             wait_until_blocked(opening)
-            compaction.communicate(f"{end}\n")
+            assert reading.communicate()[0] == f"{held} []\n"
+            worker.communicate(f"{end}\n")
             assert opening.communicate()[0] == f"{held} []\n"
-            assert opening.returncode == 0
+            assert opening.returncode == reading.returncode == 0
     with open_store(path) as store:
-        assert store.counts()["fingerprints"] == held + (not readonly)
+        assert store.counts()["fingerprints"] == held + 1
         assert store.verify() == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="what a process has open can be seen on Linux only")
+@pytest.mark.parametrize("work", WORK)
+def test_who_reads_meanwhile_sees_what_was_and_then_what_is(path: Path, work: str):
+    with open_store(path, readonly=True) as store:
+        before = list(store.pages())
+        pages = store.pages()
+        seen = [next(pages)]
+        python(f"import sys\nfrom simcrawl.store import compact, rebuild\n{WORK[work]}", path)
+        python(OPEN, path)
+        # One view is of one moment, whatever is put in place.
+        seen.extend(pages)
+        assert seen == before
+        assert [match.fingerprint for match in store.query_fingerprint(99, 0)] == [99]
+        assert store.verify() == []
+        assert len(store.design.tables) == (10 if work == "rebuild" else 4)
+        # What was is closed, and its space given back: nothing is open that has no name any more.
+        held = [os.path.realpath(number) for number in Path("/proc/self/fd").iterdir()]
+        assert sorted(file for file in held if file.startswith(f"{path}/")) == [f"{path}/data.mdb", f"{path}/lock.mdb"]
+
+
+def test_who_reads_refuses_another_store_in_the_place_of_the_first(path: Path):
+    with open_store(path, readonly=True) as store:
+        before = store.counts()
+        path.rename(path.with_name("moved"))
+        assert store.counts() == before
+        python("import sys\nfrom simcrawl.store import open_store\nopen_store(sys.argv[1], seed=7).close()", path)
+        with pytest.raises(StoreMismatchError, match="was made with seed 7, not 0"):
+            store.counts()
 
 
 def test_leftovers_of_an_interrupted_rebuild_are_no_obstacle(path: Path):
@@ -187,7 +220,7 @@ except StoreError as exc:
         with pytest.raises(StoreError, match="is open in this process: close it first"):
             eval(work, {"rebuild": rebuild, "compact": compact, "path": path})
         # The refusal must not have given up this process's own lock.
-        assert "is in use by another process" in python(script)
+        assert "another process writes to" in python(script)
         assert store.verify() == []
     assert python(script) == ""
 

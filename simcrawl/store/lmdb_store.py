@@ -8,28 +8,29 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, fields
 from errno import EDQUOT, EFBIG, ENOSPC
-from fcntl import LOCK_EX, LOCK_NB, lockf
+from functools import partial
 from math import inf
 from pathlib import Path
 from shutil import disk_usage
-from threading import Lock
-from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from threading import RLock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import lmdb
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header
-from simcrawl.store.packed import Loading, distinct, in_parts
+from simcrawl.store.files import DATA, hold, is_current, look_for_store, opening
+from simcrawl.store.packed import Loading, Packer, distinct, in_parts
 from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
 from simcrawl.store.tables import PackedTables, TableDatabases, most_loaded
 from simcrawl.store.truncation import filled_up, missing_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -46,11 +47,7 @@ MAP_SIZE = 1 << 40
 """Bytes that a store's map reserves."""
 _SMALLEST_MAP = 1 << 30
 _HEADER = b"header"
-_FILES = ("data.mdb", "lock.mdb")
-# With room for LMDB's 126 readers.
-_LOCK_BYTES = 8192
 _READERS_SECONDS = 60.0
-_MOST_ATTEMPTS, _ATTEMPT_SECONDS = 500, 0.01
 # A full disk, a quota, a limit on the size of files.
 _NO_SPACE = tuple(map(os.strerror, (ENOSPC, EDQUOT, EFBIG)))
 # A commit may fail with a little space left.
@@ -87,6 +84,17 @@ def _is_cut_off(path: Path, exc: Exception) -> bool:
     return "Input/output error" in str(exc) and path.exists() and disk_usage(path).free < _FULL
 
 
+class _Files(NamedTuple):
+    """A store's files as LMDB has them open, and the header that was in them then."""
+
+    env: lmdb.Environment
+    databases: Databases
+    tables: PackedTables
+    header: Header
+    data: os.stat_result
+    close: Callable[[], None]
+
+
 class LmdbStore(BaseStore):
     """A store in a directory. Use `simcrawl.open_store`, which shares one instance among all users of a path in a process.
 
@@ -94,72 +102,84 @@ class LmdbStore(BaseStore):
     and passes `verify`, with everything that `sync` returned for.
     """
 
-    def __init__(self, path: Path, env: lmdb.Environment, header: Header, *, sync_seconds: float, memory: int | None = None) -> None:
-        super().__init__(header, sync_seconds=sync_seconds)
+    def __init__(self, path: Path, files: _Files, open_again: Callable[[], _Files], *, sync_seconds: float) -> None:
+        super().__init__(files.header, sync_seconds=sync_seconds)
         self.path = path
-        self._env = env
-        self.readonly = bool(env.flags()["readonly"])
-        self._databases = databases(env, create=not self.readonly)
-        self._tables = PackedTables(self._packer, table_databases(env, header, create=not self.readonly), memory=memory)
+        self.readonly = bool(files.env.flags()["readonly"])
+        self._files = files
+        self._open_again = open_again
         self._readers_checked = -inf
         # Of the tables after this process's last group commit: where it still stands, decisions knew all that the next one finds.
         self._own_version = (-1, -1)
 
+    def _current(self) -> _Files:
+        """Return the files; those of other data where `compact` or `rebuild` put them in place, which waits for no reader."""
+        if self.readonly and not is_current(self.path, self._files.data):
+            with _opening:
+                if not is_current(self.path, self._files.data):
+                    # The old ones are closed by the last transaction that reads them.
+                    self._files = self._open_again()
+                    self.header, self.design = self._files.header, self._files.header.design_of_tables
+        return self._files
+
     @contextmanager
     def _reader(self) -> Iterator[Snapshot]:
-        with mapped_errors(self.path), self._env.begin(buffers=True) as txn:
-            yield Snapshot(txn, self._databases, self._tables, self.header)
+        with mapped_errors(self.path):
+            files = self._current()
+            with files.env.begin(buffers=True) as txn:
+                yield Snapshot(txn, files.databases, files.tables, self.header)
 
     _searches_bare = False
 
     def _near(self, fingerprint: int, distance: int) -> dict[int, int]:
         # No context managers of our own here: they would cost a third of the look-up.
         try:
-            with self._env.begin(buffers=True) as txn:
-                return self._tables.near(txn, fingerprint, distance)
+            files = self._current()
+            with files.env.begin(buffers=True) as txn:
+                return files.tables.near(txn, fingerprint, distance)
         except (lmdb.Error, OSError) as exc:
             raise _own_error(self.path, exc) from exc
 
     def _hold(self, fingerprint: int) -> None:
-        self._tables.hold(fingerprint)
+        self._files.tables.hold(fingerprint)
 
     @contextmanager
     def _writer(self) -> Iterator[Writer]:
         """Return a transaction for writing. Whoever enters holds `_deciding`, for decisions use the delta that is caught up here."""
-        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
-            self._tables.catch_up(txn, txn.id() - 1)
-            writer = Writer(txn, self._databases, self._tables, self.header)
+        with mapped_errors(self.path), self._files.env.begin(write=True, buffers=True) as txn:
+            self._files.tables.catch_up(txn, txn.id() - 1)
+            writer = Writer(txn, self._files.databases, self._files.tables, self.header)
             yield writer
             writer.finish()
 
     def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
         with self._writer_beside_decisions() as writer:
             late = sum(writer.put_page(stored) for stored in pages)
-            writer.put_bare(bare, known_new=self._tables.version(writer.txn) == self._own_version)
+            writer.put_bare(bare, known_new=self._files.tables.version(writer.txn) == self._own_version)
             for url, line in register.items():
                 writer.put_duplicate(url, line)
             change, moment = writer.finish(), writer.txn.id()
-            version = self._tables.version(writer.txn)
+            version = self._files.tables.version(writer.txn)
         self._own_version = version
         self.late_duplicates += late
         with self._deciding:
-            self._tables.settle(change, bare, moment - 1, moment)
+            self._files.tables.settle(change, bare, moment - 1, moment)
 
     @contextmanager
     def _writer_beside_decisions(self) -> Iterator[Writer]:
         """Return a transaction for writing, while decisions go on. Call `finish` at its end."""
-        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+        with mapped_errors(self.path), self._files.env.begin(write=True, buffers=True) as txn:
             self._drop_dead_readers()
             before = txn.id() - 1
             # From here to the commit nobody else commits, so that decisions find nothing to catch up with: to the delta they only add.
             with self._deciding:
-                self._tables.catch_up(txn, before)
-            yield Writer(txn, self._databases, self._tables, self.header)
+                self._files.tables.catch_up(txn, before)
+            yield Writer(txn, self._files.databases, self._files.tables, self.header)
 
     def _drop_dead_readers(self) -> None:
         # A killed process leaves its last view behind, and no space that was in use then would ever be used again.
         if monotonic() - self._readers_checked >= _READERS_SECONDS:
-            self._env.reader_check()
+            self._files.env.reader_check()
             self._readers_checked = monotonic()
 
     def _erase(self, url: str) -> bool:
@@ -184,32 +204,32 @@ class LmdbStore(BaseStore):
         return removed
 
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
-        if self._tables.is_few(len(fingerprints)):
+        if self._files.tables.is_few(len(fingerprints)):
             with self._writer() as writer:
                 writer.load(distinct(fingerprints))
             return
         # Not the store's own: the delta of these takes less memory, and answers no probes.
-        tables = PackedTables(self._packer, self._tables.databases, memory=0, delta=Loading)
-        for part in in_parts(fingerprints, self.header.bits, most_loaded(self.design, self._tables.memory)):
-            with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
+        tables = PackedTables(self._packer, self._files.tables.databases, memory=0, delta=Loading)
+        for part in in_parts(fingerprints, self.header.bits, most_loaded(self.design, self._files.tables.memory)):
+            with mapped_errors(self.path), self._files.env.begin(write=True, buffers=True) as txn:
                 tables.catch_up(txn, txn.id() - 1)
-                writer = Writer(txn, self._databases, tables, self.header)
+                writer = Writer(txn, self._files.databases, tables, self.header)
                 writer.load(part)
                 writer.finish()
             with mapped_errors(self.path):
-                fold_loaded(self._env, tables, self._tables.unfolded)
+                fold_loaded(self._files.env, tables, self._files.tables.unfolded)
 
     def _bind(self, recipe: str) -> None:
         if self.readonly:
             return
-        with mapped_errors(self.path), self._env.begin(write=True) as txn:
+        with mapped_errors(self.path), self._files.env.begin(write=True) as txn:
             # Another process may have bound the store since this one opened it.
-            current = _parse_header(self.path, txn.get(_HEADER, db=self._databases.meta))
+            current = _parse_header(self.path, txn.get(_HEADER, db=self._files.databases.meta))
             if current.recipe not in (None, recipe):
                 raise StoreMismatchError(
                     f"{self.path} was bound to recipe {current.recipe} meanwhile, not {recipe}: use that recipe or another store"
                 )
-            txn.put(_HEADER, _format_header(Header(**(asdict(current) | {"recipe": recipe}))), db=self._databases.meta)
+            txn.put(_HEADER, _format_header(Header(**(asdict(current) | {"recipe": recipe}))), db=self._files.databases.meta)
 
     def counts(self) -> dict[str, int]:
         """Return the committed numbers: pages, fingerprints, duplicates, and bytes in use by the file."""
@@ -222,7 +242,7 @@ class LmdbStore(BaseStore):
             return {"pages": snapshot.counts()["pages"], "bytes": self._bytes()}
 
     def _bytes(self) -> int:
-        return int((self._env.info()["last_pgno"] + 1) * self._env.stat()["psize"])
+        return int((self._files.env.info()["last_pgno"] + 1) * self._files.env.stat()["psize"])
 
     def duplicates(self) -> Iterator[Duplicate]:
         """Yield the committed register of duplicates, the latest line of each URL."""
@@ -256,11 +276,11 @@ class LmdbStore(BaseStore):
     def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
         """Yield every distinct committed fingerprint once, in chunks of words: see `BaseStore.fingerprint_chunks`."""
         with self._reader() as snapshot:
-            yield from self._tables.chunks(snapshot.txn, size)
+            yield from snapshot.tables.chunks(snapshot.txn, size)
 
     def _write_texts(self, texts: Mapping[str, bytes], most: int) -> int:
-        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
-            return put_texts(Snapshot(txn, self._databases, self._tables, self.header), texts, most)
+        with mapped_errors(self.path), self._files.env.begin(write=True, buffers=True) as txn:
+            return put_texts(Snapshot(txn, self._files.databases, self._files.tables, self.header), texts, most)
 
     def _text(self, url: str) -> bytes | None:
         with self._reader() as snapshot:
@@ -268,8 +288,8 @@ class LmdbStore(BaseStore):
 
     def note_crawl(self, record: Mapping[str, Any]) -> None:
         """Record what became of a crawl, durably."""
-        with mapped_errors(self.path), self._env.begin(write=True, buffers=True) as txn:
-            put_crawl(txn, self._databases, record, MOST_CRAWLS)
+        with mapped_errors(self.path), self._files.env.begin(write=True, buffers=True) as txn:
+            put_crawl(txn, self._files.databases, record, MOST_CRAWLS)
 
     def crawls(self) -> list[dict[str, Any]]:
         """Return the records of crawls, the latest last."""
@@ -289,7 +309,7 @@ class LmdbStore(BaseStore):
         try:
             self.sync()
         finally:
-            self._env.close()
+            self._files.close()
 
 
 # ---- opening
@@ -297,7 +317,7 @@ class LmdbStore(BaseStore):
 # One environment a path and process: LMDB refuses a second one, and two crawlers in one process are a normal thing. The claims
 # that make admission atomic must be shared among them too, so what is shared is the whole store.
 _open: dict[Path, tuple[LmdbStore, int]] = {}
-_opening = Lock()
+_opening = RLock()
 
 
 def open_lmdb(
@@ -364,7 +384,7 @@ def _open_new(path: Path, wanted: dict[str, Any], fresh: Header, **options: Any)
         except StoreError as exc:
             found = [str(exc)]
         if found:
-            store._env.close()  # noqa: SLF001 - it is nobody's yet
+            store._files.close()  # noqa: SLF001 - it is nobody's yet
             raise _cut_short(path, missing, found[0])
         return store
 
@@ -374,90 +394,55 @@ def _cut_short(path: Path, missing: int, problem: str) -> StoreCorruptError:
 
 
 def _open_whole(
-    path: Path, wanted: dict[str, Any], fresh: Header, *, map_size: int, create: bool, readonly: bool, **options: Any
+    path: Path,
+    wanted: dict[str, Any],
+    fresh: Header,
+    *,
+    map_size: int,
+    create: bool,
+    readonly: bool,
+    sync_seconds: float,
+    memory: int | None,
 ) -> LmdbStore:
     with mapped_errors(path):
-        exists = _look_for_store(path, create=create)
-        if not exists:
+        if not look_for_store(path, create=create):
             path.mkdir(parents=True, exist_ok=True)
-        _reserve_lock_file(path / "lock.mdb")
-        if exists and readonly:
+        elif readonly:
             _bring_up_to_date(path, map_size)
-        env = environment(path, map_size, readonly=readonly)
-        try:
-            header = _read_or_write_header(path, env, fresh, exists=exists)
-            _check_header(path, header, wanted)
-            return LmdbStore(path, env, header, **options)
-        except BaseException:
-            env.close()
-            raise
+        files = _open_files(path, wanted, None if readonly else fresh, map_size, memory)
+        kept = {"bits": files.header.bits, "seed": files.header.seed}
+        return LmdbStore(path, files, partial(_open_files, path, kept, None, map_size, memory), sync_seconds=sync_seconds)
+
+
+def _open_files(path: Path, wanted: dict[str, Any], fresh: Header | None, map_size: int, memory: int | None) -> _Files:
+    """Open a store's files: with the header of a new store to write to them, with None to read only."""
+    with ExitStack() as opened:
+        if fresh:
+            opened.enter_context(hold(path))
+        with opening(path):
+            data = (path / DATA).stat()
+            env = opened.enter_context(_environment(path, map_size, readonly=fresh is None))
+        header = _read_or_write_header(path, env, fresh) if fresh else _read_whole_header(path, env)
+        _check_header(path, header, wanted)
+        create = fresh is not None
+        tables = PackedTables(Packer(header.design_of_tables), table_databases(env, header, create=create), memory=memory)
+        return _Files(env, databases(env, create=create), tables, header, data, opened.pop_all().close)
 
 
 def _bring_up_to_date(path: Path, map_size: int) -> None:
     """Make the databases that a store lacks because it was written before there were any: who only reads cannot."""
-    with environment(path, map_size, readonly=True) as env, env.begin() as txn:
+    with opening(path), _environment(path, map_size, readonly=True) as env, env.begin() as txn:
         names = set(txn.cursor().iternext(keys=True, values=False))
     if b"meta" in names and not {b"rejections", b"contents", b"crawls"} <= names:
-        with environment(path, map_size) as env:
+        with hold(path), opening(path), _environment(path, map_size) as env:
             databases(env)
 
 
-def _reserve_lock_file(lock: Path) -> None:
-    """Give the lock file its space: LMDB maps it, and who writes to a mapped page that a full disk has no space for is killed."""
-    if lock.exists() and lock.stat().st_blocks * 512 >= _LOCK_BYTES:
-        return
-    try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
-        finally:
-            os.close(descriptor)
-    except OSError as exc:
-        # Whatever else it is, LMDB says it better.
-        if exc.errno in (ENOSPC, EDQUOT):
-            raise
-
-
-def _look_for_store(path: Path, *, create: bool) -> bool:
-    """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
-    data = path / "data.mdb"
-    exists = data.exists()
-    # An empty file: its making was cut short.
-    if not create and not (exists and data.stat().st_size):
-        raise StoreFormatError(
-            f"there is no simcrawl store at {path}: a crawl with simcrawl makes one, at the path that SIMCRAWL_STORE names"
-        )
-    # A store's own files: another process is making one here at this moment, or was killed when it did.
-    if not exists and path.exists() and (not path.is_dir() or any(entry.name not in _FILES for entry in path.iterdir())):
-        raise StoreFormatError(
-            f"{path} holds no simcrawl store: give the path of a store, or of a directory that is empty or does not exist"
-        )
-    return exists
-
-
-def environment(path: Path, map_size: int = MAP_SIZE, *, readonly: bool = False) -> lmdb.Environment:
+def _environment(path: Path, map_size: int, *, readonly: bool = False) -> lmdb.Environment:
     """Open an environment, with a smaller map where there is not so much address space."""
-    data = path / "data.mdb"
-    while True:
-        before = data.stat() if readonly else None
-        env = _environment(path, map_size, readonly=readonly)
-        # Who reads only opens the data before it waits for the lock: `rebuild` or `compact` may have put other data in place meanwhile.
-        if before is None or os.path.samestat(before, data.stat()):
-            return env
-        env.close()
-
-
-def _environment(path: Path, map_size: int, *, readonly: bool) -> lmdb.Environment:
-    attempts = 0
     while True:
         try:
             return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2, readonly=readonly)
-        except (lmdb.InvalidParameterError, lmdb.InvalidError):
-            # The lock file is empty: `rebuild` or `compact` was killed while this process waited for it. Whoever is alone next fills it.
-            attempts += 1
-            if attempts > _MOST_ATTEMPTS or any((path / "lock.mdb").read_bytes()):
-                raise
-            sleep(_ATTEMPT_SECONDS)
         except (lmdb.MemoryError, MemoryError) as exc:
             # Less address space than asked for (a container's limit, a 32-bit system): smaller stores still fit.
             if map_size <= _SMALLEST_MAP:
@@ -489,30 +474,19 @@ def fold_loaded(env: lmdb.Environment, tables: PackedTables, unfolded: int) -> N
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Keep everybody else from opening a store.
+    """Keep everybody else from writing to a store.
 
     Raises:
         StoreFormatError: there is no store.
-        StoreError: somebody has it open.
+        StoreError: somebody else writes to it, or it is open in this process.
     """
-    _look_for_store(path, create=False)
+    look_for_store(path, create=False)
     with _opening:
-        # First of all: to close the lock file again would give up this process's own lock on it.
+        # LMDB wants an environment opened once by a process.
         if path in _open:
             raise StoreError(f"{path} is open in this process: close it first")
-        with _locked(path):
+        with hold(path, alone=True):
             yield
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with (path / "lock.mdb").open("ab") as lock:
-        try:
-            # The lock that LMDB itself holds, shared, while an environment is open, and waits for when it opens one.
-            lockf(lock, LOCK_EX | LOCK_NB, 1)
-        except OSError as exc:
-            raise StoreError(f"{path} is in use by another process ({exc}): stop the crawl that uses it first") from exc
-        yield
 
 
 def read_header(path: Path, env: lmdb.Environment) -> Header:
@@ -533,17 +507,23 @@ def write_header(env: lmdb.Environment, header: Header) -> None:
         txn.put(_HEADER, _format_header(header))
 
 
-def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header, *, exists: bool) -> Header:
-    if exists:
-        with env.begin() as txn:
-            names = list(txn.cursor().iternext(keys=True, values=False))
-        if names and b"meta" not in names:
-            raise StoreFormatError(f"{path} is an LMDB environment of something else: point SIMCRAWL_STORE elsewhere")
-        if env.flags()["readonly"]:
-            # The last of the databases that are made, and the youngest.
-            if not {b"state", b"crawls"} <= set(names):
-                raise StoreFormatError(f"{path} is just being made, its making was cut short, or it is older: run a crawl with it first")
-            return read_header(path, env)
+def _names(path: Path, env: lmdb.Environment) -> set[bytes]:
+    with env.begin() as txn:
+        names = set(txn.cursor().iternext(keys=True, values=False))
+    if names and b"meta" not in names:
+        raise StoreFormatError(f"{path} is an LMDB environment of something else: point SIMCRAWL_STORE elsewhere")
+    return names
+
+
+def _read_whole_header(path: Path, env: lmdb.Environment) -> Header:
+    # The last of the databases that are made, and the youngest.
+    if not {b"state", b"crawls"} <= _names(path, env):
+        raise StoreFormatError(f"{path} is just being made, its making was cut short, or it is older: run a crawl with it first")
+    return read_header(path, env)
+
+
+def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header) -> Header:
+    _names(path, env)
     meta = env.open_db(b"meta")
     with env.begin(db=meta) as txn:
         found = txn.get(_HEADER)

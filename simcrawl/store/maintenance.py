@@ -1,11 +1,11 @@
-"""Work on a store as a whole, while nobody has it open: other tables, less space.
+"""Work on a store as a whole, while nobody else writes to it: other tables, less space.
 
-A new file is written beside the old one and put in its place in one step, so that a crash at any moment leaves one of the two.
+A new file is written beside the old one and put in its place in one step, so that a crash at any moment leaves one of the two. Who reads
+the store meanwhile sees what it held, and from then on the new file.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,10 +16,12 @@ import lmdb
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.store import lmdb_store
+from simcrawl.store.files import DATA, put_in_place
 from simcrawl.store.packed import Loading, Packer
 from simcrawl.store.tables import MEMORY, PackedTables, most_loaded
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from simcrawl.store.base import Header
@@ -32,12 +34,12 @@ _MOST_LOADED = 1 << 24
 def rebuild(path: str | os.PathLike[str], design: str) -> None:
     """Give a store the tables of another design; pages, register and recipe stay.
 
-    Needs as much free space as the store takes, and that nobody has it open: another process that opens it meanwhile waits.
+    Needs as much free space as the store takes, and that nobody else writes to it: who wants to meanwhile waits; who reads does not.
 
     Raises:
         ValueError: there is no such design for fingerprints of that width.
         StoreFormatError: there is no store.
-        StoreError: the store is open, or cannot be read or written.
+        StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
     """
     with _rewritten(path) as (old, old_path, new_path):
         header = lmdb_store.read_header(old_path, old)
@@ -49,9 +51,9 @@ def compact(path: str | os.PathLike[str]) -> int:
 
     Raises:
         StoreFormatError: there is no store.
-        StoreError: the store is open, or cannot be read or written.
+        StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
     """
-    data = Path(path, "data.mdb")
+    data = Path(path, DATA)
     before = data.stat().st_size if data.exists() else 0
     with _rewritten(path) as (old, _, new_path):
         old.copy(str(new_path), compact=True)
@@ -67,36 +69,12 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment,
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir()
         try:
-            # Without locks: closing the lock file would give up our own lock on it.
+            # Without LMDB's locks, as nobody writes: these readers need no place among the others'.
             with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as old:
                 yield old, where, beside
-            _put_in_place(beside / "data.mdb", where / "data.mdb")
-            _begin_anew(where)
+            put_in_place(beside)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-
-
-def _put_in_place(new: Path, old: Path) -> None:
-    _sync(new)
-    # The lock file stays: who waits for it finds the new data behind it. It names the last commit, though, and who waited believes what
-    # it says: with the number of another file's commit LMDB would take the wrong one of two roots, and show an empty store. From here on it
-    # says nothing. By its path: to close the file would give up the lock.
-    os.truncate(old.parent / "lock.mdb", 0)
-    new.replace(old)
-    _sync(old.parent)
-
-
-def _begin_anew(path: Path) -> None:
-    """Let LMDB fill the lock file for the new data: to itself, as this process holds the lock, the first that opens the store."""
-    lmdb_store.environment(path).close()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _fill(old: lmdb.Environment, header: Header, path: Path, wanted: Header) -> None:

@@ -1,0 +1,161 @@
+"""Who may use a store's files, and how other data take their place while they are read.
+
+Beside LMDB's own locks there are two, each of a whole file and of whoever opened it (`flock`: closing another descriptor gives nothing up):
+
+- Who writes to a store holds its data with others as long as it is open. Who writes the data anew holds them alone.
+- Who opens a store holds its directory with others until LMDB has both of its files. Who puts other data in place holds it alone.
+
+Other data get a lock file of their own, for LMDB notes the last commit there. Who reads the old data keeps both files as they were.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+from typing import TYPE_CHECKING
+
+from simcrawl.errors import StoreError, StoreFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+logger = logging.getLogger(__name__)
+
+DATA, LOCK = "data.mdb", "lock.mdb"
+# What the directory of new data is called while they are put in place.
+_PLACING = "placing"
+# With room for LMDB's 126 readers.
+_LOCK_BYTES = 8192
+
+
+def look_for_store(path: Path, *, create: bool) -> bool:
+    """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
+    data = path / DATA
+    exists = data.exists()
+    # An empty file: its making was cut short.
+    if not create and not (exists and data.stat().st_size):
+        raise StoreFormatError(
+            f"there is no simcrawl store at {path}: a crawl with simcrawl makes one, at the path that SIMCRAWL_STORE names"
+        )
+    # A store's own files: another process is making one here at this moment, or was killed when it did.
+    if not exists and path.exists() and (not path.is_dir() or any(entry.name not in (DATA, LOCK) for entry in path.iterdir())):
+        raise StoreFormatError(
+            f"{path} holds no simcrawl store: give the path of a store, or of a directory that is empty or does not exist"
+        )
+    return exists
+
+
+def hold(path: Path, *, alone: bool = False) -> BinaryIO:
+    """Return a store's data, made where there are none, held until they are closed: with others that write, or alone.
+
+    Waits for who holds them alone; to hold them alone does not wait.
+
+    Raises:
+        StoreError: somebody holds them, and they were wanted alone.
+    """
+    while True:
+        data = (path / DATA).open("ab")
+        try:
+            _lock_data(path, data, alone=alone)
+            if os.path.samestat(os.fstat(data.fileno()), (path / DATA).stat()):
+                return data
+        except BaseException:
+            data.close()
+            raise
+        # Others were put in place meanwhile.
+        data.close()
+
+
+def _lock_data(path: Path, data: BinaryIO, *, alone: bool) -> None:
+    try:
+        flock(data, (LOCK_EX if alone else LOCK_SH) | LOCK_NB)
+    except BlockingIOError as exc:
+        if alone:
+            raise StoreError(f"another process writes to {path}: stop the crawl that uses it first") from exc
+        logger.warning("%s is being compacted or rebuilt: waiting for the end of that", path)
+        flock(data, LOCK_SH)
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Keep the files of a store what they are while LMDB opens one after the other; finish first what a killed process began."""
+    while True:
+        with _directory(path, LOCK_SH):
+            if not (path / _PLACING).exists():
+                _reserve(path / LOCK)
+                yield
+                return
+        with _directory(path, LOCK_EX):
+            _finish(path)
+
+
+def is_current(path: Path, data: os.stat_result) -> bool:
+    """Return whether these data are still a store's; of a store that was removed, its last."""
+    try:
+        return os.path.samestat(data, (path / DATA).stat())
+    except FileNotFoundError:
+        return True
+
+
+def put_in_place(new: Path) -> None:
+    """Let the data in a directory within a store take the place of the store's, all at once, also where the process is killed meanwhile.
+
+    The caller holds the old data alone. Who has them open to read goes on with them; who opens the store waits a moment.
+    """
+    path = new.parent
+    _sync(new / DATA)
+    with _directory(path, LOCK_EX):
+        _finish(path)
+        new.replace(path / _PLACING)
+        (path / _PLACING / DATA).replace(path / DATA)
+        _finish(path)
+    _sync(path)
+
+
+def _finish(path: Path) -> None:
+    placing = path / _PLACING
+    if placing.exists():
+        if not (placing / DATA).exists():
+            # It is that of the old data, and speaks of other commits: LMDB would take the wrong one of its two roots.
+            (path / LOCK).unlink(missing_ok=True)
+        shutil.rmtree(placing)
+
+
+@contextmanager
+def _directory(path: Path, how: int) -> Iterator[None]:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        flock(descriptor, how)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _reserve(lock: Path) -> None:
+    """Give the lock file its space: LMDB maps it, and who writes to a mapped page that a full disk has no space for is killed."""
+    if lock.exists() and lock.stat().st_blocks * 512 >= _LOCK_BYTES:
+        return
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
+        finally:
+            os.close(descriptor)
+    except OSError as exc:
+        # Whatever else it is, LMDB says it better.
+        if exc.errno in (ENOSPC, EDQUOT):
+            raise
