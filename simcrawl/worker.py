@@ -1,29 +1,36 @@
 """Pages made in a process of its own, which can be killed: one that hangs, crashes or takes too much memory takes nothing along.
 
 Not by `multiprocessing`, nor by pools built on it: its children import the parent's main module again, so a script that starts a crawl
-without asking for its `__name__` would start it again in each of them. Bodies go in and `PageFingerprint`s come out, over a private socket.
+without asking for its `__name__` would start it again in each of them. Bodies go in and pages come out, over a private socket: messages are
+4 bytes of length, big-endian, and parts that are made likewise. A page comes as the record that a store would have of it, for a process
+that has taken hostile pages apart should not be believed more than that.
 
 No worker outlives its parent: an idle one sees the end of the socket, a busy one has a timer of the kernel's that ends it.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
-from multiprocessing import Pipe
+from dataclasses import replace
+from multiprocessing.connection import Connection
 from multiprocessing.spawn import get_executable
+from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.errors import WorkerError
+from simcrawl.errors import StoreCorruptError, WorkerError
 from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page
+from simcrawl.rule import StoredPage
+from simcrawl.store.records import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from multiprocessing.connection import Connection
 
     from simcrawl.pages import PageFingerprint
 
@@ -32,6 +39,7 @@ MAX_PAGES = 10_000
 _START_SECONDS = 60.0
 # As many seconds as select and setitimer take anywhere.
 _LONGEST = 1e6
+_LENGTH = struct.Struct("!I")
 # The path comes first: simcrawl itself may be found by it alone.
 _BOOT = """
 import sys
@@ -49,19 +57,19 @@ def can_start() -> bool:
 
 
 class Worker:
-    """A process that makes pages as `fingerprint_page` does, started when the first one comes. For one thread at a time.
+    """A process that makes pages as `fingerprint_page` does, one at a time, as `question` and `answered` have them.
 
-    It is replaced when it dies, when a page takes longer than the options' `max_seconds`, when it has grown to half of `max_bytes` (all of
-    them are a hard limit on its memory), and after `max_pages` pages. `restarts` counts why, `seconds` the CPU seconds by stage.
+    It is to be stopped, and started again for the next page, when it dies, when a page takes longer than `patience` seconds, when it has
+    grown to half of `max_bytes` (all of them are a hard limit on its memory), and after `max_pages` pages. `restarts` counts why,
+    `seconds` the CPU seconds by stage.
     """
 
     def __init__(self, options: Mapping[str, Any], *, max_bytes: int = MAX_WORKER_BYTES, max_pages: int = MAX_PAGES) -> None:
         self.restarts: Counter[str] = Counter()
         self.seconds: Counter[str] = Counter()
+        self.patience = min(options["max_seconds"], _LONGEST)
         self._options, self._max_bytes, self._max_pages = options, max_bytes, max_pages
-        self._patience = min(options["max_seconds"], _LONGEST)
         self._process: subprocess.Popen[bytes] | None = None
-        self._channel: Connection[Any, Any] | None = None
         self._pages = 0
         self._closed = False
 
@@ -70,53 +78,28 @@ class Worker:
         """The process's number; None where none runs."""
         return self._process.pid if self._process else None
 
-    def page(self, body: bytes, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention:
-        """Return the page. One that kills the process twice abstains as `crashed`: the first time it may have been somebody else's kill.
+    def start(self) -> socket:
+        """Start the process and return the socket to it; takes about half a second.
 
         Raises:
             WorkerError: no process can be started.
         """
+        refusal: str | None = None
         for _ in range(2):
-            channel = self._channel or self._start()
-            try:
-                return self._ask(channel, body, url, encoding)
-            except (EOFError, OSError):
-                self._stop("died")
-        return self._abstain(body, url, Reason.CRASHED)
-
-    def _ask(self, channel: Connection[Any, Any], body: bytes, url: str, encoding: str | None) -> PageFingerprint | Abstention:
-        channel.send((body, url, encoding))
-        if not channel.poll(self._patience):
-            self._stop("too_slow")
-            return self._abstain(body, url, Reason.TOO_SLOW)
-        made: PageFingerprint | Abstention
-        made, seconds, memory = channel.recv()
-        self.seconds.update(seconds)
-        self._pages += 1
-        if 2 * memory > self._max_bytes or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
-            self._stop("memory")
-        elif self._pages >= self._max_pages:
-            self._stop("recycled")
-        return made
-
-    def _abstain(self, body: bytes, url: str, reason: Reason) -> Abstention:
-        return abstain(body, url=url, recipe=self._options["recipe"], seed=self._options["seed"], reason=reason)
-
-    def _start(self) -> Connection[Any, Any]:
-        refusal: str | None = "it is closed"
-        for _ in range(0 if self._closed else 2):
-            channel, theirs = Pipe()
+            if self._closed:
+                break
+            ours, theirs = socketpair()
             try:
                 with theirs:
                     self._spawn(theirs.fileno())
-                refusal = self._greet(channel)
+                refusal = self._greet(ours)
             except Exception as exc:  # noqa: BLE001 - no such program, no more processes, a recipe that cannot be sent, somebody's kill
                 refusal = repr(exc)
-            self._channel = channel
-            if refusal is None:
-                return channel
+            if refusal is None and not self._closed:
+                return ours
+            ours.close()
             self._end()
-        raise WorkerError(f"no worker process can be started: {refusal}")
+        raise WorkerError(f"no worker process can be started: {'it is closed' if self._closed else refusal}")
 
     def _spawn(self, handle: int) -> None:
         self._pages = 0
@@ -124,24 +107,51 @@ class Worker:
         # A group of its own: the terminal's Ctrl-C does not reach it, not even while it starts.
         self._process = subprocess.Popen(command, pass_fds=[handle], stdin=subprocess.DEVNULL, process_group=0)  # noqa: S603 - ours
 
-    def _greet(self, channel: Connection[Any, Any]) -> str | None:
+    def _greet(self, ours: socket) -> str | None:
         """Tell a new process what it is to do; return why it cannot, None where it is ready."""
-        channel.send(sys.path)
-        channel.send((self._options, self._max_bytes, 2 * self._patience + 1))
-        refusal: str | None = f"not ready after {_START_SECONDS:g} seconds"
-        if channel.poll(_START_SECONDS):
-            refusal = channel.recv()
+        with Connection(os.dup(ours.fileno())) as channel:
+            channel.send(sys.path)
+            channel.send((self._options, self._max_bytes, 2 * self.patience + 1))
+            refusal: str | None = f"not ready after {_START_SECONDS:g} seconds"
+            if channel.poll(_START_SECONDS):
+                refusal = channel.recv()
         return refusal
 
-    def _stop(self, why: str) -> None:
+    def question(self, body: bytes, url: str, encoding: str | None) -> bytes:
+        """Return the message that asks for a page, without its length."""
+        return _pack(url.encode("utf-8", "surrogatepass"), (encoding or "").encode(), body)
+
+    def answered(self, answer: bytes) -> tuple[PageFingerprint | Abstention, str | None]:
+        """Return the page of an answer, and why the process is to be stopped before the next one.
+
+        Raises:
+            EOFError: it is no answer.
+        """
+        recipe = self._options["recipe"]
+        try:
+            record, told, content = _unpack(answer)
+            made = decode(record, recipe=recipe.identity, seed=self._options["seed"], bits=recipe.bits).page
+            cost = json.loads(told)
+        except (ValueError, struct.error, StoreCorruptError) as exc:
+            raise EOFError(f"a worker's answer does not parse: {exc}") from exc
+        self.seconds.update(cost["seconds"])
+        self._pages += 1
+        why = "recycled" if self._pages >= self._max_pages else None
+        if 2 * cost["memory"] > self._max_bytes or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
+            why = "memory"
+        return (replace(made, content=content.decode("utf-8", "surrogatepass")) if content else made), why
+
+    def abstain(self, body: bytes, url: str, reason: Reason) -> Abstention:
+        """Return the page that the process cannot make."""
+        return abstain(body, url=url, recipe=self._options["recipe"], seed=self._options["seed"], reason=reason)
+
+    def stop(self, why: str) -> None:
+        """End the process, and count why."""
         self.restarts[why] += 1
         self._end()
 
     def _end(self) -> None:
-        process, channel = self._process, self._channel
-        self._process = self._channel = None
-        if channel:
-            channel.close()
+        process, self._process = self._process, None
         if process:
             process.kill()
             process.wait()
@@ -149,10 +159,25 @@ class Worker:
     def close(self) -> None:
         """End the process, which holds nothing that is worth keeping, and start no more. From any thread."""
         self._closed = True
-        # The channel stays: another thread may be waiting at it, and its number would soon be another's.
         if process := self._process:
             process.kill()
             process.wait()
+
+
+def _pack(*parts: bytes) -> bytes:
+    return b"".join([piece for part in parts for piece in (_LENGTH.pack(len(part)), part)])
+
+
+def _unpack(data: bytes) -> list[bytes]:
+    parts, start = [], 0
+    while start < len(data):
+        end = start + _LENGTH.size + _LENGTH.unpack_from(data, start)[0]
+        parts.append(data[start + _LENGTH.size : end])
+        start = end
+    return parts
+
+
+# ---- the process
 
 
 def serve(channel: Connection[Any, Any]) -> None:
@@ -168,14 +193,25 @@ def serve(channel: Connection[Any, Any]) -> None:
             channel.send(repr(exc))
             return
         channel.send(None)
-        while True:
-            body, url, encoding = channel.recv()
+        _answer(channel.fileno(), options, patience)
+
+
+def _answer(descriptor: int, options: Mapping[str, Any], patience: float) -> None:
+    with socket(fileno=os.dup(descriptor)) as line, line.makefile("rb") as questions:
+        while head := questions.read(_LENGTH.size):
+            url, encoding, body = _unpack(questions.read(*_LENGTH.unpack(head)))
             # Kills, and needs no Python to run: whoever asked may be gone.
             signal.setitimer(signal.ITIMER_REAL, patience)
-            seconds: dict[str, float] = {}
-            made = fingerprint_page(body, url=url, encoding=encoding, seconds=seconds, **options)
+            answer = _make(body, url.decode("utf-8", "surrogatepass"), encoding.decode() or None, options)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            channel.send((made, seconds, _memory()))
+            line.sendall(_pack(answer))
+
+
+def _make(body: bytes, url: str, encoding: str | None, options: Mapping[str, Any]) -> bytes:
+    seconds: dict[str, float] = {}
+    made = fingerprint_page(body, url=url, encoding=encoding, seconds=seconds, **options)
+    cost = json.dumps({"seconds": seconds, "memory": _memory()}).encode()
+    return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "").encode("utf-8", "surrogatepass"))
 
 
 def _prepare(options: Mapping[str, Any], max_bytes: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
@@ -11,12 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.config import Config
 from simcrawl.crawl import workers
 from simcrawl.crawl.lag import LoopLag
-from simcrawl.crawl.workers import PageWorkers, Workers, _Expendable
-from simcrawl.detector import Detector
-from simcrawl.store import open_store
+from simcrawl.crawl.workers import Workers, _Expendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,32 +122,6 @@ def test_a_call_whose_turn_never_comes_is_given_up():
         pool.close()
 
     asyncio.run(queue())
-
-
-@pytest.mark.parametrize(("cores", "at_once"), [(2, 1), (3, 2), (4, 3)])
-def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(cores: int, at_once: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(workers, "_cores", lambda: cores)
-    monkeypatch.setattr(workers, "_HELD_UP", 60)
-    made = PageWorkers(Detector(open_store("memory:")), Config.from_settings(lambda _: None))
-    taken = [made._take() for _ in range(at_once)]
-    assert len(set(map(id, taken))) == at_once
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(made._take)
-        with pytest.raises(TimeoutError):
-            waiting.result(0.05)
-        made._give_back(taken[0])
-        assert waiting.result(60) is taken[0]
-    monkeypatch.setattr(workers, "_HELD_UP", 0.01)
-    assert made._take() not in taken
-    made.close()
-
-
-def test_as_many_processes_as_a_user_asks_for_are_started_at_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(workers, "_cores", lambda: 1)
-    monkeypatch.setattr(workers, "_HELD_UP", 60)
-    made = PageWorkers(Detector(open_store("memory:")), Config.from_settings({"SIMCRAWL_WORKERS": 3}.get))
-    assert len({id(made._take()) for _ in range(3)}) == 3
-    made.close()
 
 
 def test_a_call_that_is_over_is_not_given_up():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simcrawl.crawl.processes import Processes
+from simcrawl.crawl.workers import Workers
 from simcrawl.errors import WorkerError
 from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import Recipe, resolve
@@ -22,7 +26,7 @@ from tests.crawl.runner import ROOT
 from tests.samples import chinese, english, page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 BODY = page(english()).encode()
 MISBEHAVING = replace(resolve("content"), extractor="tests.extractors.misbehaving")
@@ -32,18 +36,48 @@ def _options(recipe: Recipe | str = MISBEHAVING, *, max_seconds: float = 20.0) -
     return {"recipe": resolve(recipe), "seed": 7, "max_bytes": 4_000_000, "max_seconds": max_seconds}
 
 
+class Asked(Worker):
+    """A worker that an event loop of its own asks for pages, as a crawl's does."""
+
+    def __init__(self, options: dict[str, Any], **limits: int) -> None:
+        super().__init__(options, **limits)
+        self._loop, self._threads = asyncio.new_event_loop(), Workers(1)
+        self._processes = Processes(lambda: self, 1, self._threads, at_once=1, held_up=60)
+
+    def page(self, body: bytes, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention:
+        return self._loop.run_until_complete(self._processes.page(body, url, encoding))
+
+    def end(self) -> None:
+        self._processes.close()
+        self._threads.close()
+        # What was closed takes note of it in the loop's next turn.
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
+
+
 @pytest.fixture
-def worker() -> Iterator[Worker]:
-    made = Worker(_options(), max_bytes=400_000_000)
-    yield made
-    made.close()
+def asked() -> Iterator[Callable[..., Asked]]:
+    """What makes workers, which end with the test."""
+    with ExitStack() as stack:
+
+        def make(options: dict[str, Any], **limits: int) -> Asked:
+            worker = Asked(options, **limits)
+            stack.callback(worker.end)
+            return worker
+
+        yield make
 
 
-def _is_fine(worker: Worker) -> bool:
+@pytest.fixture
+def worker(asked: Callable[..., Asked]) -> Asked:
+    return asked(_options(), max_bytes=400_000_000)
+
+
+def _is_fine(worker: Asked) -> bool:
     return isinstance(worker.page(BODY, url="http://x/fine"), PageFingerprint)
 
 
-def _reason(worker: Worker, name: str) -> str:
+def _reason(worker: Asked, name: str) -> str:
     made = worker.page(BODY, url=f"http://x/{name}")
     assert isinstance(made, Abstention)
     assert made.body_digest == fingerprint_page(BODY, seed=7).body_digest
@@ -67,18 +101,17 @@ def ends(pid: int, within: float = 20) -> bool:
 
 
 @pytest.mark.parametrize("recipe", ["content", "manku2007"])
-def test_a_worker_makes_the_same_pages(recipe: str):
-    worker = Worker(_options(recipe))
+def test_a_worker_makes_the_same_pages(asked: Callable[..., Asked], recipe: str):
+    worker = asked(_options(recipe))
     assert worker.pid is None
     for body, encoding in ((BODY, "utf-8"), (page(chinese()).encode("gb18030"), "gb18030"), (b"", None), (b"%PDF", None)):
         expected = fingerprint_page(body, url="http://x/a#b", encoding=encoding, recipe=recipe, seed=7)
         assert worker.page(body, url="http://x/a#b", encoding=encoding) == expected
     assert worker.seconds.keys() == {"extract", "fingerprint"}
     assert not worker.restarts
-    worker.close()
 
 
-def test_a_worker_that_was_killed_is_replaced_and_its_page_made(worker: Worker):
+def test_a_worker_that_was_killed_is_replaced_and_its_page_made(worker: Asked):
     assert _is_fine(worker)
     first = worker.pid
     assert first
@@ -89,15 +122,15 @@ def test_a_worker_that_was_killed_is_replaced_and_its_page_made(worker: Worker):
 
 
 @pytest.mark.parametrize("name", ["die", "exit"])
-def test_a_page_that_kills_its_worker_twice_abstains(worker: Worker, name: str):
+def test_a_page_that_kills_its_worker_twice_abstains(worker: Asked, name: str):
     assert _reason(worker, name) == "crashed"
     assert worker.restarts == {"died": 2}
     assert _is_fine(worker)
 
 
 @pytest.mark.parametrize("name", ["loop", "hold"])
-def test_a_page_that_hangs_abstains_and_its_worker_is_gone(name: str):
-    worker = Worker(_options(max_seconds=0.5))
+def test_a_page_that_hangs_abstains_and_its_worker_is_gone(asked: Callable[..., Asked], name: str):
+    worker = asked(_options(max_seconds=0.5))
     assert _is_fine(worker)
     first = worker.pid
     assert first
@@ -105,39 +138,54 @@ def test_a_page_that_hangs_abstains_and_its_worker_is_gone(name: str):
     assert not runs(first)
     assert _is_fine(worker)
     assert worker.restarts == {"too_slow": 1}
-    worker.close()
 
 
-def test_a_page_that_needs_too_much_memory_abstains(worker: Worker):
+def test_a_page_that_needs_too_much_memory_abstains(worker: Asked):
     assert _reason(worker, "eat") == "out_of_memory"
     assert _is_fine(worker)
     assert worker.restarts == {"memory": 1}
 
 
-def test_a_worker_that_grows_is_replaced_before_it_is_too_large(worker: Worker):
+def test_a_worker_that_grows_is_replaced_before_it_is_too_large(worker: Asked):
     for number in range(10):
         assert isinstance(worker.page(BODY, url=f"http://x/leak{number}"), PageFingerprint)
     assert worker.restarts.keys() == {"memory"}
     assert 1 <= worker.restarts["memory"] <= 5
 
 
-def test_a_worker_is_replaced_after_so_many_pages():
-    worker = Worker(_options(), max_pages=2)
+def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
+    worker = asked(_options(), max_pages=2)
     pids = set()
     for _ in range(5):
         assert _is_fine(worker)
         pids.add(worker.pid)
     assert worker.restarts == {"recycled": 2}
-    worker.close()
     assert len(pids - {None}) == 3
 
 
-def test_what_an_extractor_prints_does_no_harm(worker: Worker):
+@pytest.mark.parametrize("answer", [b"", b"no answer", b"\0\0\0\1x" * 3, b"\0\0\0\0" * 3])
+def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
+    with pytest.raises(EOFError, match="a worker's answer does not parse"):
+        Worker(_options()).answered(answer)
+
+
+def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Asked]):
+    made = asked(_options("content") | {"keep_content": True}).page(BODY)
+    assert made.content
+    assert made.content == fingerprint_page(BODY, seed=7, keep_content=True).content
+
+
+def test_a_body_that_no_buffer_holds_goes_through(worker: Asked):
+    body = b"<p>" + b"word " * 700_000
+    assert worker.page(body, url="http://x/\udc80") == fingerprint_page(body, url="http://x/\udc80", recipe=MISBEHAVING, seed=7)
+
+
+def test_what_an_extractor_prints_does_no_harm(worker: Asked):
     assert isinstance(worker.page(BODY, url="http://x/print"), PageFingerprint)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_worker_does_not_mind_the_signals_that_its_parent_gets(worker: Worker, number: int):
+def test_a_worker_does_not_mind_the_signals_that_its_parent_gets(worker: Asked, number: int):
     assert _is_fine(worker)
     assert worker.pid
     os.kill(worker.pid, number)
@@ -152,13 +200,12 @@ class _Own(Recipe):
 LIMITED = """
 import resource
 from simcrawl.pages import MAX_WORKER_BYTES
-from simcrawl.worker import Worker
-from tests.test_worker import BODY, _options
+from tests.test_worker import BODY, Asked, _options
 
 resource.setrlimit(resource.RLIMIT_DATA, (MAX_WORKER_BYTES // 2, MAX_WORKER_BYTES // 2))
-worker = Worker(_options("auto"))
+worker = Asked(_options("auto"))
 print(type(worker.page(BODY)).__name__)
-worker.close()
+worker.end()
 """
 
 
@@ -174,21 +221,21 @@ def test_a_limit_of_memory_that_the_user_has_set_holds_for_workers_too():
         (_options() | {"seed": lambda: 1}, "lambda"),
     ],
 )
-def test_a_worker_that_cannot_make_pages_says_why(options: dict[str, Any], why: str):
-    worker = Worker(options)
+def test_a_worker_that_cannot_make_pages_says_why(asked: Callable[..., Asked], options: dict[str, Any], why: str):
+    worker = asked(options)
     with pytest.raises(WorkerError, match=f"no worker process can be started.*{why}"):
         worker.page(BODY)
     assert worker.pid is None
 
 
-def test_a_program_that_is_no_python_is_an_error(monkeypatch: pytest.MonkeyPatch):
+def test_a_program_that_is_no_python_is_an_error(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):
     for program in ("/bin/false", "/no/such/program"):
         monkeypatch.setattr("simcrawl.worker.get_executable", lambda program=program: program)
         with pytest.raises(WorkerError, match="no worker process can be started"):
-            Worker(_options()).page(BODY)
+            asked(_options()).page(BODY)
 
 
-def test_a_closed_worker_starts_no_other(worker: Worker):
+def test_a_closed_worker_starts_no_other(worker: Asked):
     assert _is_fine(worker)
     pid = worker.pid
     assert pid
@@ -202,7 +249,7 @@ _PARENT = """
 import os, signal
 from tests.test_worker import *
 from tests.test_worker import _options
-worker = Worker(_options(max_seconds=1.0))
+worker = Asked(_options(max_seconds=1.0))
 worker.page(BODY, url="http://x/fine")
 print(worker.pid, flush=True)
 worker.page(BODY, url="http://x/{name}")

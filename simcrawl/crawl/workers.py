@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
-from queue import Empty, LifoQueue, SimpleQueue
+from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -17,6 +17,7 @@ from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from simcrawl.crawl.processes import Processes
 from simcrawl.errors import WorkerError
 from simcrawl.pages import Reason, abstain
 from simcrawl.worker import Worker, can_start
@@ -38,7 +39,7 @@ _T = TypeVar("_T")
 
 # A few keep one slow page from holding up the others.
 _THREADS = 4
-# Each takes some 160 MB, and all of them are fed by one core.
+# Each takes 75 MB or more, and all of them are fed by one core.
 _MOST_PROCESSES = 4
 # Seconds that a page waits for a process before one is started that has no core of its own: starting one takes as long.
 _HELD_UP = 1.0
@@ -46,8 +47,9 @@ _HELD_UP = 1.0
 _QUEUE_PATIENCE = 10
 # Threads that hang in a page and were replaced. Each takes its share of the interpreter for ever, so there is an end to it.
 _MOST_STUCK = 8
-# A worker process ends a page in time, and is replaced once; this is for what cannot happen.
-_PROCESS_PATIENCE = 150.0
+# Seconds that a look into the store may take on the event loop, bytes of a body that are digested there, and how many looks are taken
+# elsewhere after one that took longer, and at first, when tables are read.
+_QUICK, _LARGE, _VISITS_ELSEWHERE = 0.02, 1 << 18, 32
 
 
 class Workers:
@@ -190,83 +192,96 @@ def _withdraw(judged: tuple[Page, Admission]) -> None:
 
 
 class PageWorkers:
-    """Makes and claims pages off the event loop: in worker processes, or in threads where there are none."""
+    """Makes and claims pages: makes them in worker processes, or in threads where there are none."""
 
     def __init__(self, detector: Detector, config: Config) -> None:
         self._detector, self._config = detector, config
         self.processes = processes_for(config.workers)
-        self._threads = Workers(self.processes or _THREADS, expendable=True)
-        self._idle: LifoQueue[Worker] = LifoQueue()
-        self._all: list[Worker] = []
+        self._threads = Workers(_THREADS, expendable=True)
+        # The crawl's own process keeps a core busy.
+        at_once = max(1, _cores() - 1) if config.workers is None else self.processes
+        self._pool = Processes(self._worker, self.processes, self._threads, at_once=at_once, held_up=_HELD_UP)
         self._queue = self.queue_max = 0
-        self.seconds_in_queue = 0.0
+        self._seconds_in_queue = 0.0
+        self._visits_elsewhere = _VISITS_ELSEWHERE
         self._closed = False
+
+    def _worker(self) -> Worker:
+        return Worker(self._detector.page_options, max_bytes=self._config.max_worker_bytes)
 
     async def judge(
         self, body: bytes, *, url: str, encoding: str | None, claim: Callable[[Page], Admission]
     ) -> tuple[Page, Admission | None]:
-        """Return a page made as the detector makes it, and what `claim` says of it, in one visit to a thread.
+        """Return a page made as the detector makes it, and what `claim` says of it.
 
-        A page that takes its worker along, or too long, is an abstention. The latter is not claimed, nor is a page for which the store
-        takes too long: that is left to the caller.
+        A page that takes its worker along, or too long, is an abstention. In threads, the latter is not claimed, nor is a page for which
+        the store takes too long: that is left to the caller.
 
         Raises:
             StoreError: the store cannot be read.
         """
         self._queue += 1
         self.queue_max = max(self.queue_max, self._queue)
-        patience = _PROCESS_PATIENCE + 2 * self._config.max_page_seconds if self.processes else self._config.max_page_seconds
-        made: list[Page] = []
+        source = (body, url, encoding)
         try:
-            return await self._threads.run_within(patience, _withdraw, self._judge, monotonic(), made, (body, url, encoding), claim)
+            if not self.processes:
+                return await self._judge_in_thread(source, claim)
+            known = await self._visit(len(body), partial(self._detector.recall, body, url=url))
+            try:
+                page = known or self._detector.remember(await self._made(source))
+            except WorkerError as exc:
+                self._without_processes(exc)
+                return await self._judge_in_thread(source, claim, recall=False)
+            return page, await self._visit(0, partial(claim, page))
+        finally:
+            self._queue -= 1
+
+    async def _made(self, source: tuple[bytes, str, str | None]) -> Page:
+        body, url, encoding = source
+        # A body that is too large is refused at a glance: it need not go through a socket first.
+        if len(body) > self._config.max_page_bytes:
+            return await self._threads.run(self._detector.extract, body, url=url, encoding=encoding)
+        return await self._pool.page(body, url, encoding)
+
+    async def _visit(self, size: int, function: Callable[[], _T]) -> _T:
+        """Return what the function finds in the store: here, as long as that is quick, for a hop to a thread costs several times as much.
+
+        In a thread where it has been slow (a large store that is not in memory, another process that commits), or must be: to digest a body
+        of that size, to pack a text that is kept, to write what waits.
+        """
+        if self._visits_elsewhere or size > _LARGE or self._config.keep_text or self._detector.store.falls_behind:
+            self._visits_elsewhere = max(0, self._visits_elsewhere - 1)
+            return await self._threads.run(function)
+        started = monotonic()
+        try:
+            return function()
+        finally:
+            if monotonic() - started > _QUICK:
+                self._visits_elsewhere = _VISITS_ELSEWHERE
+
+    async def _judge_in_thread(
+        self, source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission], *, recall: bool = True
+    ) -> tuple[Page, Admission | None]:
+        made: list[Page] = []
+        judge = partial(self._judge, monotonic(), made, source, claim, recall=recall)
+        try:
+            return await self._threads.run_within(self._config.max_page_seconds, _withdraw, judge)
         except TimeoutError:
             if made:
                 # It was the store that took too long.
                 return made[0], None
-            detector = self._detector
+            detector, (body, url, _) = self._detector, source
             too_slow = abstain(body, url=url, recipe=detector.recipe, seed=detector.store.header.seed, reason=Reason.TOO_SLOW)
             return detector.remember(too_slow), None
-        finally:
-            self._queue -= 1
 
     def _judge(
-        self, queued: float, made: list[Page], source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission]
+        self, queued: float, made: list[Page], source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission], *, recall: bool
     ) -> tuple[Page, Admission]:
-        self.seconds_in_queue += monotonic() - queued
-        detector = self._detector
-        made.append(detector.recall(source[0], url=source[1]) or detector.remember(self._extract(*source)))
+        self._seconds_in_queue += monotonic() - queued
+        detector, (body, url, encoding) = self._detector, source
+        known = detector.recall(body, url=url) if recall else None
+        made.append(known or detector.remember(detector.extract(body, url=url, encoding=encoding)))
         return made[0], claim(made[0])
-
-    def _extract(self, body: bytes, url: str, encoding: str | None) -> Page:
-        # A body that is too large is refused at a glance: it need not go through a socket first.
-        if self.processes and len(body) <= self._config.max_page_bytes:
-            worker = self._take()
-            try:
-                return worker.page(body, url=url, encoding=encoding)
-            except WorkerError as exc:
-                self._without_processes(exc)
-            finally:
-                self._give_back(worker)
-        return self._detector.extract(body, url=url, encoding=encoding)
-
-    def _take(self) -> Worker:
-        try:
-            # The one that was used last: no more processes are started than pages are in work at a time.
-            return self._idle.get(timeout=self._patience())
-        except Empty:
-            worker = Worker(self._detector.page_options, max_bytes=self._config.max_worker_bytes)
-            self._all.append(worker)
-            return worker
-
-    def _patience(self) -> float:
-        """Return the seconds to wait before another process is started. The crawl's own process keeps a core busy."""
-        taken = 1 + len(self._all)
-        return _HELD_UP if self._config.workers is None and self._all and taken >= _cores() else 0
-
-    def _give_back(self, worker: Worker) -> None:
-        self._idle.put(worker)
-        if self._closed:
-            worker.close()
 
     def _without_processes(self, exc: WorkerError) -> None:
         if self.processes and not self._closed:
@@ -275,22 +290,22 @@ class PageWorkers:
 
     def stats(self) -> dict[str, float]:
         """Return what there is to tell: names below `simcrawl/`, and numbers."""
-        restarts, seconds = Counter[str](), dict(self._detector.seconds) | {"queue": self.seconds_in_queue}
-        for worker in self._all:
-            # Copies: a thread may be changing them.
+        workers, restarts = self._pool.workers, Counter[str]()
+        seconds = dict(self._detector.seconds) | {"queue": self._seconds_in_queue + self._pool.seconds_in_queue}
+        for worker in workers:
+            # A copy: a thread may be changing it.
             restarts.update(dict(worker.restarts))
-            for stage, more in dict(worker.seconds).items():
+            for stage, more in worker.seconds.items():
                 seconds[stage] += more
         told: dict[str, float] = {f"seconds/{stage}": round(number, 3) for stage, number in seconds.items()}
         told |= {f"workers/restarts/{why}": count for why, count in restarts.items()}
-        return told | {"workers/processes": len(self._all), "workers/queue_max": self.queue_max}
+        return told | {"workers/processes": len(workers), "workers/queue_max": self.queue_max}
 
     def close(self) -> None:
         """End the processes, and the threads when their work is done; does not wait for them."""
         self._closed = True
         self._threads.close()
-        for worker in self._all:
-            worker.close()
+        self._pool.close()
 
 
 def processes_for(count: int | None) -> int:

@@ -434,9 +434,14 @@ class BaseStore(ABC):
         self._keep_text(page, admission)
         return admission
 
+    @property
+    def falls_behind(self) -> bool:
+        """Whether so many pages wait to be written that a claim would try to write them first."""
+        return len(self._index) >= _MOST_UNWRITTEN // 2
+
     def _write_ahead(self) -> None:
         # Commits are somebody else's business, but what waits for them must not outgrow the memory.
-        if len(self._index) >= _MOST_UNWRITTEN // 2:
+        if self.falls_behind:
             with suppress(StoreError):
                 self.try_sync()
 
