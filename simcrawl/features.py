@@ -8,6 +8,7 @@ a change in one paragraph does not change how another one is cut.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import unicodedata
@@ -56,6 +57,8 @@ _HAS_KANA = re.compile(f"[{_KANA}]")
 _HAS_HAN = re.compile(f"[{_HAN}]")
 
 _LONG_RUN = re.compile(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
+# Releases of rjieba, and the digest of jieba's dictionary that each has in it.
+_SAME_DICTIONARY = {("0.2.2", "7197c3211ddd98962b036cdf40324d1ea2bfaa12bd028e68faa70111a88e12a8")}
 # TextRank is quadratic in the words of a page.
 _TEXTRANK_CHARACTERS = 20_000
 _JOIN = "\x1f"
@@ -156,10 +159,11 @@ def _simple_characters() -> NDArray[np.uint32]:
     before them nor change with it.
     """
     normal = np.zeros(_SIMPLE, np.uint32)
-    for code in chain(*_SIMPLE_RANGES):
-        became = unicodedata.normalize("NFKC", chr(code)).lower()
-        if len(became) == 1 and not unicodedata.combining(became):
-            normal[code] = ord(became)
+    codes = list(chain(*_SIMPLE_RANGES))
+    # Apart: they must not combine with each other.
+    became = unicodedata.normalize("NFKC", "\0".join(map(chr, codes))).lower().split("\0")
+    single = [(code, after) for code, after in zip(codes, became, strict=True) if len(after) == 1 and not unicodedata.combining(after)]
+    normal[[code for code, _ in single]] = [ord(after) for _, after in single]
     return normal
 
 
@@ -317,7 +321,8 @@ def _character_kinds() -> NDArray[np.uint8]:
     patterns = {_PART: r"\w", _ALONE: f"[{_UNSPACED}]", _KANA_ALONE: f"[{_KANA}]", _HAN_ALONE: f"[{_HAN}]", _BREAK: f"[{_BREAKS}]"}
     characters = "".join(map(chr, range(_TABLED)))
     for kind, pattern in patterns.items():
-        kinds[[ord(character) for character in re.findall(pattern, characters)]] = kind
+        # In runs: there are a thousandth of them.
+        kinds[_code_points("".join(re.findall(f"(?:{pattern})+", characters)))] = kind
     return kinds
 
 
@@ -355,7 +360,17 @@ def _segmenter() -> Callable[[str], Iterable[str]]:
         from rjieba import Jieba  # noqa: PLC0415 - optional, and slow to load
     except ImportError:
         return partial(_jieba().cut, HMM=False)
-    return _taught(Jieba)
+    return partial(Jieba().cut, hmm=False) if _knows_dictionary() else _taught(Jieba)
+
+
+def _knows_dictionary() -> bool:
+    """Return whether the dictionary that this rjieba has in it is jieba's: to teach it takes three times as long as to load it."""
+    from importlib.metadata import version  # noqa: PLC0415 - here alone
+
+    import jieba  # noqa: PLC0415 - as in _jieba
+
+    with jieba.Tokenizer().get_dict_file() as file:
+        return (version("rjieba"), hashlib.file_digest(file, "sha256").hexdigest()) in _SAME_DICTIONARY
 
 
 def _taught(port: Any) -> Callable[[str], Iterable[str]]:

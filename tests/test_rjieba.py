@@ -6,7 +6,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -47,6 +47,20 @@ def test_it_knows_the_same_words():
     assert len(_WORDS) > 340_000
     unknown = [word for word in _WORDS[::50] if _RUNS.fullmatch(word) and segment(word) != _plain(word)]
     assert unknown == []
+
+
+def test_it_has_the_same_words_in_it_or_is_taught_them(monkeypatch: pytest.MonkeyPatch):
+    from rjieba import Jieba
+
+    assert features._knows_dictionary()
+    own = Jieba()
+    # Of another release nobody knows that.
+    monkeypatch.setattr(features, "_SAME_DICTIONARY", frozenset())
+    cut: Any = features._segmenter.__wrapped__()
+    taught = cut.func.__self__
+    assert [word for word in _WORDS if own.suggest_freq(word) != taught.suggest_freq(word)] == []
+    for text in ("".join(_WORDS[start::9_973]) for start in range(100)):
+        assert taught.cut(text, hmm=False) == own.cut(text, hmm=False) == list(cut(text))
 
 
 def test_chinese_documentation_is_cut_alike():

@@ -143,7 +143,7 @@ class Session:
         self.history = History()
         self.workers = PageWorkers(self.detector, self.config)
         self.lag = LoopLag()
-        # Apart from the pages: look-ups and commits must not wait for a page that takes long.
+        # Apart from the pages: commits must not wait for a page that takes long.
         self._store_workers = Workers(2)
         self._abandoned: deque[Case] = deque()
         self._warned: set[str] = set()
