@@ -25,7 +25,7 @@ from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError, WorkerError
-from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page
+from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
 
@@ -121,11 +121,11 @@ class Worker:
         """Return the message that asks for a page, without its length."""
         return _pack(url.encode("utf-8", "surrogatepass"), (encoding or "").encode(), body)
 
-    def answered(self, answer: bytes) -> tuple[PageFingerprint | Abstention, str | None]:
+    def answered(self, answer: bytes, url: str) -> tuple[PageFingerprint | Abstention, str | None]:
         """Return the page of an answer, and why the process is to be stopped before the next one.
 
         Raises:
-            EOFError: it is no answer.
+            EOFError: it is no answer, or one about another URL.
         """
         recipe = self._options["recipe"]
         try:
@@ -134,6 +134,8 @@ class Worker:
             cost = json.loads(told)
         except (ValueError, struct.error, StoreCorruptError) as exc:
             raise EOFError(f"a worker's answer does not parse: {exc}") from exc
+        if made.url != page_key(url):
+            raise EOFError(f"a worker's answer is about {made.url}, not {url}")
         self.seconds.update(cost["seconds"])
         self._pages += 1
         why = "recycled" if self._pages >= self._max_pages else None

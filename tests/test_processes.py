@@ -32,14 +32,17 @@ async def page_workers(**settings: Any) -> AsyncIterator[PageWorkers]:
         made.close()
 
 
-@pytest.mark.parametrize(("cores", "at_once"), [(1, 1), (2, 1), (3, 2), (4, 3)])
-def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(cores: int, at_once: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("cores", "at_once", "pages"), [(1, 1, 2), (2, 1, 2), (3, 2, 2), (4, 3, 3)])
+def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(
+    cores: int, at_once: int, pages: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(workers, "_cores", lambda: cores)
 
     async def take() -> None:
         async with page_workers() as made:
             pool = made._pool
-            taken = [await pool._take() for _ in range(at_once)]
+            # One alone has its next page in line.
+            taken = [await pool._take() for _ in range(pages)]
             assert len(set(map(id, taken))) == at_once
             waiting = asyncio.create_task(pool._take())
             gone = asyncio.create_task(pool._take())
@@ -50,7 +53,8 @@ def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(
             pool._give_back(taken[0])
             assert await waiting is taken[0]
             pool._give_back(taken[0])
-            assert pool._idle == [taken[0]]
+            assert taken[0].pages == pages - at_once
+            assert await pool._take() is taken[0]
 
     monkeypatch.setattr(workers, "_HELD_UP", 60)
     asyncio.run(take())
@@ -63,7 +67,8 @@ def test_a_page_that_waits_long_gets_another_process_while_there_may_be_one(core
 
     async def take() -> None:
         async with page_workers() as made:
-            taken = [await made._pool._take() for _ in range(most)]
+            pages = 2 * most if cores == 2 else most
+            taken = [await made._pool._take() for _ in range(pages)]
             assert len(set(map(id, taken))) == most
             waiting = asyncio.create_task(made._pool._take())
             with pytest.raises(TimeoutError):

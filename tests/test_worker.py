@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simcrawl import worker as worker_module
 from simcrawl.crawl.processes import Processes
 from simcrawl.crawl.workers import Workers
 from simcrawl.errors import WorkerError
@@ -46,6 +47,16 @@ class Asked(Worker):
 
     def page(self, body: bytes, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention:
         return self._loop.run_until_complete(self._processes.page(body, url, encoding))
+
+    def all_pages(self, *names: str) -> dict[str, str]:
+        """Return what became of pages that are asked for at the same time: "fine", or why not."""
+
+        async def ask() -> list[PageFingerprint | Abstention]:
+            return await asyncio.gather(*(self._processes.page(BODY, f"http://x/{name}", None) for name in names))
+
+        made = self._loop.run_until_complete(ask())
+        assert [page.url for page in made] == [f"http://x/{name}" for name in names]
+        return {name: getattr(page, "reason", "fine") for name, page in zip(names, made, strict=True)}
 
     def end(self) -> None:
         self._processes.close()
@@ -166,7 +177,44 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 @pytest.mark.parametrize("answer", [b"", b"no answer", b"\0\0\0\1x" * 3, b"\0\0\0\0" * 3])
 def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
-        Worker(_options()).answered(answer)
+        Worker(_options()).answered(answer, "http://x/")
+
+
+FINE = [f"fine{number}" for number in range(6)]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 6])
+@pytest.mark.parametrize(("name", "reason", "restarts"), [("die", "crashed", {"died": 2}), ("hold", "too_slow", {"too_slow": 1})])
+def test_a_page_takes_no_other_along_that_is_in_line(
+    asked: Callable[..., Asked], name: str, reason: str, restarts: dict[str, int], at: int
+):
+    worker = asked(_options(max_seconds=1.0))
+    names = [*FINE[:at], name, *FINE[at:]]
+    assert worker.all_pages(*names) == dict.fromkeys(FINE, "fine") | {name: reason}
+    assert worker.restarts == restarts
+
+
+def test_pages_in_line_come_although_the_worker_is_replaced(asked: Callable[..., Asked]):
+    worker = asked(_options(), max_pages=1)
+    assert worker.all_pages(*FINE) == dict.fromkeys(FINE, "fine")
+    assert worker.restarts == {"recycled": 6}
+
+
+def test_pages_in_line_come_although_the_worker_is_killed_meanwhile(worker: Asked):
+    assert _is_fine(worker)
+    for _ in range(3):
+        assert worker.pid
+        os.kill(worker.pid, signal.SIGKILL)
+        assert worker.all_pages(*FINE) == dict.fromkeys(FINE, "fine")
+    assert worker.restarts == {"died": 3}
+
+
+def test_an_answer_to_another_question_is_none():
+    answer = worker_module._make(BODY, "http://x/a", None, _options("content"))
+    made, why = Worker(_options("content")).answered(answer, "http://x/a#part")
+    assert (made, why) == (fingerprint_page(BODY, url="http://x/a", seed=7), None)
+    with pytest.raises(EOFError, match="is about http://x/a, not http://x/b"):
+        Worker(_options("content")).answered(answer, "http://x/b")
 
 
 def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Asked]):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, DeferredLock
 from twisted.internet.protocol import Factory
 from twisted.protocols.basic import Int32StringReceiver
 
@@ -29,59 +29,89 @@ if TYPE_CHECKING:
     from simcrawl.worker import Worker
 
     Page = PageFingerprint | Abstention
+    _Answer = tuple[Page, str | None]
+
+
+_MOST_DEATHS = 2
+
+
+class _UnansweredError(Exception):
+    """A question to a worker that was stopped for an earlier one."""
 
 
 class _Line(Int32StringReceiver):
-    """The event loop's end of the socket to a worker: one question at a time."""
+    """The event loop's end of the socket to a worker, which answers one question after the other."""
 
     MAX_LENGTH = (1 << 32) - 1
 
-    def __init__(self) -> None:
-        self._lost = False
-        self._answer: Deferred[bytes | None] | None = None
+    def __init__(self, worker: Worker) -> None:
+        self.lost = False
+        self._worker = worker
+        self._asked: deque[tuple[str, Deferred[_Answer | None]]] = deque()
+        self._timer: Any = None
 
-    async def ask(self, question: bytes, patience: float) -> bytes | None:
-        """Return the answer; None where there was none in time.
+    async def ask(self, body: bytes, url: str, encoding: str | None) -> _Answer | None:
+        """Return the page, and why the worker is to be stopped now; None where no page came in time after it was its turn.
+
+        The line is closed where the worker is to be stopped: what stands in line must not come from one that is too large, or hangs.
 
         Raises:
-            EOFError: the worker is gone.
+            EOFError: the worker is gone, and it was this page's turn.
+            _UnansweredError: it was another one's.
         """
-        answer: Deferred[bytes | None] = Deferred()
-        self._answer = answer
-        if self._lost:
-            self._end()
-        else:
-            self.sendString(question)  # type: ignore[no-untyped-call]  # Twisted has no types for it
-        timer = call_later(patience, self._settle, None)
-        try:
-            return await maybe_deferred_to_future(answer)
-        finally:
-            timer.cancel()
+        answer: Deferred[_Answer | None] = Deferred()
+        self._asked.append((url, answer))
+        self.sendString(self._worker.question(body, url, encoding))  # type: ignore[no-untyped-call]  # Twisted has no types for it
+        if len(self._asked) == 1:
+            self._time()
+        return await maybe_deferred_to_future(answer)
 
-    def _settle(self, answer: bytes | None) -> None:
-        waiting, self._answer = self._answer, None
-        if waiting:
-            waiting.callback(answer)
+    def _time(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = call_later(self._worker.patience, self._give_up) if self._asked else None
 
-    def _end(self) -> None:
-        self._lost = True
-        waiting, self._answer = self._answer, None
-        if waiting:
-            waiting.errback(EOFError("the worker is gone"))
+    def _give_up(self) -> None:
+        # First: it stops the worker, and who comes after it starts the next one.
+        self._asked.popleft()[1].callback(None)
+        self.close()
 
     def stringReceived(self, string: bytes) -> None:  # noqa: N802 - Twisted's name
         """Take an answer."""
-        self._settle(string)
+        # What comes too late must not pass for the answer to the next question.
+        if self.lost or not self._asked:
+            return
+        url, answer = self._asked.popleft()
+        try:
+            made, why = self._worker.answered(string, url)
+        except EOFError as exc:
+            answer.errback(exc)
+            self.close()
+            return
+        self._time()
+        answer.callback((made, why))
+        if why:
+            self.close()
 
     def connectionLost(self, reason: object = None) -> None:  # noqa: N802, ARG002 - Twisted's name
-        """Take note of the end."""
-        self._end()
+        """Take note of the worker's end."""
+        self._end(EOFError("the worker is gone"))
 
     def close(self) -> None:
         """Close the socket without waiting for what is still to be sent."""
+        if self.lost:
+            return
+        self._end(_UnansweredError())
         transport: Any = self.transport
         # asyncio's name, and Twisted's.
         (getattr(transport, "abort", None) or transport.abortConnection)()
+
+    def _end(self, first: Exception) -> None:
+        self.lost = True
+        asked, self._asked = self._asked, deque()
+        self._time()
+        for number, (_, answer) in enumerate(asked):
+            answer.errback(_UnansweredError() if number else first)
 
 
 class _AsyncioSide(asyncio.Protocol):
@@ -110,8 +140,8 @@ class _ReactorSide(Factory):
         return self._line
 
 
-async def _line_over(ours: socket) -> _Line:
-    line = _Line()
+async def _line_over(ours: socket, worker: Worker) -> _Line:
+    line = _Line(worker)
     ours.setblocking(False)
     if is_asyncio_available():
         await asyncio.get_running_loop().create_unix_connection(lambda: _AsyncioSide(line), sock=ours)
@@ -131,8 +161,12 @@ class _Process:
 
     def __init__(self, worker: Worker, threads: Workers) -> None:
         self.worker = worker
+        self.pages = 0
+        """Pages that are asked of it at this moment."""
         self._threads = threads
         self._line: _Line | None = None
+        # One starts or stops it at a time.
+        self._changing = DeferredLock()
 
     async def page(self, body: bytes, url: str, encoding: str | None) -> Page:
         """Return the page. One that kills the process twice abstains as `crashed`: the first time it may have been somebody else's kill.
@@ -140,27 +174,46 @@ class _Process:
         Raises:
             WorkerError: no process can be started.
         """
-        for _ in range(2):
+        worker, deaths = self.worker, 0
+        while deaths < _MOST_DEATHS:
+            line = await self._connected()
             try:
-                return await self._ask(body, url, encoding)
+                made, why = await line.ask(body, url, encoding) or (worker.abstain(body, url, Reason.TOO_SLOW), "too_slow")
+            except _UnansweredError:
+                continue
             except EOFError:
-                await self._stop("died")
-        return self.worker.abstain(body, url, Reason.CRASHED)
+                deaths += 1
+                await self._stop(line, "died")
+            else:
+                if why:
+                    await self._stop(line, why)
+                return made
+        return worker.abstain(body, url, Reason.CRASHED)
 
-    async def _ask(self, body: bytes, url: str, encoding: str | None) -> Page:
-        worker = self.worker
-        if self._line is None:
-            self._line = await _line_over(await self._threads.run(worker.start))
-        answer = await self._line.ask(worker.question(body, url, encoding), worker.patience)
-        if answer is None:
-            await self._stop("too_slow")
-            return worker.abstain(body, url, Reason.TOO_SLOW)
-        made, why = worker.answered(answer)
-        if why:
-            await self._stop(why)
-        return made
+    async def _connected(self) -> _Line:
+        line = self._line
+        if line and not line.lost:
+            return line
+        await maybe_deferred_to_future(self._changing.acquire())
+        try:
+            if self._line and self._line.lost:
+                await self._end("died")
+            if not self._line:
+                self._line = await _line_over(await self._threads.run(self.worker.start), self.worker)
+            return self._line
+        finally:
+            self._changing.release()
 
-    async def _stop(self, why: str) -> None:
+    async def _stop(self, line: _Line, why: str) -> None:
+        """Stop the process at the other end of a line, unless somebody did."""
+        await maybe_deferred_to_future(self._changing.acquire())
+        try:
+            if self._line is line:
+                await self._end(why)
+        finally:
+            self._changing.release()
+
+    async def _end(self, why: str) -> None:
         line, self._line = self._line, None
         if line:
             line.close()
@@ -179,12 +232,13 @@ class Processes:
     def __init__(self, make: Callable[[], Worker], most: int, threads: Workers, *, at_once: int, held_up: float) -> None:
         """Take what makes a worker, how many there may be, and threads to start them from.
 
-        `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds.
+        `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds. One alone is asked for its next
+        page before it has answered, as it would otherwise wait whenever the event loop is busy.
         """
         self._make, self._most, self._threads = make, most, threads
-        self._at_once, self._held_up = at_once, held_up
+        self._at_once, self._held_up = min(at_once, most), held_up
+        self._deep = 2 if at_once == 1 else 1
         self._all: list[_Process] = []
-        self._idle: list[_Process] = []
         self._waiting: deque[Deferred[_Process]] = deque()
         self.seconds_in_queue = 0.0
 
@@ -208,11 +262,8 @@ class Processes:
             self._give_back(process)
 
     async def _take(self) -> _Process:
-        if self._idle:
-            # The one that was used last: no more are started than pages are in work at a time.
-            return self._idle.pop()
-        if len(self._all) < min(self._at_once, self._most):
-            return self._new()
+        if process := self._free():
+            return process
         waiting: Deferred[_Process] = Deferred()
         self._waiting.append(waiting)
         timer = call_later(self._held_up, self._hurry, waiting)
@@ -226,8 +277,20 @@ class Processes:
         finally:
             timer.cancel()
 
+    def _free(self) -> _Process | None:
+        """Return a process with one page more to make; None where all have enough."""
+        # The first that has nothing to do: no more are started than pages are in work at a time.
+        least = min(self._all, key=lambda process: process.pages, default=None)
+        if (least is None or least.pages) and len(self._all) < self._at_once:
+            return self._new()
+        if least is None or least.pages >= self._deep:
+            return None
+        least.pages += 1
+        return least
+
     def _new(self) -> _Process:
         process = _Process(self._make(), self._threads)
+        process.pages = 1
         self._all.append(process)
         return process
 
@@ -240,7 +303,7 @@ class Processes:
         if self._waiting:
             self._waiting.popleft().callback(process)
         else:
-            self._idle.append(process)
+            process.pages -= 1
 
     def close(self) -> None:
         """End all processes."""

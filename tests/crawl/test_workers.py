@@ -113,9 +113,11 @@ def test_pages_that_hang_pass_and_hold_up_no_other(site: Site, mode: str, worker
 
 
 @pytest.mark.parametrize(("name", "reason", "why"), [("die", "crashed", "died"), ("hold", "too_slow", "too_slow")])
-def test_pages_that_take_their_worker_along_pass(site: Site, name: str, reason: str, why: str) -> None:
+@pytest.mark.parametrize("place", [("asyncio", 2), ("asyncio", 1), ("epoll", 1)])
+def test_pages_that_take_their_worker_along_pass(site: Site, place: tuple[str, int], name: str, reason: str, why: str) -> None:
     misbehaving(site, f"/{name}1", f"/{name}2")
-    outcome = crawl("Plain", site.url(), settings=MISBEHAVING | {"SIMCRAWL_WORKERS": 2})
+    mode, workers = place
+    outcome = crawl("Plain", site.url(), mode=mode, settings=MISBEHAVING | {"SIMCRAWL_WORKERS": workers})
     assert outcome.pages()[f"skipped/{reason}"] == 2
     assert outcome.pages()["admitted"] == len(TOPICS)
     assert set(outcome.paths("kept")) == set(site.answers)
