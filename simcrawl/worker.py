@@ -127,21 +127,24 @@ class Worker:
         Raises:
             EOFError: it is no answer, or one about another URL.
         """
-        recipe = self._options["recipe"]
         try:
-            record, told, content = _unpack(answer)
-            made = decode(record, recipe=recipe.identity, seed=self._options["seed"], bits=recipe.bits).page
-            cost = json.loads(told)
-        except (ValueError, struct.error, StoreCorruptError) as exc:
-            raise EOFError(f"a worker's answer does not parse: {exc}") from exc
+            made, cost = self._read(answer)
+            self.seconds.update(cost["seconds"])
+            too_large = 2 * cost["memory"] > self._max_bytes
+        except (ValueError, KeyError, TypeError, struct.error, StoreCorruptError) as exc:
+            raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
         if made.url != page_key(url):
             raise EOFError(f"a worker's answer is about {made.url}, not {url}")
-        self.seconds.update(cost["seconds"])
         self._pages += 1
-        why = "recycled" if self._pages >= self._max_pages else None
-        if 2 * cost["memory"] > self._max_bytes or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
-            why = "memory"
-        return (replace(made, content=content.decode("utf-8", "surrogatepass")) if content else made), why
+        if too_large or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
+            return made, "memory"
+        return made, "recycled" if self._pages >= self._max_pages else None
+
+    def _read(self, answer: bytes) -> tuple[PageFingerprint | Abstention, dict[str, Any]]:
+        record, cost, content = _unpack(answer)
+        recipe = self._options["recipe"]
+        made = decode(record, recipe=recipe.identity, seed=self._options["seed"], bits=recipe.bits).page
+        return (replace(made, content=content.decode("utf-8", "surrogatepass")) if content else made), json.loads(cost)
 
     def abstain(self, body: bytes, url: str, reason: Reason) -> Abstention:
         """Return the page that the process cannot make."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -174,10 +175,32 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
     assert len(pids - {None}) == 3
 
 
-@pytest.mark.parametrize("answer", [b"", b"no answer", b"\0\0\0\1x" * 3, b"\0\0\0\0" * 3])
+def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
+    record = worker_module._unpack(worker_module._make(BODY, "http://x/a", None, _options("content")))[0]
+    return worker_module._pack(record, cost, content)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"no answer",
+        b"\0\0\0\1x" * 3,
+        b"\0\0\0\0" * 3,
+        _answer()[:-1],
+        _answer(cost=b"{"),
+        _answer(cost=b"[]"),
+        _answer(cost=b"{}"),
+        _answer(cost=b'{"seconds": {"extract": "long"}, "memory": 0}'),
+        _answer(cost=b'{"seconds": {}, "memory": null}'),
+        _answer(content=b"\xff"),
+    ],
+)
 def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
+    worker = Worker(_options("content"))
+    worker.seconds["extract"] = 1
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
-        Worker(_options()).answered(answer, "http://x/")
+        worker.answered(answer, "http://x/a")
 
 
 FINE = [f"fine{number}" for number in range(6)]
@@ -210,7 +233,7 @@ def test_pages_in_line_come_although_the_worker_is_killed_meanwhile(worker: Aske
 
 
 def test_an_answer_to_another_question_is_none():
-    answer = worker_module._make(BODY, "http://x/a", None, _options("content"))
+    answer = _answer()
     made, why = Worker(_options("content")).answered(answer, "http://x/a#part")
     assert (made, why) == (fingerprint_page(BODY, url="http://x/a", seed=7), None)
     with pytest.raises(EOFError, match="is about http://x/a, not http://x/b"):
@@ -281,6 +304,16 @@ def test_a_program_that_is_no_python_is_an_error(asked: Callable[..., Asked], mo
         monkeypatch.setattr("simcrawl.worker.get_executable", lambda program=program: program)
         with pytest.raises(WorkerError, match="no worker process can be started"):
             asked(_options()).page(BODY)
+
+
+def test_where_no_process_starts_pages_in_line_do_not_try_again(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.worker.get_executable", lambda: "/bin/false")
+    worker = asked(_options())
+    start = Mock(wraps=worker.start)
+    monkeypatch.setattr(worker, "start", start)
+    with pytest.raises(WorkerError, match="no worker process can be started"):
+        worker.all_pages(*FINE)
+    assert 1 <= start.call_count <= 2
 
 
 def test_a_closed_worker_starts_no_other(worker: Asked):

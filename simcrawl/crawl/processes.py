@@ -18,6 +18,7 @@ from twisted.internet.defer import Deferred, DeferredLock
 from twisted.internet.protocol import Factory
 from twisted.protocols.basic import Int32StringReceiver
 
+from simcrawl.errors import WorkerError
 from simcrawl.pages import Reason
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class _Line(Int32StringReceiver):
             EOFError: the worker is gone, and it was this page's turn.
             _UnansweredError: it was another one's.
         """
+        if self.lost:
+            raise EOFError("the worker is gone")
         answer: Deferred[_Answer | None] = Deferred()
         self._asked.append((url, answer))
         self.sendString(self._worker.question(body, url, encoding))  # type: ignore[no-untyped-call]  # Twisted has no types for it
@@ -240,6 +243,7 @@ class Processes:
         self._deep = 2 if at_once == 1 else 1
         self._all: list[_Process] = []
         self._waiting: deque[Deferred[_Process]] = deque()
+        self._refusal = ""
         self.seconds_in_queue = 0.0
 
     @property
@@ -257,9 +261,19 @@ class Processes:
         process = await self._take()
         self.seconds_in_queue += monotonic() - started
         try:
-            return await process.page(body, url, encoding)
+            return await self._page_of(process, body, url, encoding)
         finally:
             self._give_back(process)
+
+    async def _page_of(self, process: _Process, body: bytes, url: str, encoding: str | None) -> Page:
+        # Those that waited need not try it again, one after the other.
+        if self._refusal:
+            raise WorkerError(self._refusal)
+        try:
+            return await process.page(body, url, encoding)
+        except WorkerError as exc:
+            self._refusal = str(exc)
+            raise
 
     async def _take(self) -> _Process:
         if process := self._free():
