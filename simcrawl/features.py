@@ -365,12 +365,16 @@ def _segmenter() -> Callable[[str], Iterable[str]]:
 
 def _knows_dictionary() -> bool:
     """Return whether the dictionary that this rjieba has in it is jieba's: to teach it takes three times as long as to load it."""
-    from importlib.metadata import version  # noqa: PLC0415 - here alone
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - here alone
 
     import jieba  # noqa: PLC0415 - as in _jieba
 
+    try:
+        release = version("rjieba")
+    except PackageNotFoundError:
+        return False
     with jieba.Tokenizer().get_dict_file() as file:
-        return (version("rjieba"), hashlib.file_digest(file, "sha256").hexdigest()) in _SAME_DICTIONARY
+        return (release, hashlib.file_digest(file, "sha256").hexdigest()) in _SAME_DICTIONARY
 
 
 def _taught(port: Any) -> Callable[[str], Iterable[str]]:

@@ -129,13 +129,14 @@ class Worker:
         """
         try:
             made, cost = self._read(answer)
-            self.seconds.update(cost["seconds"])
+            seconds = {stage: float(number) for stage, number in cost["seconds"].items()}
             too_large = 2 * cost["memory"] > self._max_bytes
-        except (ValueError, KeyError, TypeError, struct.error, StoreCorruptError) as exc:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error, StoreCorruptError) as exc:
             raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
         if made.url != page_key(url):
             raise EOFError(f"a worker's answer is about {made.url}, not {url}")
         self._pages += 1
+        self.seconds.update(seconds)
         if too_large or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
             return made, "memory"
         return made, "recycled" if self._pages >= self._max_pages else None

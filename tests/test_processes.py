@@ -60,6 +60,22 @@ def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(
     asyncio.run(take())
 
 
+def test_a_page_that_is_called_off_when_it_is_its_turn_gives_it_back():
+    async def take() -> None:
+        async with page_workers(SIMCRAWL_WORKERS=1) as made:
+            pool = made._pool
+            first = [await pool._take(), await pool._take()][0]
+            waiting = asyncio.create_task(pool._take())
+            await asyncio.sleep(0)
+            pool._give_back(first)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert first.pages == 1
+
+    asyncio.run(take())
+
+
 @pytest.mark.parametrize(("cores", "most"), [(2, 2), (3, 3), (9, 4)])
 def test_a_page_that_waits_long_gets_another_process_while_there_may_be_one(cores: int, most: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(workers, "_cores", lambda: cores)

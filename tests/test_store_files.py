@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simcrawl.errors import StoreError
-from simcrawl.store import open_store
+from simcrawl.store import compact, open_store
 from simcrawl.store.files import hold, logger
 from tests.samples import python
 
@@ -18,18 +18,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HELD = 200
-# Compacts a store, and ends as a kill would before the step that is named by its number; prints the steps' names.
+# How often a file or directory is renamed or removed, or nearly so; and more.
+STEPS, ALL = 11, 1000
+WORK = {"compact": "compact(path)", "rebuild": "rebuild(path, '10')", "open": "open_store(path, readonly=True).close()"}
+# Works on a store, and ends as a kill would before the step that is named by its number; prints the steps' names.
 DIES = """
 import os, sys
-from simcrawl.store import compact
-steps = iter(range(int(sys.argv[2])))
+from simcrawl.store import compact, open_store, rebuild
+path, most = sys.argv[1], int(sys.argv[2])
 def watch(event, arguments):
+    global most
     if event in ("os.rename", "os.remove", "os.rmdir", "shutil.rmtree"):
-        if next(steps, None) is None:
+        if not most:
             os._exit(9)
+        most -= 1
         print(event, flush=True)
 sys.addaudithook(watch)
-compact(sys.argv[1])
 """
 WRITES = """
 import sys
@@ -68,29 +72,42 @@ def ask(reader: Popen[str]) -> str:
     return reader.stdout.readline()
 
 
-def steps(path: Path, most: int) -> list[str]:
-    with child(DIES, path, most) as process:
-        return process.communicate()[0].split()
+def steps(path: Path, most: int, work: str) -> int:
+    with child(DIES + WORK[work], path, most) as process:
+        return len(process.communicate()[0].split())
 
 
-@pytest.mark.parametrize("most", range(9))
-def test_a_compaction_that_is_killed_leaves_the_old_data_or_the_new(path: Path, most: int):
+@pytest.mark.parametrize(("work", "finisher"), [("rebuild", ALL), *(("compact", steps) for steps in (ALL, 0, 1, 2, 3))])
+@pytest.mark.parametrize("most", range(STEPS))
+def test_work_that_is_killed_leaves_the_old_data_or_the_new(path: Path, work: str, most: int, finisher: int):
     with child(READS, path) as reader:
         assert ask(reader) == f"{HELD} []\n"
-        assert len(steps(path, most)) <= most
+        assert steps(path, most, work) == most
+        # Who opens it next may be killed, too.
+        assert steps(path, finisher, "open") <= finisher
         assert ask(reader) == f"{HELD} []\n"
         python(WRITES, path)
         assert ask(reader) == f"{HELD + 1} []\n"
     with open_store(path) as store:
         assert store.verify() == []
         assert store.counts()["fingerprints"] == HELD + 1
-    # What was left of it is no obstacle to the next one.
-    assert "os.remove" in steps(path, 1000)
-    assert [file.name for file in path.iterdir()] == ["data.mdb"]
+    # What was left of it is no obstacle to the next one, which may have to remove it.
+    assert steps(path, ALL, work) >= STEPS
+    assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
 
 
-def test_the_steps_at_which_it_is_killed_are_all_there_are(path: Path):
-    assert len(steps(path, 1000)) < len(range(9))
+@pytest.mark.parametrize("work", ["compact", "rebuild"])
+def test_the_steps_at_which_it_is_killed_are_all_there_are(path: Path, work: str):
+    assert steps(path, ALL, work) == STEPS
+
+
+def test_who_may_use_the_old_files_may_use_the_new_ones(path: Path):
+    (path / "data.mdb").chmod(0o664)
+    (path / "lock.mdb").chmod(0o666)
+    old = (path / "lock.mdb").stat().st_ino
+    compact(path)
+    assert (path / "lock.mdb").stat().st_ino != old
+    assert [(path / name).stat().st_mode & 0o777 for name in ("data.mdb", "lock.mdb")] == [0o664, 0o666]
 
 
 def test_who_holds_the_data_alone_is_alone(path: Path):

@@ -86,6 +86,11 @@ def test_a_large_store_is_rebuilt_in_parts(path: Path, monkeypatch: pytest.Monke
     assert contents(path) == before
 
 
+def test_a_store_is_compacted_by_a_path_below_home(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(path.parent))
+    assert compact("~/store") > 0
+
+
 def test_a_store_is_rebuilt_by_its_url(path: Path):
     rebuild(f"lmdb://{path}", "10")
     with open_store(path) as store:
@@ -94,7 +99,9 @@ def test_a_store_is_rebuilt_by_its_url(path: Path):
 
 def test_compaction_gives_space_back_and_changes_nothing(path: Path):
     before, size = contents(path), (path / "data.mdb").stat().st_size
+    (path / "data.mdb").chmod(0o660)
     given = compact(path)
+    assert (path / "data.mdb").stat().st_mode & 0o777 == 0o660
     assert given > 0
     assert (path / "data.mdb").stat().st_size == size - given
     assert contents(path) == before

@@ -52,6 +52,13 @@ def test_results_and_exceptions_come_back():
     pool.shutdown()
 
 
+def test_closed_threads_take_no_more_work():
+    pool = _Expendable(2)
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match="they are closed"):
+        pool.submit(pow, 2, 3)
+
+
 def test_another_thread_takes_the_place_of_one_that_hangs_as_often_as_there_are_spare_ones(hung: _Hung, monkeypatch: pytest.MonkeyPatch):
     pool = hung._pool
     futures = []

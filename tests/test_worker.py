@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -25,7 +27,7 @@ from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.worker import Worker
 from tests.crawl.runner import ROOT
-from tests.samples import chinese, english, page
+from tests.samples import chinese, english, page, python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,28 +45,28 @@ class Asked(Worker):
 
     def __init__(self, options: dict[str, Any], **limits: int) -> None:
         super().__init__(options, **limits)
-        self._loop, self._threads = asyncio.new_event_loop(), Workers(1)
-        self._processes = Processes(lambda: self, 1, self._threads, at_once=1, held_up=60)
+        self.loop, self._threads = asyncio.new_event_loop(), Workers(1)
+        self.processes = Processes(lambda: self, 1, self._threads, at_once=1, held_up=60)
 
     def page(self, body: bytes, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention:
-        return self._loop.run_until_complete(self._processes.page(body, url, encoding))
+        return self.loop.run_until_complete(self.processes.page(body, url, encoding))
 
     def all_pages(self, *names: str) -> dict[str, str]:
         """Return what became of pages that are asked for at the same time: "fine", or why not."""
 
         async def ask() -> list[PageFingerprint | Abstention]:
-            return await asyncio.gather(*(self._processes.page(BODY, f"http://x/{name}", None) for name in names))
+            return await asyncio.gather(*(self.processes.page(BODY, f"http://x/{name}", None) for name in names))
 
-        made = self._loop.run_until_complete(ask())
+        made = self.loop.run_until_complete(ask())
         assert [page.url for page in made] == [f"http://x/{name}" for name in names]
         return {name: getattr(page, "reason", "fine") for name, page in zip(names, made, strict=True)}
 
     def end(self) -> None:
-        self._processes.close()
+        self.processes.close()
         self._threads.close()
         # What was closed takes note of it in the loop's next turn.
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
+        self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.close()
 
 
 @pytest.fixture
@@ -193,6 +195,8 @@ def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"")
         _answer(cost=b"{}"),
         _answer(cost=b'{"seconds": {"extract": "long"}, "memory": 0}'),
         _answer(cost=b'{"seconds": {}, "memory": null}'),
+        _answer(cost=b'{"seconds": 1, "memory": 0}'),
+        _answer(cost=b"[" * 100_000),
         _answer(content=b"\xff"),
     ],
 )
@@ -201,6 +205,68 @@ def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
     worker.seconds["extract"] = 1
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
         worker.answered(answer, "http://x/a")
+
+
+@pytest.mark.parametrize("body", [BODY, b"<p>" + b"word " * 150_000], ids=["small", "large"])
+def test_a_page_is_not_too_slow_because_something_holds_up_the_event_loop(asked: Callable[..., Asked], body: bytes):
+    worker = asked(_options(max_seconds=1.0))
+    assert _is_fine(worker)
+    # A callback that takes its time.
+    worker.loop.call_soon(partial(worker.loop.call_soon, Event().wait, 1.5))
+    assert isinstance(worker.page(body, url="http://x/fine"), PageFingerprint)
+    assert not worker.restarts
+
+
+REACTOR = """
+import sys
+from threading import Event
+from twisted.internet import epollreactor
+epollreactor.install()
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
+from simcrawl.crawl.processes import Processes
+from simcrawl.crawl.workers import Workers
+from simcrawl.worker import Worker
+from tests.test_worker import BODY, _options
+
+async def ask():
+    worker, threads = Worker(_options(max_seconds=1.0)), Workers(1)
+    processes = Processes(lambda: worker, 1, threads, at_once=1, held_up=60)
+    await processes.page(BODY, "http://x/fine", None)
+    reactor.callLater(0, Event().wait, 1.5)
+    made = await processes.page(BODY, "http://x/fine", None)
+    print(type(made).__name__, dict(worker.restarts))
+    processes.close()
+    threads.close()
+    reactor.stop()
+
+reactor.callWhenRunning(lambda: ensureDeferred(ask()))
+reactor.run()
+"""
+
+
+@pytest.mark.skipif(not hasattr(select, "epoll"), reason="only Linux has this reactor")
+def test_nor_on_a_reactor_whose_timers_come_before_what_it_reads():
+    assert python(REACTOR, PYTHONPATH=str(ROOT)) == "PageFingerprint {}"
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_pages_that_nobody_waits_for_any_more_hold_up_no_other(worker: Asked, turns: int):
+    async def call_off() -> None:
+        asking = [asyncio.create_task(worker.processes.page(BODY, f"http://x/fine{number}", None)) for number in range(6)]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+
+    # While the process starts, and when it runs.
+    for _ in range(2):
+        worker.loop.run_until_complete(call_off())
+        first = worker.pid
+        assert _is_fine(worker)
+        assert first in {None, worker.pid}
+    assert not worker.restarts
 
 
 FINE = [f"fine{number}" for number in range(6)]

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
-from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, DeferredLock
 from twisted.internet.protocol import Factory
 from twisted.protocols.basic import Int32StringReceiver
@@ -22,7 +21,7 @@ from simcrawl.errors import WorkerError
 from simcrawl.pages import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from socket import socket
 
     from simcrawl.crawl.workers import Workers
@@ -33,7 +32,11 @@ if TYPE_CHECKING:
     _Answer = tuple[Page, str | None]
 
 
+_T = TypeVar("_T")
+
 _MOST_DEATHS = 2
+# Seconds by which a timer comes late on a loop that something holds up.
+_LATE = 0.1
 
 
 class _UnansweredError(Exception):
@@ -43,11 +46,13 @@ class _UnansweredError(Exception):
 class _Line(Int32StringReceiver):
     """The event loop's end of the socket to a worker, which answers one question after the other."""
 
-    MAX_LENGTH = (1 << 32) - 1
+    # A page's text and some kilobytes.
+    MAX_LENGTH = 1 << 28
 
     def __init__(self, worker: Worker) -> None:
         self.lost = False
         self._worker = worker
+        self._due = 0.0
         self._asked: deque[tuple[str, Deferred[_Answer | None]]] = deque()
         self._timer: Any = None
 
@@ -62,19 +67,27 @@ class _Line(Int32StringReceiver):
         """
         if self.lost:
             raise EOFError("the worker is gone")
+        question = self._worker.question(body, url, encoding)
         answer: Deferred[_Answer | None] = Deferred()
         self._asked.append((url, answer))
-        self.sendString(self._worker.question(body, url, encoding))  # type: ignore[no-untyped-call]  # Twisted has no types for it
+        self.sendString(question)  # type: ignore[no-untyped-call]  # Twisted has no types for it
         if len(self._asked) == 1:
             self._time()
         return await maybe_deferred_to_future(answer)
 
-    def _time(self) -> None:
+    def _time(self, seconds: float | None = None) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = call_later(self._worker.patience, self._give_up) if self._asked else None
+        seconds = self._worker.patience if seconds is None else seconds
+        self._due = monotonic() + seconds
+        self._timer = call_later(seconds, self._give_up) if self._asked else None
 
     def _give_up(self) -> None:
+        late = monotonic() - self._due
+        if late > _LATE:
+            # A callback has held up the event loop: the worker may have answered, or not have the whole question yet.
+            self._time(late)
+            return
         # First: it stops the worker, and who comes after it starts the next one.
         self._asked.popleft()[1].callback(None)
         self.close()
@@ -87,8 +100,8 @@ class _Line(Int32StringReceiver):
         url, answer = self._asked.popleft()
         try:
             made, why = self._worker.answered(string, url)
-        except EOFError as exc:
-            answer.errback(exc)
+        except Exception as exc:  # noqa: BLE001 - whatever a process sends that has taken hostile pages apart
+            answer.errback(EOFError(f"a worker's answer is none: {exc!r}"))
             self.close()
             return
         self._time()
@@ -159,6 +172,13 @@ async def _line_over(ours: socket, worker: Worker) -> _Line:
     return line
 
 
+async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
+    """Return what a coroutine returns, which goes on to its end even where nobody waits for it any more."""
+    done: Deferred[_T] = Deferred()
+    deferred_from_coro(work).chainDeferred(done)
+    return await maybe_deferred_to_future(done)
+
+
 class _Process:
     """A worker and the line to it."""
 
@@ -195,8 +215,9 @@ class _Process:
 
     async def _connected(self) -> _Line:
         line = self._line
-        if line and not line.lost:
-            return line
+        return line if line and not line.lost else await _to_the_end(self._connect())
+
+    async def _connect(self) -> _Line:
         await maybe_deferred_to_future(self._changing.acquire())
         try:
             if self._line and self._line.lost:
@@ -209,6 +230,9 @@ class _Process:
 
     async def _stop(self, line: _Line, why: str) -> None:
         """Stop the process at the other end of a line, unless somebody did."""
+        await _to_the_end(self._stop_once(line, why))
+
+    async def _stop_once(self, line: _Line, why: str) -> None:
         await maybe_deferred_to_future(self._changing.acquire())
         try:
             if self._line is line:
@@ -229,6 +253,21 @@ class _Process:
             self._line.close()
 
 
+class _Turn:
+    """What a page waits for that no process is free for."""
+
+    def __init__(self) -> None:
+        self.process: _Process | None = None
+        self._given: Deferred[_Process] = Deferred()
+
+    def give(self, process: _Process) -> None:
+        self.process = process
+        self._given.callback(process)
+
+    async def wait(self) -> _Process:
+        return await maybe_deferred_to_future(self._given)
+
+
 class Processes:
     """Worker processes, each started when a page comes and no other is free. For the event loop only."""
 
@@ -242,7 +281,7 @@ class Processes:
         self._at_once, self._held_up = min(at_once, most), held_up
         self._deep = 2 if at_once == 1 else 1
         self._all: list[_Process] = []
-        self._waiting: deque[Deferred[_Process]] = deque()
+        self._waiting: deque[_Turn] = deque()
         self._refusal = ""
         self.seconds_in_queue = 0.0
 
@@ -278,15 +317,17 @@ class Processes:
     async def _take(self) -> _Process:
         if process := self._free():
             return process
-        waiting: Deferred[_Process] = Deferred()
-        self._waiting.append(waiting)
-        timer = call_later(self._held_up, self._hurry, waiting)
+        turn = _Turn()
+        self._waiting.append(turn)
+        timer = call_later(self._held_up, self._hurry, turn)
         try:
-            return await maybe_deferred_to_future(waiting)
+            return await turn.wait()
         except BaseException:
             # Nobody waits for it any more.
-            with suppress(ValueError):
-                self._waiting.remove(waiting)
+            if turn.process:
+                self._give_back(turn.process)
+            else:
+                self._waiting.remove(turn)
             raise
         finally:
             timer.cancel()
@@ -308,14 +349,14 @@ class Processes:
         self._all.append(process)
         return process
 
-    def _hurry(self, waiting: Deferred[_Process]) -> None:
-        if len(self._all) < self._most and waiting in self._waiting:
-            self._waiting.remove(waiting)
-            waiting.callback(self._new())
+    def _hurry(self, turn: _Turn) -> None:
+        if len(self._all) < self._most and turn in self._waiting:
+            self._waiting.remove(turn)
+            turn.give(self._new())
 
     def _give_back(self, process: _Process) -> None:
         if self._waiting:
-            self._waiting.popleft().callback(process)
+            self._waiting.popleft().give(process)
         else:
             process.pages -= 1
 

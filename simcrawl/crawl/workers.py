@@ -123,12 +123,15 @@ class _Expendable(Executor):
         self._lock = Lock()
         # Threads that take jobs, how many there may be, and how many more may take the place of others.
         self._working, self._most, self._spare = 0, count, _MOST_STUCK
+        self._closed = False
         # Given up, and whether another thread took the place.
         self._given_up: dict[Future[Any], bool] = {}
 
     def submit(self, function: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         future: Future[_T] = Future()
         with self._lock:
+            if self._closed:
+                raise RuntimeError("these threads take no more work: they are closed")
             if self._working < self._most:
                 self._start()
             if not self._working:
@@ -175,6 +178,8 @@ class _Expendable(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002 - as every executor
         """Let the threads end; those that are waiting end at once."""
+        with self._lock:
+            self._closed = True
         for _ in range(self._most + len(self._given_up)):
             self._jobs.put(None)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EDQUOT, ENOSPC
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from typing import TYPE_CHECKING
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DATA, LOCK = "data.mdb", "lock.mdb"
-# What the directory of new data is called while they are put in place.
-_PLACING = "placing"
+# What the directory of new data is called while they are put in place, and where that was cut short.
+_PLACING, _DISCARDED = "placing", "discarded"
 # With room for LMDB's 126 readers.
 _LOCK_BYTES = 8192
 
@@ -109,6 +109,10 @@ def put_in_place(new: Path) -> None:
     The caller holds the old data alone. Who has them open to read goes on with them; who opens the store waits a moment.
     """
     path = new.parent
+    (new / LOCK).unlink(missing_ok=True)
+    _reserve(new / LOCK)
+    for name in (DATA, LOCK):
+        _make_like(path / name, new / name)
     _sync(new / DATA)
     with _directory(path, LOCK_EX):
         _finish(path)
@@ -118,13 +122,27 @@ def put_in_place(new: Path) -> None:
     _sync(path)
 
 
+def _make_like(old: Path, new: Path) -> None:
+    """Let those use a new file who may use the old one."""
+    if old.exists():
+        owner = old.stat()
+        shutil.copymode(old, new)
+        with suppress(PermissionError):
+            os.chown(new, owner.st_uid, owner.st_gid)
+
+
 def _finish(path: Path) -> None:
-    placing = path / _PLACING
-    if placing.exists():
-        if not (placing / DATA).exists():
-            # It is that of the old data, and speaks of other commits: LMDB would take the wrong one of its two roots.
-            (path / LOCK).unlink(missing_ok=True)
-        shutil.rmtree(placing)
+    """Put the rest in place where the data are, and nothing where they are not."""
+    placing, discarded = path / _PLACING, path / _DISCARDED
+    if (placing / DATA).exists():
+        # Not removed there: killed in the middle of that, it would look as if the data had been placed.
+        shutil.rmtree(discarded, ignore_errors=True)
+        placing.replace(discarded)
+    elif (placing / LOCK).exists():
+        # The one there speaks of the old data's commits: LMDB would take the wrong one of its two roots.
+        (placing / LOCK).replace(path / LOCK)
+    for rest in (placing, discarded):
+        shutil.rmtree(rest, ignore_errors=True)
 
 
 @contextmanager

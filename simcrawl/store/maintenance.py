@@ -53,7 +53,7 @@ def compact(path: str | os.PathLike[str]) -> int:
         StoreFormatError: there is no store.
         StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
     """
-    data = Path(path, DATA)
+    data = Path(path, DATA).expanduser()
     before = data.stat().st_size if data.exists() else 0
     with _rewritten(path) as (old, _, new_path):
         old.copy(str(new_path), compact=True)

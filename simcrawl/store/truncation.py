@@ -46,12 +46,14 @@ def filled_up(data: Path, missing: int) -> Iterator[None]:
 
     What is missing may be free pages that never had to be written: then all that the file should hold is there.
     """
-    size = data.stat().st_size
     with data.open("r+b") as file:
+        size = os.fstat(file.fileno()).st_size
         # Unlike truncate it never shortens a file that another process has made longer meanwhile.
         os.posix_fallocate(file.fileno(), size, missing)
-    try:
-        yield
-    except BaseException:
-        os.truncate(data, size)
-        raise
+        try:
+            yield
+        except BaseException:
+            # By the descriptor: other data may stand under the name by now. And not where somebody has written to these.
+            if os.fstat(file.fileno()).st_size == size + missing:
+                os.ftruncate(file.fileno(), size)
+            raise
