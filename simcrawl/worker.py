@@ -24,7 +24,7 @@ from multiprocessing.spawn import get_executable
 from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.errors import StoreCorruptError, WorkerError
+from simcrawl.errors import WorkerError
 from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
@@ -131,7 +131,8 @@ class Worker:
             made, cost = self._read(answer)
             seconds = {stage: float(number) for stage, number in cost["seconds"].items()}
             too_large = 2 * cost["memory"] > self._max_bytes
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error, StoreCorruptError) as exc:
+        except Exception as exc:
+            # Whatever a process sends that has taken hostile pages apart.
             raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
         if made.url != page_key(url):
             raise EOFError(f"a worker's answer is about {made.url}, not {url}")

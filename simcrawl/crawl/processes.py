@@ -100,8 +100,8 @@ class _Line(Int32StringReceiver):
         url, answer = self._asked.popleft()
         try:
             made, why = self._worker.answered(string, url)
-        except Exception as exc:  # noqa: BLE001 - whatever a process sends that has taken hostile pages apart
-            answer.errback(EOFError(f"a worker's answer is none: {exc!r}"))
+        except EOFError as exc:
+            answer.errback(exc)
             self.close()
             return
         self._time()
