@@ -288,7 +288,33 @@ def test_a_copy_that_another_process_wrote_meanwhile_is_kept_and_counted(path: P
         store.sync()
         assert store.late_duplicates == 1
         assert {match.url for match in store.query(1, 0)} == {A, B}
+        line = store.duplicate(A)
+        assert line
+        assert (line.original, line.reason, line.dropped_page, line.dropped_outlinks) == (B, "identical body", False, False)
         assert store.verify() == []
+
+
+def test_a_near_duplicate_is_found_late_too(path: Path):
+    with open_store(path, sync_seconds=math.inf) as store:
+        store.admit(page(A, 3, text="another"), NEAR)
+        with child(COMMIT_COPY, path) as other:
+            other.communicate()
+        store.sync()
+        assert [(line.url, line.original, line.reason, line.distance) for line in store.duplicates()] == [(A, B, "near-duplicate", 1)]
+        assert (store.late_duplicates, store.verify()) == (1, [])
+
+
+def test_what_is_no_copy_by_the_rule_is_none_when_it_is_written(path: Path):
+    elsewhere, rule = "http://c.test/", replace(NEAR, scope="site")
+    with open_store(path, sync_seconds=math.inf) as store:
+        store.admit(page(elsewhere, 1, text="same"), rule)
+        store.sync()
+        store.admit(page(A, 1, text="same"), rule)
+        # Something else, but the store has changed.
+        with child(COMMIT_COPY.replace('1, text="same"', '2**64 - 1, text="another"'), path) as other:
+            other.communicate()
+        store.sync()
+        assert (store.late_duplicates, list(store.duplicates()), store.counts()["pages"]) == (0, [], 3)
 
 
 BIND = """

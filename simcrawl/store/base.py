@@ -237,6 +237,8 @@ class BaseStore(ABC):
         self._index = PageIndex(self._packer, searches_bare=self._searches_bare)
         self._beyond = 1 << header.bits
         self._recipe: Recipe | None = None
+        # The last decision's: what is found late is decided by it, too.
+        self._rule: Rule | None = None
         self._claims: dict[str, Claim] = {}
         self._register: dict[str, Duplicate | None] = {}
         self._texts = TextsWaiting()
@@ -448,7 +450,8 @@ class BaseStore(ABC):
     def _decide(
         self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False, callback: str = ""
     ) -> Admission:
-        decision = (rule or self._default_rule()).decide(page, view, now=time(), never_drop=never_drop, callback=callback)
+        self._rule = rule or self._default_rule()
+        decision = self._rule.decide(page, view, now=time(), never_drop=never_drop, callback=callback)
         # A page of which nothing is dropped has nothing to wait for.
         drops = decision.verdict.drop_page or decision.verdict.drop_outlinks
         if drops and decision.original and not decision.original.confirmed:
@@ -466,19 +469,19 @@ class BaseStore(ABC):
         with self._lock:
             return self._claims.get(stored.page.url) or Claim(self, stored, settled=True)
 
+    def _late_line(self, stored: StoredPage, committed: Reader) -> Duplicate | None:
+        """Return the register's line for a page that was admitted as unique, if by now it is a copy of a committed one.
+
+        Both are kept. Whoever asks holds `_deciding`.
+        """
+        if not stored.unique or self._rule is None:
+            return None
+        view = _Overlay(PageIndex(self._packer, searches_bare=False), Lock(), committed)
+        decision = self._rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback)
+        return replace(_line(stored.page, decision.verdict), dropped_outlinks=False) if decision.original else None
+
     def _note(self, page: PageFingerprint | Abstention, verdict: Verdict) -> None:
-        line = Duplicate(
-            url=page.url,
-            original=verdict.original or "",
-            kind=verdict.kind.value,
-            distance=verdict.distance,
-            similarity=verdict.similarity,
-            reason=verdict.reason,
-            dropped_page=verdict.drop_page,
-            dropped_outlinks=verdict.drop_outlinks,
-            when=time(),
-            content=content_of(page),
-        )
+        line = _line(page, verdict)
         with self._lock:
             # While nothing can be written the crawl goes on; its log still names every drop.
             if len(self._register) < _MOST_UNWRITTEN:
@@ -839,3 +842,18 @@ def _matches(view: _Overlay, fingerprint: int, distance: int) -> list[Match]:
     ]
     # Neither: the page that has it is being crawled again, with other content.
     return pages or ([Match(fingerprint, distance)] if view.is_bare(fingerprint) else [])
+
+
+def _line(page: PageFingerprint | Abstention, verdict: Verdict) -> Duplicate:
+    return Duplicate(
+        url=page.url,
+        original=verdict.original or "",
+        kind=verdict.kind.value,
+        distance=verdict.distance,
+        similarity=verdict.similarity,
+        reason=verdict.reason,
+        dropped_page=verdict.drop_page,
+        dropped_outlinks=verdict.drop_outlinks,
+        when=time(),
+        content=content_of(page),
+    )

@@ -184,11 +184,10 @@ class Writer(Snapshot):
         self._added: dict[int, None] = {}
         self._removed: dict[int, None] = {}
 
-    def put_page(self, stored: StoredPage) -> bool:
-        """Write a page in place of the one under the same URL; return whether another process wrote a copy of it meanwhile."""
+    def put_page(self, stored: StoredPage) -> None:
+        """Write a page in place of the one under the same URL."""
         page = stored.page
         known = self.page(page.url)
-        late = stored.unique and isinstance(page, PageFingerprint) and self._has_copy(page)
         key = self.key(page.url)
         if known:
             self._remove(known.page)
@@ -199,10 +198,6 @@ class Writer(Snapshot):
         if isinstance(page, PageFingerprint):
             self.txn.put(page.text_digest, key, db=self.databases.texts, dupdata=True)
             self._own(page.fingerprint, key)
-        return late
-
-    def _has_copy(self, page: PageFingerprint) -> bool:
-        return self.txn.get(page.text_digest, db=self.databases.texts) is not None
 
     def put_bare(self, fingerprints: Sequence[int], *, known_new: bool = False) -> None:
         """Write fingerprints without pages. `known_new`: nobody wrote anything since they were found to be in no table."""
