@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import lmdb
+import numpy as np
 import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
@@ -16,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from simcrawl.simhash import hamming_distance, words
 from simcrawl.store import Header
 from simcrawl.store.lmdb_store import table_databases
-from simcrawl.store.packed import Loading, Packer
+from simcrawl.store.packed import SLICES, Delta, Loading, Packer, _Dense
 from simcrawl.store.tables import PackedTables
 
 if TYPE_CHECKING:
@@ -58,10 +59,12 @@ class Process:
 
 class TwoProcesses(RuleBasedStateMachine):
     memory: tuple[int | None, int | None] = (0, None)
-    design, bits, unfolded = "4", 64, 1 << 20
+    design, bits, unfolded, few = "4", 64, 1 << 20, 1 << 12
 
     def __init__(self) -> None:
         super().__init__()
+        self.patched = pytest.MonkeyPatch()
+        self.patched.setattr("simcrawl.store.packed._MOST_FEW", self.few)
         self.directory = tempfile.TemporaryDirectory()
         self.env = lmdb.open(self.directory.name, map_size=1 << 30, max_dbs=20, sync=False)
         header = Header(bits=self.bits, design=self.design)
@@ -190,6 +193,7 @@ class TwoProcesses(RuleBasedStateMachine):
                 for fingerprint in self.known_to(process):
                     assert process.near(fingerprint ^ 0b11, 3)[fingerprint] == 2
         finally:
+            self.patched.undo()
             self.env.close()
             self.directory.cleanup()
 
@@ -223,6 +227,36 @@ def test_as_many_tables_are_kept_in_memory_as_fit(distinct: int, tables: int, mo
         assert made._most_resident(distinct) == tables
 
 
+class OutgrowsItsDictionaries(TwoProcesses):
+    # Of the places of a table.
+    few = 5
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 5000])
+def test_a_delta_answers_the_same_whatever_it_keeps_its_places_in(at_once: int):
+    delta, noise = Delta(Packer(Header().design_of_tables)), Random(5)
+    design = delta.packer.design
+    fingerprints = [noise.getrandbits(64) for _ in range(5000)]
+    kinds = set[type]()
+    for start in range(0, len(fingerprints), at_once):
+        some = fingerprints[start : start + at_once]
+        if at_once == 1:
+            delta.add_one(some[0])
+        else:
+            rows = words(some, bits=64)
+            delta.add(rows, [table.prefixes(rows) for table in design.tables], [np.ones(len(rows), bool)] * len(design.tables))
+        kinds |= {type(table.held) for table in delta.tables if isinstance(table, _Dense)}
+        if start % 100:
+            continue
+        asked = noise.choice(fingerprints)
+        known = {other for other in fingerprints[: start + len(some)] if hamming_distance(asked, other) <= 3}
+        assert delta.packer.within(b"".join(delta.own(asked)), asked, 3).keys() == known
+        assert delta.packer.within(b"".join(delta.candidates(asked, 7)), asked, 3).keys() == known
+    assert list in kinds
+    for table in delta.tables:
+        assert len(b"".join(table.values())) == len(b"".join(packed for part in range(SLICES) for _, packed in table.items(part))) == 40_000
+
+
 class OtherDesign(TwoProcesses):
     design = "10"
 
@@ -232,6 +266,8 @@ TestBothSmall = BothSmall.TestCase
 TestBothResident = BothResident.TestCase
 TestOutgrowsItsMemory = OutgrowsItsMemory.TestCase
 TestHasMemoryForSomeTables = HasMemoryForSomeTables.TestCase
+TestOutgrowsItsDictionaries = OutgrowsItsDictionaries.TestCase
 TestOtherDesign = OtherDesign.TestCase
 TestTwoProcesses.settings = TestBothSmall.settings = TestBothResident.settings = settings(stateful_step_count=20, max_examples=50)
 TestOutgrowsItsMemory.settings = TestHasMemoryForSomeTables.settings = TestOtherDesign.settings = TestTwoProcesses.settings
+TestOutgrowsItsDictionaries.settings = TestTwoProcesses.settings

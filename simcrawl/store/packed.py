@@ -31,6 +31,8 @@ DENSE_BITS = 16
 _WORD = np.dtype("<u8")
 # Below so many candidates a loop over ints is faster than numpy, which costs some 2 us to call.
 _FEW = 24
+# Where so many prefixes have fingerprints, a list of all prefixes takes no more memory than a dictionary of those.
+_MOST_FEW = 1 << 12
 # Fingerprints that are sorted at a time.
 _PART = 1 << 21
 # Fingerprints that are looked at at a time, and bits that tell ranges apart, when they are parted.
@@ -266,13 +268,17 @@ class Delta:
         # The usual look-up reads these directly.
         blocks = [position for table in packer.design.tables for position in table.order[: table.prefix_bits]]
         aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables) and blocks == list(range(packer.design.bits))
-        self._lists = [table.held for table in self.tables if isinstance(table, _Dense)] if aligned else None
+        self._dense = [table for table in self.tables if isinstance(table, _Dense)]
+        self._aligned = aligned
+        self._lists = [table.held for table in self._dense] if aligned else None
+        self._few = bool(self._dense)
         self._numbers, self._size = Struct(f">{len(self.tables)}H"), packer.design.bits // 8
         # The prefixes that were looked up last: what is not found is added next.
         self._last: tuple[int, tuple[int, ...]] = (-1, ())
 
     def add(self, rows: NDArray[np.uint64], prefixes: list[NDArray[Any]], masks: list[NDArray[np.bool_]]) -> None:
         """Add fingerprints that are not there: to each table those that its mask names, under its prefixes."""
+        self.make_room(len(rows))
         # Sorting pays only where several fingerprints share a place.
         pieces = self.packer.pieces(rows) if len(rows) < 1 << DENSE_BITS else None
         for held, table, numbers, mask in zip(self.tables, self.packer.design.tables, prefixes, masks, strict=True):
@@ -285,6 +291,8 @@ class Delta:
     def add_one(self, fingerprint: int) -> None:
         """Add a fingerprint that is not there to every table."""
         packed = self.packer.pack(fingerprint)
+        if self._few:
+            self.make_room(1)
         if self._lists:
             last, numbers = self._last
             if last != fingerprint:
@@ -294,6 +302,14 @@ class Delta:
         else:
             for table, key in zip(self.tables, self.packer.keys(fingerprint), strict=True):
                 table.add(key, packed)
+
+    def make_room(self, more: int) -> None:
+        """Give every prefix a place before so many more fingerprints come that dictionaries would be the larger."""
+        if self._few and max(len(table.held) for table in self._dense) + more > _MOST_FEW:
+            self._few = False
+            for table in self._dense:
+                table.spread()
+            self._lists = [table.held for table in self._dense] if self._aligned else None
 
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint from every table that has it."""
@@ -325,6 +341,8 @@ class Delta:
 
 class Loading(Delta):
     """A delta for many fingerprints at a time: a slice of it is found by looking at all. Answers no look-ups."""
+
+    _few = False
 
     def __init__(self, packer: Packer) -> None:
         self.packer = packer
@@ -391,18 +409,31 @@ class _LoadingTable:
         self._cleared.clear()
 
 
+class _Few(dict[int, bytes]):
+    """Like a list of places, of which few are taken; to be read by index only."""
+
+    def __missing__(self, place: int) -> bytes:
+        return b""
+
+
 class _Dense:
-    """One table with a place for every prefix: few enough of them, and several fingerprints to each."""
+    """One table with a place for every prefix, once it has some thousand: few enough places, and several fingerprints to each."""
 
     def __init__(self, table: Table) -> None:
         self._shift = -table.prefix_bits % 8
         self._slice = max(1, (1 << table.prefix_bits) // SLICES)
         self._surplus = max(0, _SLICE_BITS - table.prefix_bits)
         self._size = table.key_bytes
-        self.held = [b""] * (1 << table.prefix_bits)
+        self._places = 1 << table.prefix_bits
+        # The lists of a small crawl would be a large part of the memory that it costs.
+        self.held: list[bytes] | _Few = _Few()
 
     def get(self, key: bytes) -> bytes:
         return self.held[int.from_bytes(key, "big") >> self._shift]
+
+    def spread(self) -> None:
+        """Have a place for every prefix from now on."""
+        self.held = list(map(self.held.__getitem__, range(self._places)))
 
     def add(self, key: bytes, packed: bytes) -> None:
         self.held[int.from_bytes(key, "big") >> self._shift] += packed
@@ -423,7 +454,9 @@ class _Dense:
 
     def clear(self, part: int) -> None:
         for number in self._range(part):
-            self.held[number] = b""
+            # Places that are not taken are not to be taken.
+            if self.held[number]:
+                self.held[number] = b""
 
     def _range(self, part: int) -> range:
         # Fewer prefixes than slices: a prefix is the slice that its key falls into, the slices between are empty.
@@ -433,7 +466,7 @@ class _Dense:
         return range(first, first + self._slice)
 
     def values(self) -> Iterator[bytes]:
-        return filter(None, self.held)
+        return filter(None, self.held.values() if isinstance(self.held, _Few) else self.held)
 
 
 class _Sparse:

@@ -349,6 +349,7 @@ class PackedTables:
 
     def _read_tables(self, txn: Transaction[Any], count: int) -> None:
         self._resident = count
+        self._delta.make_room(self.counters(txn).distinct)
         for held, table in zip(self._delta.tables[:count], self.databases.tables[:count], strict=True):
             with txn.cursor(table) as cursor:
                 for key, packed in cursor:
