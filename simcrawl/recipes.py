@@ -6,7 +6,8 @@ fingerprint or a sketch means changes the version; the thresholds may change wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import json
+from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -140,6 +141,31 @@ def resolve(recipe: str | Recipe = "auto") -> Recipe:
     if not isinstance(found, Recipe):
         raise SettingError(f"recipe {recipe!r} does not exist: use auto, {', '.join(RECIPES)}, or a dotted path to a simcrawl.Recipe")
     return found
+
+
+def to_json(recipe: Recipe) -> str:
+    """Return what `from_json` makes an equal recipe of.
+
+    Raises:
+        SettingError: nothing can tell all of it: it is of a class of its own, or holds what JSON does not.
+    """
+    try:
+        # What is no JSON in a recipe is a set, and has no order of its own.
+        text = json.dumps(asdict(recipe), default=sorted)
+        equal = from_json(text) == recipe
+    except (TypeError, ValueError) as exc:
+        raise SettingError(f"recipe {recipe.name!r} cannot be told to another process: {exc}") from exc
+    if not equal:
+        raise SettingError(f"{recipe!r} cannot be told to another process: make it a simcrawl.Recipe, of tuples, frozensets and numbers")
+    return text
+
+
+def from_json(text: str) -> Recipe:
+    """Return the recipe that `to_json` was given."""
+    spec = json.loads(text)
+    told = spec.pop("features")
+    told |= {"stop_words": frozenset(told["stop_words"]), "weights": tuple((feature, weight) for feature, weight in told["weights"])}
+    return Recipe(**spec, features=Features(**told))
 
 
 def load(path: str) -> Any:

@@ -2,8 +2,9 @@
 
 Not by `multiprocessing`, nor by pools built on it: its children import the parent's main module again, so a script that starts a crawl
 without asking for its `__name__` would start it again in each of them. Bodies go in and pages come out, over a private socket: messages are
-4 bytes of length, big-endian, and parts that are made likewise. A page comes as the record that a store would have of it, for a process
-that has taken hostile pages apart should not be believed more than that.
+4 bytes of length, big-endian, and parts that are made likewise. The first one in tells the recipe and the limits, the first one out is
+empty, or says why no pages can be made. A page comes as the record that a store would have of it, for a process that has taken hostile
+pages apart should not be believed more than that.
 
 No worker outlives its parent: an idle one sees the end of the socket, a busy one has a timer of the kernel's that ends it.
 """
@@ -19,18 +20,18 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing.connection import Connection
-from multiprocessing.spawn import get_executable
 from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import WorkerError
 from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
+from simcrawl.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import BinaryIO
 
     from simcrawl.pages import PageFingerprint
 
@@ -42,18 +43,16 @@ _LONGEST = 1e6
 _LENGTH = struct.Struct("!I")
 # The path comes first: simcrawl itself may be found by it alone.
 _BOOT = """
-import sys
-from multiprocessing.connection import Connection
-channel = Connection(int(sys.argv[1]))
-sys.path[:] = channel.recv()
+import json, sys
+sys.path[:] = json.loads(sys.argv[2])
 from simcrawl.worker import serve
-serve(channel)
+serve(int(sys.argv[1]))
 """
 
 
 def can_start() -> bool:
     """Return whether this Python can start workers: it has sockets to pass on, and is an interpreter rather than a frozen program."""
-    return os.name == "posix" and bool(get_executable()) and not getattr(sys, "frozen", False)
+    return os.name == "posix" and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 class Worker:
@@ -103,19 +102,22 @@ class Worker:
 
     def _spawn(self, handle: int) -> None:
         self._pages = 0
-        command = [os.fsdecode(get_executable()), "-P", "-c", _BOOT, str(handle)]
+        command = [sys.executable, "-P", "-c", _BOOT, str(handle), json.dumps(sys.path, default=os.fspath)]
         # A group of its own: the terminal's Ctrl-C does not reach it, not even while it starts.
         self._process = subprocess.Popen(command, pass_fds=[handle], stdin=subprocess.DEVNULL, process_group=0)  # noqa: S603 - ours
 
     def _greet(self, ours: socket) -> str | None:
         """Tell a new process what it is to do; return why it cannot, None where it is ready."""
-        with Connection(os.dup(ours.fileno())) as channel:
-            channel.send(sys.path)
-            channel.send((self._options, self._max_bytes, 2 * self.patience + 1))
-            refusal: str | None = f"not ready after {_START_SECONDS:g} seconds"
-            if channel.poll(_START_SECONDS):
-                refusal = channel.recv()
-        return refusal
+        options = {name: value for name, value in self._options.items() if name != "recipe"}
+        told = to_json(self._options["recipe"]), json.dumps(options), json.dumps([self._max_bytes, 2 * self.patience + 1])
+        ours.settimeout(_START_SECONDS)
+        try:
+            ours.sendall(_pack(_pack(*map(str.encode, told))))
+            with ours.makefile("rb") as answers:
+                refusal = _read(answers)
+        except TimeoutError:
+            return f"not ready after {_START_SECONDS:g} seconds"
+        return "it ended before it was ready" if refusal is None else refusal.decode() or None
 
     def question(self, body: bytes, url: str, encoding: str | None) -> bytes:
         """Return the message that asks for a page, without its length."""
@@ -128,7 +130,7 @@ class Worker:
             EOFError: it is no answer, or one about another URL.
         """
         try:
-            made, cost = self._read(answer)
+            made, cost = self._parse(answer)
             seconds = {stage: float(number) for stage, number in cost["seconds"].items()}
             too_large = 2 * cost["memory"] > self._max_bytes
         except Exception as exc:
@@ -142,7 +144,7 @@ class Worker:
             return made, "memory"
         return made, "recycled" if self._pages >= self._max_pages else None
 
-    def _read(self, answer: bytes) -> tuple[PageFingerprint | Abstention, dict[str, Any]]:
+    def _parse(self, answer: bytes) -> tuple[PageFingerprint | Abstention, dict[str, Any]]:
         record, cost, content = _unpack(answer)
         recipe = self._options["recipe"]
         made = decode(record, recipe=recipe.identity, seed=self._options["seed"], bits=recipe.bits).page
@@ -184,34 +186,38 @@ def _unpack(data: bytes) -> list[bytes]:
     return parts
 
 
+def _read(line: BinaryIO) -> bytes | None:
+    """Return the next message; None at the end."""
+    head = line.read(_LENGTH.size)
+    return line.read(*_LENGTH.unpack(head)) if len(head) == _LENGTH.size else None
+
+
 # ---- the process
 
 
-def serve(channel: Connection[Any, Any]) -> None:
-    """Make pages for the process at the other end of the channel, until that is gone."""
+def serve(descriptor: int) -> None:
+    """Make pages for the process at the other end of a socket, until that is gone."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with suppress(EOFError, OSError):
+    with suppress(OSError), socket(fileno=descriptor) as line, line.makefile("rb") as questions:
         try:
-            options, max_bytes, patience = channel.recv()
-            _prepare(options, max_bytes)
+            options, patience = _prepare(_read(questions) or b"")
         except Exception as exc:  # noqa: BLE001 - of a recipe or an extractor anything can be the matter
-            channel.send(repr(exc))
+            line.sendall(_pack(repr(exc).encode()))
             return
-        channel.send(None)
-        _answer(channel.fileno(), options, patience)
-
-
-def _answer(descriptor: int, options: Mapping[str, Any], patience: float) -> None:
-    with socket(fileno=os.dup(descriptor)) as line, line.makefile("rb") as questions:
-        while head := questions.read(_LENGTH.size):
-            url, encoding, body = _unpack(questions.read(*_LENGTH.unpack(head)))
+        line.sendall(_pack(b""))
+        while (question := _read(questions)) is not None:
             # Kills, and needs no Python to run: whoever asked may be gone.
             signal.setitimer(signal.ITIMER_REAL, patience)
-            answer = _make(body, url.decode("utf-8", "surrogatepass"), encoding.decode() or None, options)
+            answer = _answer(question, options)
             signal.setitimer(signal.ITIMER_REAL, 0)
             line.sendall(_pack(answer))
+
+
+def _answer(question: bytes, options: Mapping[str, Any]) -> bytes:
+    url, encoding, body = _unpack(question)
+    return _make(body, url.decode("utf-8", "surrogatepass"), encoding.decode() or None, options)
 
 
 def _make(body: bytes, url: str, encoding: str | None, options: Mapping[str, Any]) -> bytes:
@@ -221,15 +227,19 @@ def _make(body: bytes, url: str, encoding: str | None, options: Mapping[str, Any
     return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "").encode("utf-8", "surrogatepass"))
 
 
-def _prepare(options: Mapping[str, Any], max_bytes: int) -> None:
-    """Load what pages need before the first one's time runs, and bound the memory."""
+def _prepare(told: bytes) -> tuple[dict[str, Any], float]:
+    """Load what pages need before the first one's time runs, and bound the memory; return the options of pages, and their time."""
     import resource  # noqa: PLC0415 - where there are no workers there is no such module
 
     import simcrawl.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
 
-    options["recipe"].load_extractor()
+    recipe, options, bounds = _unpack(told)
+    made = from_json(recipe.decode())
+    made.load_extractor()
+    max_bytes, patience = json.loads(bounds)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard), hard))
+    return json.loads(options) | {"recipe": made}, patience
 
 
 def _memory() -> int:

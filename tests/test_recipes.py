@@ -9,7 +9,19 @@ import simcrawl
 from simcrawl.errors import SettingError
 from simcrawl.features import Features
 from simcrawl.pages import PageFingerprint, fingerprint_page
-from simcrawl.recipes import DEFAULT, DROP_OUTLINKS, EXTRACTOR, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, load, resolve
+from simcrawl.recipes import (
+    DEFAULT,
+    DROP_OUTLINKS,
+    EXTRACTOR,
+    FOLLOW_OUTLINKS,
+    IDENTICAL_TEXT,
+    RECIPES,
+    Recipe,
+    from_json,
+    load,
+    resolve,
+    to_json,
+)
 from tests.samples import english, page
 
 OWN = Recipe("own", 3, Features(kind="ngrams", size=2), bits=32, max_distance=2)
@@ -58,6 +70,38 @@ def test_the_paper_s_recipe_is_the_paper_s():
     assert (paper.bits, paper.max_distance, paper.min_similarity, paper.sketch_registers) == (64, 3, 0, 0)
     assert paper.source == "main"
     assert paper.outlinks == DROP_OUTLINKS < paper.min_features < FOLLOW_OUTLINKS
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        *RECIPES.values(),
+        OWN,
+        replace(OWN, features=Features(stop_words=frozenset({"a", "\udc80", "的"}), weights=(("b", 2.5), ("的", 0)))),
+    ],
+    ids=lambda recipe: str(recipe.name),
+)
+def test_a_recipe_can_be_told_to_another_process(recipe: Recipe):
+    told = from_json(to_json(recipe))
+    assert told == recipe
+    assert told.identity == recipe.identity
+
+
+class _Derived(Recipe):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("recipe", "why"),
+    [
+        (_Derived("own", 1), "make it a simcrawl.Recipe"),
+        (replace(OWN, features=Features(weights=(["a", 2.0],))), "of tuples, frozensets and numbers"),  # type: ignore[arg-type]
+        (replace(OWN, version=1j), "'own' cannot be told to another process"),  # type: ignore[arg-type]
+    ],
+)
+def test_one_of_which_not_all_could_be_told_is_not(recipe: Recipe, why: str):
+    with pytest.raises(SettingError, match=why):
+        to_json(recipe)
 
 
 @pytest.mark.parametrize(

@@ -364,7 +364,7 @@ def test_a_limit_of_memory_that_the_user_has_set_holds_for_workers_too():
     ("options", "why"),
     [
         (_options(replace(MISBEHAVING, extractor="tests.extractors.absent")), "tests.extractors.absent"),
-        (_options() | {"seed": lambda: 1}, "lambda"),
+        (_options(_Own("own", 1)), "_Own.*cannot be told to another process"),
     ],
 )
 def test_a_worker_that_cannot_make_pages_says_why(asked: Callable[..., Asked], options: dict[str, Any], why: str):
@@ -376,13 +376,13 @@ def test_a_worker_that_cannot_make_pages_says_why(asked: Callable[..., Asked], o
 
 def test_a_program_that_is_no_python_is_an_error(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):
     for program in ("/bin/false", "/no/such/program"):
-        monkeypatch.setattr("simcrawl.worker.get_executable", lambda program=program: program)
+        monkeypatch.setattr(sys, "executable", program)
         with pytest.raises(WorkerError, match="no worker process can be started"):
             asked(_options()).page(BODY)
 
 
 def test_where_no_process_starts_pages_in_line_do_not_try_again(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.worker.get_executable", lambda: "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     worker = asked(_options())
     start = Mock(wraps=worker.start)
     monkeypatch.setattr(worker, "start", start)
