@@ -20,13 +20,14 @@ peaks of resident memory, of the crawl's own process, and of the largest of the 
 from __future__ import annotations
 
 import argparse
+import compileall
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.crawl.runner import crawl
+from benchmarks.crawl.runner import ROOT, crawl
 from benchmarks.crawl.server import serving
 from tests.sites import installguide
 
@@ -53,6 +54,8 @@ WITHOUT = "without simcrawl"
 def main() -> None:
     """Print a table for each site and latency."""
     options = _options()
+    # As an installer does; a checkout need not be compiled, as everything else is that these crawls load.
+    compileall.compile_dir(ROOT / "simcrawl", quiet=1)
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for kind in options.sites.split(","):
