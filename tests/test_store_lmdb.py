@@ -718,7 +718,7 @@ def test_a_damaged_line_of_the_register_is_reported(made: Path):
             list(store.duplicates())
 
 
-@pytest.mark.parametrize("database", ["fingerprints", "bodies", "texts", "table0", "table3", "pages", "log", "state"])
+@pytest.mark.parametrize("database", ["numbers", "fingerprints", "bodies", "texts", "table0", "table3", "pages", "log", "state"])
 def test_verify_finds_what_is_missing(made: Path, database: str):
     # Without memory every commit moves what the one before had logged to the tables.
     with open_store(made, memory=0) as store:
@@ -729,7 +729,7 @@ def test_verify_finds_what_is_missing(made: Path, database: str):
         assert store.verify()
 
 
-def test_verify_finds_a_record_under_the_key_of_another_url(made: Path):
+def test_verify_finds_a_record_under_the_number_of_another_page(made: Path):
     with open_store(made) as store:
         store.admit(page("http://c.test/", 2**30 - 1), NEAR)
     with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True, db=env.open_db(b"pages")) as txn:
@@ -737,7 +737,37 @@ def test_verify_finds_a_record_under_the_key_of_another_url(made: Path):
         txn.put(first, other)
         txn.put(second, one)
     with open_store(made) as store:
-        assert sum("stands under another URL's key" in line for line in store.verify()) == 2
+        assert sum("has another page's number" in line for line in store.verify()) == 2
+
+
+def test_pages_stand_in_the_order_in_which_they_came(path: Path):
+    with open_store(path) as store:
+        for number in range(20):
+            store.admit(page(f"http://x/{number}", far_apart(64)), NEAR)
+            store.sync()
+        # What is forgotten, or seen again, moves nothing.
+        store.forget("http://x/19")
+        store.forget("http://x/7")
+        store.admit(page("http://x/3", far_apart(64), text="another"), NEAR)
+        store.admit(page("http://x/new", far_apart(64)), NEAR)
+        store.sync()
+        assert [stored.page.url for stored in store.pages()] == [f"http://x/{n}" for n in range(19) if n != 7] + ["http://x/new"]
+        assert store.verify() == []
+
+
+def test_records_fill_the_pages_of_the_file(path: Path):
+    with open_store(path) as store:
+        for number in range(2_000):
+            store.admit(replace(page(f"http://x/{number}", far_apart(64), text=f"{number}"), content_sketch=bytes(512)), NEAR)
+            if not number % 100:
+                store.sync()
+        assert store.verify() == []
+    with lmdb.open(str(path), max_dbs=20, readonly=True) as env:
+        records = env.open_db(b"pages", create=False)
+        with env.begin(db=records) as txn, txn.cursor() as cursor:
+            size, stat = sum(len(key) + len(value) for key, value in cursor), txn.stat(records)
+    assert stat["entries"] == 2_000
+    assert stat["leaf_pages"] * stat["psize"] < 1.25 * size
 
 
 # What a process finds in a damaged copy of a store: "refused", "problems", "right", or "wrong".
@@ -1065,27 +1095,6 @@ def test_a_rejection_is_durable_and_seen_by_a_crawl_in_another_process(made: Pat
         assert child(script, made).communicate(timeout=60)[0].split() == ["http://b.test/"]
     with open_store(made) as store:
         assert [(one.url, one.original) for one in store.rejections()] == [("http://b.test/", "http://a.test/")]
-
-
-def test_a_store_written_before_rejections_opens_as_before(made: Path):
-    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
-        for name in (b"rejections", b"contents", b"crawls"):
-            txn.drop(env.open_db(name, txn), delete=True)
-        register = env.open_db(b"duplicates", txn)
-        line = {"url": "u", "original": "o", "kind": "near_duplicate", "distance": 1, "similarity": 0.9, "reason": "near-duplicate"}
-        line |= {"dropped_page": True, "dropped_outlinks": True, "when": 1.0}
-        txn.put(bytes(16), json.dumps(line).encode(), db=register)
-    with open_store(made, readonly=True) as store:
-        assert not list(store.rejections())
-        assert store.verify() == []
-    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
-        txn.drop(env.open_db(b"rejections", txn), delete=True)
-    rebuild(made, "10")
-    with open_store(made) as store:
-        assert store.verify() == []
-        assert [(line.content, line.rejected) for line in store.duplicates() if line.url == "u"] == [("", False)]
-        assert store.reject("u", "o")
-        assert store.verify() == []
 
 
 @pytest.mark.parametrize(

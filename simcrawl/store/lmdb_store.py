@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from simcrawl.store.rejections import Rejection
 
 MAGIC = b"simcrawl"
-FORMAT = 2
+FORMAT = 3
 """Version of the layout: readers refuse every other. Format 1 was never released."""
 
 # Sparse: what is reserved here is address space, not disk. LMDB cannot grow a map while other processes have it open.
@@ -421,8 +421,6 @@ def _open_whole(
     with mapped_errors(path):
         if not look_for_store(path, create=create):
             path.mkdir(parents=True, exist_ok=True)
-        elif readonly:
-            _bring_up_to_date(path, map_size)
         files = _open_files(path, wanted, None if readonly else fresh, map_size, memory)
         kept = {"bits": files.header.bits, "seed": files.header.seed}
         return LmdbStore(path, files, partial(_open_files, path, kept, None, map_size, memory), sync_seconds=sync_seconds)
@@ -443,15 +441,6 @@ def _open_files(path: Path, wanted: dict[str, Any], fresh: Header | None, map_si
         return _Files(env, databases(env, create=create), tables, header, data, opened.pop_all().close)
 
 
-def _bring_up_to_date(path: Path, map_size: int) -> None:
-    """Make the databases that a store lacks because it was written before there were any: who only reads cannot."""
-    with opening(path), _environment(path, map_size, readonly=True) as env, env.begin() as txn:
-        names = set(txn.cursor().iternext(keys=True, values=False))
-    if b"meta" in names and not {b"rejections", b"contents", b"crawls"} <= names:
-        with hold(path), opening(path), _environment(path, map_size) as env:
-            databases(env)
-
-
 def _environment(path: Path, map_size: int, *, readonly: bool = False) -> lmdb.Environment:
     """Open an environment, with a smaller map where there is not so much address space."""
     while True:
@@ -467,7 +456,7 @@ def _environment(path: Path, map_size: int, *, readonly: bool = False) -> lmdb.E
 def databases(env: lmdb.Environment, *, create: bool = True) -> Databases:
     """Return the databases of pages, owners and the register, made where there are none."""
     links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True, create=create) for name in ("fingerprints", "bodies", "texts")}
-    plain = ("meta", "pages", "duplicates", "rejections", "contents", "crawls")
+    plain = ("meta", "numbers", "pages", "duplicates", "rejections", "contents", "crawls")
     return Databases(**links, **{name: env.open_db(name.encode(), create=create) for name in plain})
 
 
@@ -532,7 +521,7 @@ def _names(path: Path, env: lmdb.Environment) -> set[bytes]:
 def _read_whole_header(path: Path, env: lmdb.Environment) -> Header:
     # The last of the databases that are made, and the youngest.
     if not {b"state", b"crawls"} <= _names(path, env):
-        raise StoreFormatError(f"{path} is just being made, its making was cut short, or it is older: run a crawl with it first")
+        raise StoreFormatError(f"{path} is just being made, or its making was cut short: run a crawl with it first")
     return read_header(path, env)
 
 

@@ -80,22 +80,14 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment,
 def _fill(old: lmdb.Environment, header: Header, path: Path, wanted: Header) -> None:
     with lmdb.open(str(path), map_size=lmdb_store.MAP_SIZE, max_dbs=lmdb_store.MOST_DATABASES) as new:
         lmdb_store.write_header(new, wanted)
-        databases = lmdb_store.databases(new)
-        for name in _held(old):
-            # Before the transaction begins: a handle is of no use to an older one.
-            source, target = old.open_db(name.encode(), create=False), getattr(databases, name)
+        # Before a transaction begins: a handle is of no use to an older one.
+        sources, targets = lmdb_store.databases(old, create=False), lmdb_store.databases(new)
+        for source, target in zip(sources, targets, strict=True):
+            if target is targets.meta:
+                continue
             with old.begin() as reading, reading.cursor(source) as held, new.begin(write=True) as writing, writing.cursor(target) as cursor:
-                cursor.putmulti(held)
+                cursor.putmulti(held, append=True)
         _load(old, header, new, wanted)
-
-
-def _held(old: lmdb.Environment) -> list[str]:
-    """Return the databases that are copied as they are; older stores lack some."""
-    with old.begin() as txn:
-        names = {bytes(name).decode() for name in txn.cursor().iternext(keys=True, values=False)}
-    return [
-        name for name in ("pages", "fingerprints", "bodies", "texts", "duplicates", "rejections", "contents", "crawls") if name in names
-    ]
 
 
 def _load(old: lmdb.Environment, header: Header, new: lmdb.Environment, wanted: Header) -> None:

@@ -1,16 +1,16 @@
 """Pages, owners and the register within one transaction of a store on disk. Bytes: `docs/store-format.md`.
 
-Every page has one record, under a digest of its URL. By a page's digests and its fingerprint stand the keys of the pages that have
-them. A fingerprint that is in the tables and has no owner was stored without a page; one that has owners as well was so only where
-`NO_PAGE` is among these.
+Every page has a number, which stands under a digest of its URL, and one record under that number. By a page's digests and its
+fingerprint stand the numbers of the pages that have them. A fingerprint that is in the tables and has no owner was stored without a page;
+one that has owners as well was so only where `NO_PAGE` is among these.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.pages import Abstention, PageFingerprint
@@ -31,17 +31,18 @@ if TYPE_CHECKING:
     from simcrawl.store.rejections import Rejection
     from simcrawl.store.tables import Change, PackedTables
 
-NO_PAGE = bytes(16)
+_NUMBER = 8
+NO_PAGE = bytes(_NUMBER)
 _CHUNK = 1 << 16
 # What a step of an expiry reads and removes, at most: some hundredths of a second.
 _MOST_READ, _MOST_REMOVED = 4096, 256
 
 
-@dataclass(frozen=True, slots=True)
-class Databases:
+class Databases(NamedTuple):
     """The named databases of pages, owners and the register."""
 
     meta: Any
+    numbers: Any
     pages: Any
     fingerprints: Any
     bodies: Any
@@ -75,11 +76,17 @@ class Snapshot:
 
     def page(self, url: str) -> StoredPage | None:
         """Return the page known under a URL."""
-        return self.page_by_key(self.key(url))
+        number = self.number(self.key(url))
+        return self.numbered_page(number) if number else None
 
-    def page_by_key(self, key: bytes | memoryview) -> StoredPage | None:
-        """Return the page of a key."""
-        record = self.txn.get(key, db=self.databases.pages)
+    def number(self, key: bytes | memoryview) -> bytes | None:
+        """Return the number of the page whose URL has this key."""
+        number = self.txn.get(key, db=self.databases.numbers)
+        return None if number is None else bytes(number)
+
+    def numbered_page(self, number: bytes | memoryview) -> StoredPage | None:
+        """Return the page of a number."""
+        record = self.txn.get(number, db=self.databases.pages)
         header = self.header
         return None if record is None else decode(record, recipe=header.recipe or "", seed=header.seed, bits=header.bits)
 
@@ -99,7 +106,7 @@ class Snapshot:
         with self.txn.cursor(database) as cursor:
             if cursor.set_key(key):
                 for owner in cursor.iternext_dup():
-                    if owner != NO_PAGE and (stored := self.page_by_key(owner)):
+                    if owner != NO_PAGE and (stored := self.numbered_page(owner)):
                         yield stored
 
     def is_bare(self, fingerprint: int) -> bool:
@@ -113,10 +120,10 @@ class Snapshot:
         return self.tables.near(self.txn, fingerprint, distance)
 
     def pages(self) -> Iterator[StoredPage]:
-        """Yield all pages."""
+        """Yield all pages, in the order in which they were stored first."""
         with self.txn.cursor(self.databases.pages) as cursor:
-            for key in cursor.iternext(keys=True, values=False):
-                if stored := self.page_by_key(key):
+            for number in cursor.iternext(keys=True, values=False):
+                if stored := self.numbered_page(number):
                     yield stored
 
     def duplicate(self, url: str) -> Duplicate | None:
@@ -186,18 +193,30 @@ class Writer(Snapshot):
 
     def put_page(self, stored: StoredPage) -> None:
         """Write a page in place of the one under the same URL."""
-        page = stored.page
-        known = self.page(page.url)
-        key = self.key(page.url)
-        if known:
-            self._remove(known.page)
-            if known.page.body_digest != page.body_digest:
+        page, key = stored.page, self.key(stored.page.url)
+        if number := self.number(key):
+            known = self.numbered_page(number)
+            if known:
+                self._unlink(known.page, number)
+            if known and known.page.body_digest != page.body_digest:
                 self.txn.delete(key, db=self.databases.contents)
-        self.txn.put(key, encode(stored), db=self.databases.pages)
-        self.txn.put(page.body_digest, key, db=self.databases.bodies, dupdata=True)
+            self.txn.put(number, encode(stored), db=self.databases.pages)
+        else:
+            number = self._append(encode(stored))
+            self.txn.put(key, number, db=self.databases.numbers)
+        self.txn.put(page.body_digest, number, db=self.databases.bodies, dupdata=True)
         if isinstance(page, PageFingerprint):
-            self.txn.put(page.text_digest, key, db=self.databases.texts, dupdata=True)
-            self._own(page.fingerprint, key)
+            self.txn.put(page.text_digest, number, db=self.databases.texts, dupdata=True)
+            self._own(page.fingerprint, number)
+
+    def _append(self, record: bytes) -> bytes:
+        """Write a record behind all others; return its number."""
+        # Under digests of URLs each would go to a page of the file of its own, which is written anew, and half of which stays empty.
+        with self.txn.cursor(self.databases.pages) as cursor:
+            last = int.from_bytes(cursor.key(), "big") if cursor.last() else 0
+            number = (last + 1).to_bytes(_NUMBER, "big")
+            cursor.put(number, record, append=True)
+        return number
 
     def put_bare(self, fingerprints: Sequence[int], *, known_new: bool = False) -> None:
         """Write fingerprints without pages. `known_new`: nobody wrote anything since they were found to be in no table."""
@@ -247,10 +266,14 @@ class Writer(Snapshot):
 
     def remove_page(self, url: str) -> bool:
         """Remove a page; return whether there was one. Its text goes with it, unless the URL has a line in the register."""
-        stored = self.page(url)
-        if stored:
-            self._remove(stored.page)
-            self._drop_text(self.key(url))
+        key = self.key(url)
+        number = self.number(key)
+        stored = self.numbered_page(number) if number else None
+        if number and stored:
+            self._unlink(stored.page, number)
+            self.txn.delete(number, db=self.databases.pages)
+            self.txn.delete(key, db=self.databases.numbers)
+            self._drop_text(key)
         return stored is not None
 
     def remove_duplicate(self, url: str) -> bool:
@@ -262,7 +285,7 @@ class Writer(Snapshot):
     def expire(self, name: str, keys: Iterable[bytes], before: float, spared: Container[str]) -> int:
         """Remove pages, or lines of the register, that are still older than a moment; return how many pages."""
         if name == "pages":
-            pages = [stored for key in keys if (stored := self.page_by_key(key)) and stored.last_seen < before]
+            pages = [stored for number in keys if (stored := self.numbered_page(number)) and stored.last_seen < before]
             gone = [stored.page.url for stored in pages if stored.page.url not in spared]
             return sum(map(self.remove_page, gone))
         for key in keys:
@@ -276,13 +299,11 @@ class Writer(Snapshot):
         if not _has_owner(self, key):
             self.txn.delete(key, db=self.databases.contents)
 
-    def _remove(self, page: PageFingerprint | Abstention) -> None:
-        key = self.key(page.url)
-        self.txn.delete(key, db=self.databases.pages)
-        self.txn.delete(page.body_digest, key, db=self.databases.bodies)
+    def _unlink(self, page: PageFingerprint | Abstention, number: bytes) -> None:
+        self.txn.delete(page.body_digest, number, db=self.databases.bodies)
         if isinstance(page, PageFingerprint):
-            self.txn.delete(page.text_digest, key, db=self.databases.texts)
-            self._disown(page.fingerprint, key)
+            self.txn.delete(page.text_digest, number, db=self.databases.texts)
+            self._disown(page.fingerprint, number)
 
     def _own(self, fingerprint: int, owner: bytes) -> None:
         key = self.fingerprint_key(fingerprint)
@@ -334,7 +355,7 @@ def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:
 
 
 def _has_owner(snapshot: Snapshot, key: bytes | memoryview) -> bool:
-    return any(snapshot.txn.get(key, db=database) is not None for database in (snapshot.databases.pages, snapshot.databases.duplicates))
+    return any(snapshot.txn.get(key, db=database) is not None for database in (snapshot.databases.numbers, snapshot.databases.duplicates))
 
 
 def _size(txn: Transaction[memoryview], database: Any) -> int:
@@ -355,10 +376,10 @@ def put_crawl(txn: Transaction[memoryview], databases: Databases, record: Mappin
 
 def problems(snapshot: Snapshot) -> Iterator[str]:
     """Yield every way in which the databases of one moment contradict each other."""
-    wanted = {"fingerprints": 0, "bodies": 0, "texts": 0}
+    wanted = {"numbers": 0, "fingerprints": 0, "bodies": 0, "texts": 0}
     with snapshot.txn.cursor(snapshot.databases.pages) as cursor:
-        for key in cursor.iternext(keys=True, values=False):
-            yield from _problems_of_page(snapshot, bytes(key), wanted)
+        for number in cursor.iternext(keys=True, values=False):
+            yield from _problems_of_page(snapshot, bytes(number), wanted)
     wanted["fingerprints"] += sum(1 for owner in _owners(snapshot) if owner == NO_PAGE)
     for name, count in wanted.items():
         entries = snapshot.txn.stat(getattr(snapshot.databases, name))["entries"]
@@ -389,24 +410,25 @@ def _owned(snapshot: Snapshot) -> Iterator[NDArray[np.uint64]]:
         yield snapshot.tables.packer.rows(b"".join(waiting))
 
 
-def _problems_of_page(snapshot: Snapshot, key: bytes, wanted: dict[str, int]) -> Iterator[str]:
+def _problems_of_page(snapshot: Snapshot, number: bytes, wanted: dict[str, int]) -> Iterator[str]:
     try:
-        stored = snapshot.page_by_key(key)
+        stored = snapshot.numbered_page(number)
     except StoreCorruptError as exc:
-        yield f"pages: {key.hex()}: {exc}"
+        yield f"pages: {number.hex()}: {exc}"
         return
     if stored is None:
         return
     page = stored.page
+    wanted["numbers"] += 1
     links = [("bodies", page.body_digest)]
     if isinstance(page, PageFingerprint):
         links += [("texts", page.text_digest), ("fingerprints", snapshot.fingerprint_key(page.fingerprint))]
-    if snapshot.key(page.url) != key:
-        yield f"pages: the record of {page.url} stands under another URL's key"
+    if snapshot.number(snapshot.key(page.url)) != number:
+        yield f"numbers: {page.url} is missing, or has another page's number"
     for name, value in links:
         wanted[name] += 1
         with snapshot.txn.cursor(getattr(snapshot.databases, name)) as cursor:
-            if not cursor.set_key_dup(value, key):
+            if not cursor.set_key_dup(value, number):
                 yield f"{name}: {page.url} is missing"
 
 
