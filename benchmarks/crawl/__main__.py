@@ -1,12 +1,14 @@
 """Scrapy with and without simcrawl, in turns, on sites of this machine.
 
-    python -m benchmarks.crawl [--sites guide,manual,news] [--latencies 0,0.05] [--delay 0] [--workers auto] [--rounds 3]
-        [--count 1000] [--site DIRECTORY] [--packages DIRECTORY]
+    python -m benchmarks.crawl [--sites guide,releases,manual,news] [--latencies 0,0.05] [--delay 0] [--workers auto] [--rounds 3]
+        [--count 1000] [--site DIRECTORY] [--releases DIRECTORY] [--packages DIRECTORY]
 
 The server is a process of its own; every crawl is one, with a store of its own. Sites:
 
     guide     the Debian installation guide as tests/sites/installguide.py builds it (downloaded unless --site names a copy): 1,245
               pages, of which two thirds are copies
+    releases  Chinese and Japanese manuals of two releases of Debian as benchmarks/crawl/releases.py builds them (downloaded unless
+              --releases names a copy)
     manual    `--count` pages with the mark-up of that guide and every word replaced by another one, in each page another: no copies
     news      the same with the news pages of `benchmarks.quality.packages` (downloaded unless --packages names a copy)
 
@@ -27,6 +29,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.crawl import releases
 from benchmarks.crawl.runner import ROOT, crawl
 from benchmarks.crawl.server import serving
 from tests.sites import installguide
@@ -67,13 +70,14 @@ def main() -> None:
 
 def _options() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sites", default="guide,manual,news")
+    parser.add_argument("--sites", default="guide,releases,manual,news")
     parser.add_argument("--latencies", default="0,0.05")
     parser.add_argument("--delay", type=float, default=0)
     parser.add_argument("--workers", default="auto")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--site", type=Path)
+    parser.add_argument("--releases", type=Path)
     parser.add_argument("--packages", type=Path)
     return parser.parse_args()
 
@@ -81,9 +85,10 @@ def _options() -> Any:
 def _root(kind: str, options: Any, work: Path) -> Path:
     if kind == "news":
         return options.packages or work / "packages"
-    site: Path = options.site or work / "site"
+    given, build = (options.releases, releases.build) if kind == "releases" else (options.site, installguide.build)
+    site: Path = given or work / build.__module__
     if not site.exists():
-        installguide.build(site)
+        build(site)
     return site
 
 

@@ -129,6 +129,7 @@ _SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprstvwz" for vowel in
 
 KINDS: dict[str, Callable[[Path, int], Site]] = {
     "guide": lambda root, _: files(root),
+    "releases": lambda root, _: files(root),
     "manual": lambda root, count: unique(manual(root), count),
     "news": lambda root, count: unique(news(root), count),
     "endless": lambda _, count: endless(count),

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
 INDEX = Path(__file__).with_name("pairs.json.gz")
 LANGUAGES = Path(__file__).with_name("languages.json.gz")
@@ -112,6 +112,14 @@ def download(wanted: set[tuple[str, str]], work: Path) -> list[Path]:
         raise UnavailableError("none of the packages is offered by this machine's Debian mirror")
     # One that is gone since the lists were made fails alone: apt gets the others first.
     _run(*apt, "download", *(f"{name}={version}" for name, version in sorted(offered & wanted)), cwd=work, check=False)
+    return sorted(work.glob("*.deb"))
+
+
+def download_release(names: Iterable[str], release: str, work: Path) -> list[Path]:
+    """Download packages as a release of Debian has them."""
+    apt = _private_apt(work)
+    _run(*apt, "update", check=False)
+    _run(*apt, "download", *(f"{name}/{release}" for name in names), cwd=work)
     return sorted(work.glob("*.deb"))
 
 
