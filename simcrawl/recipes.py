@@ -150,14 +150,21 @@ def to_json(recipe: Recipe) -> str:
         SettingError: nothing can tell all of it: it is of a class of its own, or holds what JSON does not.
     """
     try:
-        # What is no JSON in a recipe is a set, and has no order of its own.
-        text = json.dumps(asdict(recipe), default=sorted)
+        text = json.dumps(asdict(recipe), default=_plain)
         equal = from_json(text) == recipe
     except (TypeError, ValueError) as exc:
         raise SettingError(f"recipe {recipe.name!r} cannot be told to another process: {exc}") from exc
     if not equal:
-        raise SettingError(f"{recipe!r} cannot be told to another process: make it a simcrawl.Recipe, of tuples, frozensets and numbers")
+        why = "make it a simcrawl.Recipe itself, of strings, numbers, tuples and frozensets"
+        raise SettingError(f"recipe {recipe.name!r} cannot be told to another process: {why}")
     return text
+
+
+def _plain(value: object) -> list[Any]:
+    # A set has no order of its own: sort it, so that one recipe is told in one way.
+    if isinstance(value, frozenset):
+        return sorted(value)
+    raise TypeError(f"{value!r} ({type(value).__name__}) is no string, number, tuple or frozenset")
 
 
 def from_json(text: str) -> Recipe:

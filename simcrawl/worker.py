@@ -2,9 +2,9 @@
 
 Not by `multiprocessing`, nor by pools built on it: its children import the parent's main module again, so a script that starts a crawl
 without asking for its `__name__` would start it again in each of them. Bodies go in and pages come out, over a private socket: messages are
-4 bytes of length, big-endian, and parts that are made likewise. The first one in tells the recipe and the limits, the first one out is
-empty, or says why no pages can be made. A page comes as the record that a store would have of it, for a process that has taken hostile
-pages apart should not be believed more than that.
+4 bytes of length, big-endian, and parts that are made likewise. The first one in, after a line with the path, tells the recipe and the
+limits; the first one out is empty, or says why no pages can be made. A page comes as the record that a store would have of it, for a
+process that has taken hostile pages apart should not be believed more than that.
 
 No worker outlives its parent: an idle one sees the end of the socket, a busy one has a timer of the kernel's that ends it.
 """
@@ -44,9 +44,12 @@ _LENGTH = struct.Struct("!I")
 # The path comes first: simcrawl itself may be found by it alone.
 _BOOT = """
 import json, sys
-sys.path[:] = json.loads(sys.argv[2])
+from socket import socket
+line = socket(fileno=int(sys.argv[1]))
+messages = line.makefile("rb")
+sys.path[:] = json.loads(messages.readline())
 from simcrawl.worker import serve
-serve(int(sys.argv[1]))
+serve(line, messages)
 """
 
 
@@ -90,8 +93,9 @@ class Worker:
             ours, theirs = socketpair()
             try:
                 with theirs:
+                    told = self._told()
                     self._spawn(theirs.fileno())
-                refusal = self._greet(ours)
+                refusal = self._greet(ours, told)
             except Exception as exc:  # noqa: BLE001 - no such program, no more processes, a recipe that cannot be sent, somebody's kill
                 refusal = repr(exc)
             if refusal is None and not self._closed:
@@ -102,17 +106,24 @@ class Worker:
 
     def _spawn(self, handle: int) -> None:
         self._pages = 0
-        command = [sys.executable, "-P", "-c", _BOOT, str(handle), json.dumps(sys.path, default=os.fspath)]
+        command = [sys.executable, "-P", "-c", _BOOT, str(handle)]
         # A group of its own: the terminal's Ctrl-C does not reach it, not even while it starts.
         self._process = subprocess.Popen(command, pass_fds=[handle], stdin=subprocess.DEVNULL, process_group=0)  # noqa: S603 - ours
 
-    def _greet(self, ours: socket) -> str | None:
-        """Tell a new process what it is to do; return why it cannot, None where it is ready."""
+    def _told(self) -> bytes:
+        """Return what a new process has to know first."""
+        # Whatever else stands there is nothing to an import.
+        entries: list[object] = [*sys.path]
+        path = json.dumps([entry for entry in entries if isinstance(entry, str)])
         options = {name: value for name, value in self._options.items() if name != "recipe"}
         told = to_json(self._options["recipe"]), json.dumps(options), json.dumps([self._max_bytes, 2 * self.patience + 1])
+        return path.encode() + b"\n" + _pack(_pack(*map(str.encode, told)))
+
+    def _greet(self, ours: socket, told: bytes) -> str | None:
+        """Tell a new process what it is to do; return why it cannot, None where it is ready."""
         ours.settimeout(_START_SECONDS)
         try:
-            ours.sendall(_pack(_pack(*map(str.encode, told))))
+            ours.sendall(told)
             with ours.makefile("rb") as answers:
                 refusal = _read(answers)
         except TimeoutError:
@@ -187,24 +198,26 @@ def _unpack(data: bytes) -> list[bytes]:
 
 
 def _read(line: BinaryIO) -> bytes | None:
-    """Return the next message; None at the end."""
+    """Return the next message; None at the end, whatever part of a message stands before it."""
     head = line.read(_LENGTH.size)
-    return line.read(*_LENGTH.unpack(head)) if len(head) == _LENGTH.size else None
+    size = _LENGTH.unpack(head)[0] if len(head) == _LENGTH.size else 0
+    message = line.read(size)
+    return message if len(head) + len(message) == _LENGTH.size + size else None
 
 
 # ---- the process
 
 
-def serve(descriptor: int) -> None:
+def serve(line: socket, questions: BinaryIO) -> None:
     """Make pages for the process at the other end of a socket, until that is gone."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with suppress(OSError), socket(fileno=descriptor) as line, line.makefile("rb") as questions:
+    with suppress(OSError):
         try:
             options, patience = _prepare(_read(questions) or b"")
         except Exception as exc:  # noqa: BLE001 - of a recipe or an extractor anything can be the matter
-            line.sendall(_pack(repr(exc).encode()))
+            line.sendall(_pack(repr(exc).encode("utf-8", "backslashreplace")))
             return
         line.sendall(_pack(b""))
         while (question := _read(questions)) is not None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import simcrawl
@@ -94,9 +95,10 @@ class _Derived(Recipe):
 @pytest.mark.parametrize(
     ("recipe", "why"),
     [
-        (_Derived("own", 1), "make it a simcrawl.Recipe"),
-        (replace(OWN, features=Features(weights=(["a", 2.0],))), "of tuples, frozensets and numbers"),  # type: ignore[arg-type]
-        (replace(OWN, version=1j), "'own' cannot be told to another process"),  # type: ignore[arg-type]
+        (_Derived("own", 1), "make it a simcrawl.Recipe itself"),
+        (replace(OWN, features=Features(weights=(["a", 2.0],))), "of strings, numbers, tuples and frozensets"),  # type: ignore[arg-type]
+        (replace(OWN, version=1j), r"'own' cannot be told to another process: 1j \(complex\) is no string"),  # type: ignore[arg-type]
+        (replace(OWN, max_distance=np.int64(3)), r"\(int64\) is no string"),  # type: ignore[arg-type]
     ],
 )
 def test_one_of_which_not_all_could_be_told_is_not(recipe: Recipe, why: str):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFo
 from simcrawl.pages import PageFingerprint
 from simcrawl.rule import Kind, Match, Rule
 from simcrawl.simhash import words
-from simcrawl.store import Header, Store, open_store
+from simcrawl.store import Header, Store, compact, open_store
 from simcrawl.store.lmdb_store import FORMAT, MAGIC
 from simcrawl.store.maintenance import rebuild
 from simcrawl.store.packed import in_parts
@@ -58,6 +59,12 @@ def change(path: Path, database: str, edit: Callable[[bytes], bytes]) -> None:
     with lmdb.open(str(path), max_dbs=20) as env, env.begin(write=True, db=env.open_db(database.encode())) as txn:
         for key, value in list(txn.cursor()):
             txn.put(key, edit(value))
+
+
+def drop(path: Path, database: str) -> None:
+    """Remove a database from a closed store."""
+    with lmdb.open(str(path), max_dbs=20) as env, env.begin(write=True) as txn:
+        txn.drop(env.open_db(database.encode(), txn), delete=True)
 
 
 def child(script: str, *arguments: object) -> subprocess.Popen[str]:
@@ -162,6 +169,27 @@ def test_a_newer_format_is_refused(made: Path):
     message = refusal(made)
     assert f"has format {FORMAT + 1}, this simcrawl reads up to {FORMAT}" in message
     assert "upgrade simcrawl" in message
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "without what was added last"])
+def test_an_older_format_is_refused_by_whatever_opens_it(made: Path, whole: bool):
+    change(made, "meta", lambda header: MAGIC + (FORMAT - 1).to_bytes(2, "big") + header[10:])
+    if not whole:
+        drop(made, "crawls")
+    data = (made / "data.mdb").read_bytes()
+    for use in (open_store, partial(open_store, readonly=True), compact, partial(rebuild, design="10")):
+        with pytest.raises(StoreFormatError, match=f"has format {FORMAT - 1}, which only development versions wrote.*start a new store"):
+            use(made)
+    assert (made / "data.mdb").read_bytes() == data
+
+
+def test_a_store_whose_making_was_cut_short_is_no_store_but_for_who_writes(made: Path):
+    drop(made, "crawls")
+    for use in (partial(open_store, readonly=True), compact, partial(rebuild, design="10")):
+        with pytest.raises(StoreFormatError, match="its making was cut short: run a crawl with it first"):
+            use(made)
+    with open_store(made) as store:
+        assert store.verify() == []
 
 
 def test_a_header_of_something_else_is_refused(made: Path):

@@ -78,6 +78,20 @@ def test_a_rebuilt_store_holds_the_same_and_answers_the_same(path: Path, design:
     assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
 
 
+def test_all_pages_with_one_body_are_in_a_rebuilt_store(path: Path):
+    with open_store(path) as store:
+        for number in range(300):
+            claim = store.claim(page(f"http://same.test/{number}", number % 2, text=f"text {number % 3}"), NEAR, never_drop=True).claim
+            assert claim
+            claim.confirm()
+    rebuild(path, "10")
+    with open_store(path) as store:
+        assert store.verify() == []
+        with store._reader() as snapshot:
+            found = snapshot.with_body(page("http://same.test/0", text="text 0").body_digest)
+            assert [stored.page.url for stored in found] == [f"http://same.test/{number}" for number in range(0, 300, 3)]
+
+
 def test_a_large_store_is_rebuilt_in_parts(path: Path, monkeypatch: pytest.MonkeyPatch):
     before = contents(path)
     load_in_parts(monkeypatch, 700)

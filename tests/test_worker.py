@@ -364,7 +364,7 @@ def test_a_limit_of_memory_that_the_user_has_set_holds_for_workers_too():
     ("options", "why"),
     [
         (_options(replace(MISBEHAVING, extractor="tests.extractors.absent")), "tests.extractors.absent"),
-        (_options(_Own("own", 1)), "_Own.*cannot be told to another process"),
+        (_options(_Own("own", 1)), "'own' cannot be told to another process"),
     ],
 )
 def test_a_worker_that_cannot_make_pages_says_why(asked: Callable[..., Asked], options: dict[str, Any], why: str):
@@ -372,6 +372,17 @@ def test_a_worker_that_cannot_make_pages_says_why(asked: Callable[..., Asked], o
     with pytest.raises(WorkerError, match=f"no worker process can be started.*{why}"):
         worker.page(BODY)
     assert worker.pid is None
+
+
+def test_a_worker_looks_for_modules_where_its_parent_does(asked: Callable[..., Asked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    own = tmp_path / "ünusual"
+    own.mkdir()
+    (own / "found_there.py").write_text("def text(body, encoding, url): return url * 99")
+    # More than fits into an argument of a command, and what an import does not mind.
+    longest = [f"{own}/{'没有' * 20}{number}" for number in range(2_000)]
+    monkeypatch.setattr(sys, "path", [b"/tmp", None, own, *longest, "/\udcff", str(own), *sys.path])
+    worker = asked(_options(replace(resolve("main"), name="own", extractor="found_there.text")))
+    assert isinstance(worker.page(BODY, url="http://x/fine"), PageFingerprint)
 
 
 def test_a_program_that_is_no_python_is_an_error(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):

@@ -89,8 +89,7 @@ class Header:
 class Duplicate:
     """One line of the register: `url` was a copy of `original`, and what was done about it.
 
-    `content`: digest of what the page held, in hexadecimal; empty in lines that older versions wrote. `rejected`: a user took the verdict
-    back.
+    `content`: digest of what the page held, in hexadecimal. `rejected`: a user took the verdict back.
     """
 
     url: str

@@ -434,7 +434,7 @@ def _open_files(path: Path, wanted: dict[str, Any], fresh: Header | None, map_si
         with opening(path):
             data = (path / DATA).stat()
             env = opened.enter_context(_environment(path, map_size, readonly=fresh is None))
-        header = _read_or_write_header(path, env, fresh) if fresh else _read_whole_header(path, env)
+        header = _read_or_write_header(path, env, fresh) if fresh else read_header(path, env)
         _check_header(path, header, wanted)
         create = fresh is not None
         tables = PackedTables(Packer(header.design_of_tables), table_databases(env, header, create=create), memory=memory)
@@ -493,15 +493,22 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def read_header(path: Path, env: lmdb.Environment) -> Header:
-    """Return the header of a store.
+    """Return the header of a store that is whole.
 
     Raises:
-        StoreFormatError: it is none, or of another format.
-        StoreCorruptError: it is damaged.
+        StoreFormatError: it is none, or of another format, or its making was cut short.
+        StoreCorruptError: the header is damaged.
     """
-    meta = env.open_db(b"meta", create=False)
-    with env.begin(db=meta) as txn:
-        return _parse_header(path, txn.get(_HEADER))
+    names, found = _names(path, env), None
+    if names:
+        with env.begin(db=env.open_db(b"meta", create=False)) as txn:
+            found = txn.get(_HEADER)
+    # The last of the databases that are made.
+    made = b"crawls" in names
+    header = _parse_header(path, found) if made or found else None
+    if header is None or not made:
+        raise StoreFormatError(f"{path} is just being made, or its making was cut short: run a crawl with it first")
+    return header
 
 
 def write_header(env: lmdb.Environment, header: Header) -> None:
@@ -516,13 +523,6 @@ def _names(path: Path, env: lmdb.Environment) -> set[bytes]:
     if names and b"meta" not in names:
         raise StoreFormatError(f"{path} is an LMDB environment of something else: point SIMCRAWL_STORE elsewhere")
     return names
-
-
-def _read_whole_header(path: Path, env: lmdb.Environment) -> Header:
-    # The last of the databases that are made, and the youngest.
-    if not {b"state", b"crawls"} <= _names(path, env):
-        raise StoreFormatError(f"{path} is just being made, or its making was cut short: run a crawl with it first")
-    return read_header(path, env)
 
 
 def _read_or_write_header(path: Path, env: lmdb.Environment, wanted: Header) -> Header:

@@ -10,7 +10,7 @@ import shutil
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import lmdb
 
@@ -41,8 +41,7 @@ def rebuild(path: str | os.PathLike[str], design: str) -> None:
         StoreFormatError: there is no store.
         StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
     """
-    with _rewritten(path) as (old, old_path, new_path):
-        header = lmdb_store.read_header(old_path, old)
+    with _rewritten(path) as (old, header, new_path):
         _fill(old, header, new_path, replace(header, design=design))
 
 
@@ -61,8 +60,8 @@ def compact(path: str | os.PathLike[str]) -> int:
 
 
 @contextmanager
-def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment, Path, Path]]:
-    """Yield a store's environment, its path, and an empty directory for the new one, which takes its place at the end."""
+def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment, Header, Path]]:
+    """Yield a store's environment, its header, and an empty directory for the new one, which takes its place at the end."""
     where = Path(path).expanduser().resolve()
     with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
         beside = where / _BESIDE
@@ -71,7 +70,7 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment,
         try:
             # Without LMDB's locks, as nobody writes: these readers need no place among the others'.
             with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as old:
-                yield old, where, beside
+                yield old, lmdb_store.read_header(where, old), beside
             put_in_place(beside)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
@@ -82,12 +81,18 @@ def _fill(old: lmdb.Environment, header: Header, path: Path, wanted: Header) -> 
         lmdb_store.write_header(new, wanted)
         # Before a transaction begins: a handle is of no use to an older one.
         sources, targets = lmdb_store.databases(old, create=False), lmdb_store.databases(new)
-        for source, target in zip(sources, targets, strict=True):
-            if target is targets.meta:
-                continue
-            with old.begin() as reading, reading.cursor(source) as held, new.begin(write=True) as writing, writing.cursor(target) as cursor:
-                cursor.putmulti(held, append=True)
+        for name in sources._fields:
+            if name != "meta":
+                _copy(old, getattr(sources, name), new, getattr(targets, name))
         _load(old, header, new, wanted)
+
+
+def _copy(old: lmdb.Environment, source: Any, new: lmdb.Environment, target: Any) -> None:
+    # Older releases of lmdb ask the transaction's database, not the cursor's, whether there may be several values under a key.
+    with old.begin(db=source) as reading, reading.cursor() as held, new.begin(write=True, db=target) as writing, writing.cursor() as cursor:
+        read, written = cursor.putmulti(held, append=True)
+    if written != read:
+        raise StoreCorruptError(f"{written} of {read} entries could be copied: run simcrawl verify, restore the store from a backup")
 
 
 def _load(old: lmdb.Environment, header: Header, new: lmdb.Environment, wanted: Header) -> None:

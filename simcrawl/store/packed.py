@@ -444,7 +444,9 @@ class _Dense:
             held[prefix] += packed
 
     def replace(self, key: bytes, packed: bytes) -> None:
-        self.held[int.from_bytes(key, "big") >> self._shift] = packed
+        number = int.from_bytes(key, "big") >> self._shift
+        if packed or self.held[number]:
+            self.held[number] = packed
 
     def items(self, part: int) -> list[tuple[bytes, bytes]]:
         """Return (key, packed fingerprints) of a slice, in the order of the keys."""
