@@ -16,7 +16,8 @@ The server is a process of its own; every crawl is one, with a store of its own.
 can take them apart, however long the server waits: a crawl that waits for the network needs one. `--workers`: values of SIMCRAWL_WORKERS,
 each a contestant. 16 requests at a time. Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that
 without. CPU seconds are those of all processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory:
-peaks of resident memory, of the crawl's own process, and of the largest of the processes that it started.
+peaks of resident memory, of the crawl's own process, of that without what the system maps of the store's file, and of the largest of the
+processes that it started.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ FIGURES: dict[str, Callable[[Result], float]] = {
     "lag p50 ms": lambda result: result.lag["p50"],
     "lag p99 ms": lambda result: result.lag["p99"],
     "memory MB": lambda result: result.peak,
+    "not mapped": lambda result: result.held,
     "of a worker": lambda result: result.peak_of_others,
     "copies": lambda result: result.stats.get("simcrawl/pages/dropped", 0),
 }

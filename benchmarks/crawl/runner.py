@@ -53,7 +53,11 @@ class Usage:
 
 @dataclass(slots=True)
 class Result:
-    """What a crawl cost. `lag`: quantiles of the event loop's delay in milliseconds; `others`: the processes that it started."""
+    """What a crawl cost.
+
+    `lag`: quantiles of the event loop's delay in milliseconds. `others`: the processes that it started. `peak`: of all resident memory of
+    its own process, MB; `held`: of that without the store's file, which the system maps as long as nobody else wants the memory.
+    """
 
     pages: int
     wall: float
@@ -63,6 +67,7 @@ class Result:
     stats: dict[str, Any]
     left: dict[str, Any]
     others: list[Usage] = field(default_factory=list)
+    held: float = 0.0
 
     @property
     def cpu_of_all(self) -> float:
@@ -81,12 +86,14 @@ def crawl(spider: str, url: str, settings: dict[str, Any], watch: Callable[[list
     job = json.dumps({"spider": spider, "url": url, "settings": SETTINGS | settings})
     command = [sys.executable, "-m", "benchmarks.crawl.runner"]
     others: dict[int, Usage] = {}
+    held = _Held()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True) as process:
         output: list[str] = []
         reader = threading.Thread(target=lambda: output.append(process.communicate(job)[0]))
         reader.start()
         while reader.is_alive():
             found = session(process.pid)
+            held.look(process.pid)
             others |= {pid: usage for pid, usage in found.items() if pid != process.pid}
             if watch:
                 watch([process.pid, *others.keys() & found.keys()])
@@ -94,7 +101,7 @@ def crawl(spider: str, url: str, settings: dict[str, Any], watch: Callable[[list
     if process.returncode:
         raise RuntimeError(f"the crawl of {url} ended with {process.returncode}")
     left = session(process.pid)
-    result = Result(**json.loads(output[0].splitlines()[-1]), others=list(others.values()))
+    result = Result(**json.loads(output[0].splitlines()[-1]), others=list(others.values()), held=held.peak)
     result.left["processes"] = len(left)
     return result
 
@@ -120,6 +127,30 @@ def memory(pid: int | str, line: str) -> float:
     except OSError:
         return 0.0
     return next((int(text.split()[1]) / 1024 for text in status.splitlines() if text.startswith(line + ":")), 0.0)
+
+
+class _Held:
+    """The peak of resident memory without the store's file."""
+
+    def __init__(self) -> None:
+        self.peak = 0.0
+        self._mapped = self._looked = 0.0
+
+    def look(self, pid: int) -> None:
+        # To read all maps takes a millisecond or two. What is mapped only grows: too little is subtracted, never too much.
+        if perf_counter() - self._looked >= 1:
+            self._mapped, self._looked = mapped(pid), perf_counter()
+        self.peak = max(self.peak, memory(pid, "VmRSS") - self._mapped)
+
+
+def mapped(pid: int) -> float:
+    """Return how much resident memory of a process is pages of a store's file, in MB."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps").read_text().splitlines()
+    except OSError:
+        return 0.0
+    starts = [number for number, line in enumerate(lines) if line.endswith("/data.mdb")]
+    return sum(int(line.split()[1]) / 1024 for start in starts for line in lines[start : start + 6] if line.startswith("Rss:"))
 
 
 class Meter:
