@@ -113,6 +113,8 @@ class Detector:
         body = digest(encode(html), self.store.header.seed)
         with self._lock:
             known = self._recent.get(body)
+            if known:
+                self._recent.move_to_end(body)
         stage = "body_recent" if known else "body_stored"
         known = known or self._stored(body)
         self._count(stage if known else "extracted", "recall", monotonic() - started)
@@ -129,7 +131,7 @@ class Detector:
             self.seconds[timed] += seconds
 
     def remember(self, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
-        """Return the page, which `recall` now knows without asking the store, for as long as it is among the last few."""
+        """Return the page, which `recall` now knows without asking the store, for as long as its body is among the last few."""
         with self._lock:
             self._recent[page.body_digest] = replace(page, text=None, content=None)
             if len(self._recent) > _MOST_RECENT:

@@ -61,6 +61,15 @@ def test_a_body_of_a_page_on_its_way_is_not_extracted_again_whatever_becomes_of_
     assert detector.claim(again).verdict.kind is Kind.ADMITTED
 
 
+def test_a_body_that_comes_again_is_recent_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.detector._MOST_RECENT", 2)
+    detector = Detector(open_store("memory:"))
+    for seed in (0, 1, 0, 2, 0, 1):
+        detector.page(page(english(20, seed=seed)))
+    # 1 went when 2 came, for 0 had come again.
+    assert detector.cascade == {"extracted": 4, "body_recent": 2}
+
+
 def test_recent_bodies_are_forgotten_in_their_order_and_stored_ones_are_not(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("simcrawl.detector._MOST_RECENT", 2)
     detector = Detector(open_store("memory:"))

@@ -12,7 +12,7 @@ of each page the best of its rounds. Prints Markdown.
     cut and hash     units of all blocks, and their hashes
     rest             fingerprint, sketches, digests of text and links
     store            claim and confirm in a durable store, without the sync
-    transport        wall clock: the body to another process, and the page back
+    transport        wall clock: the body to a worker process, and the page back, without the worker's CPU time for making it
     main text        trafilatura: only where a recipe, a spider or `page.text` asks for it
     resiliparse      the main text by it: only for the recipe of that name
 """
@@ -20,12 +20,12 @@ of each page the best of its rounds. Prints Markdown.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
+import struct
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from math import inf
 from pathlib import Path
+from socket import MSG_WAITALL
 from statistics import median
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -35,15 +35,18 @@ from benchmarks.quality.churn import package_pages
 from simcrawl import extraction, fast_extraction, pages
 from simcrawl.blocks import layout
 from simcrawl.recipes import resolve
+from simcrawl.worker import Worker
 from tests.sites import installguide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from socket import socket
 
     from simcrawl.pages import Abstention, PageFingerprint
 
 Times = dict[str, float]
 SEED = 1
+_LENGTH = struct.Struct("!I")
 
 
 def main() -> None:
@@ -56,9 +59,10 @@ def main() -> None:
     options = parser.parse_args()
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        pool = stack.enter_context(ProcessPoolExecutor(1, multiprocessing.get_context("forkserver")))
         store = stack.enter_context(simcrawl.open_store(work / "store", seed=SEED, sync_seconds=inf))
-        profiler = _Profiler(simcrawl.Detector(store), pool)
+        detector = simcrawl.Detector(store)
+        worker = stack.enter_context(closing(Worker(detector.page_options)))
+        profiler = _Profiler(detector, worker, stack.enter_context(worker.start()))
         corpora = _corpora(options.packages or work / "packages", options.site or _build(work / "site"))
         columns = {
             name: profiler.medians(bodies[:: max(1, len(bodies) // options.pages)], options.rounds) for name, bodies in corpora.items()
@@ -83,8 +87,9 @@ def _some(bodies: list[bytes], number: int) -> list[bytes]:
 
 
 class _Profiler:
-    def __init__(self, detector: simcrawl.Detector, pool: ProcessPoolExecutor) -> None:
-        self._detector, self._pool, self._urls = detector, pool, 0
+    def __init__(self, detector: simcrawl.Detector, worker: Worker, line: socket) -> None:
+        self._detector, self._worker, self._line, self._urls = detector, worker, line, 0
+        line.settimeout(None)
 
     def medians(self, bodies: list[bytes], rounds: int) -> Times:
         """Return the median of each step, and of the bodies' sizes."""
@@ -120,8 +125,7 @@ class _Profiler:
             made = work.finish(extract, known)
         with _timed(times, "store"):
             self._claim(made)
-        with _timed(times, "transport", perf_counter):
-            self._pool.submit(_answer, body, made).result()
+        times["transport"] = self._ask(body, url)
         with _timed(times, "whole page"):
             simcrawl.fingerprint_page(body, url=url, encoding="utf-8", seed=SEED)
         # Last: it leaves much for the garbage collector, and whoever comes next pays for that.
@@ -131,15 +135,19 @@ class _Profiler:
             fast_extraction.main_text(body, "utf-8", url)
         return _split(times)
 
+    def _ask(self, body: bytes, url: str) -> float:
+        """Return the milliseconds that a page takes by a worker beyond those that it is made in."""
+        made, started = sum(self._worker.seconds.values()), perf_counter()
+        question = self._worker.question(body, url, "utf-8")
+        self._line.sendall(_LENGTH.pack(len(question)) + question)
+        (size,) = _LENGTH.unpack(self._line.recv(_LENGTH.size, MSG_WAITALL))
+        self._worker.answered(self._line.recv(size, MSG_WAITALL), url)
+        return 1000 * (perf_counter() - started - (sum(self._worker.seconds.values()) - made))
+
     def _claim(self, made: PageFingerprint | Abstention) -> None:
         claim = self._detector.claim(made).claim
         if claim:
             claim.confirm()
-
-
-def _answer(body: bytes, made: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
-    del body
-    return made
 
 
 @contextmanager

@@ -133,6 +133,17 @@ def test_pages_that_need_too_much_memory_pass(site: Site) -> None:
     assert restarts(outcome) == {"memory": 2}
 
 
+@PLACES
+def test_no_more_pages_are_in_work_than_requests_may_be(site: Site, workers: int) -> None:
+    names = [f"/page?{number}" for number in range(20)]
+    site.add("/", hub(*names))
+    for name in names:
+        site.add(name, page("7.4/en/protection"))
+    outcome = crawl("Plain", site.url(), settings={"CONCURRENT_REQUESTS": 3, "DOWNLOAD_DELAY": 0, "SIMCRAWL_WORKERS": workers})
+    assert outcome.pages()["checked"] == 21
+    assert 1 < outcome.stats["simcrawl/workers/queue_max"] <= 3
+
+
 def test_a_body_that_hung_once_is_not_tried_again(site: Site) -> None:
     names = [f"/loop?{number}" for number in range(5)]
     site.add("/", hub(*names))
