@@ -223,19 +223,15 @@ def serve(line: socket, questions: BinaryIO) -> None:
         while (question := _read(questions)) is not None:
             # Kills, and needs no Python to run: whoever asked may be gone.
             signal.setitimer(signal.ITIMER_REAL, patience)
-            answer = _answer(question, options)
+            answer = _make(question, options)
             signal.setitimer(signal.ITIMER_REAL, 0)
             line.sendall(_pack(answer))
 
 
-def _answer(question: bytes, options: Mapping[str, Any]) -> bytes:
-    url, encoding, body = _unpack(question)
-    return _make(body, url.decode("utf-8", "surrogatepass"), encoding.decode() or None, options)
-
-
-def _make(body: bytes, url: str, encoding: str | None, options: Mapping[str, Any]) -> bytes:
-    seconds: dict[str, float] = {}
-    made = fingerprint_page(body, url=url, encoding=encoding, seconds=seconds, **options)
+def _make(question: bytes, options: Mapping[str, Any]) -> bytes:
+    address, encoding, body = _unpack(question)
+    url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
+    made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
     cost = json.dumps({"seconds": seconds, "memory": _memory()}).encode()
     return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "").encode("utf-8", "surrogatepass"))
 

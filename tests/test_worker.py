@@ -184,7 +184,9 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 
 
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
-    record = worker_module._unpack(worker_module._make(BODY, "http://x/a", None, _options("content")))[0]
+    record = worker_module._unpack(
+        worker_module._make(Worker(_options("content")).question(BODY, "http://x/a", None), _options("content"))
+    )[0]
     return worker_module._pack(record, cost, content)
 
 

@@ -20,12 +20,10 @@ of each page the best of its rounds. Prints Markdown.
 from __future__ import annotations
 
 import argparse
-import struct
 import tempfile
 from contextlib import ExitStack, closing, contextmanager
 from math import inf
 from pathlib import Path
-from socket import MSG_WAITALL
 from statistics import median
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
@@ -35,7 +33,7 @@ from benchmarks.quality.churn import package_pages
 from simcrawl import extraction, fast_extraction, pages
 from simcrawl.blocks import layout
 from simcrawl.recipes import resolve
-from simcrawl.worker import Worker
+from simcrawl.worker import Worker, _pack, _read
 from tests.sites import installguide
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
 Times = dict[str, float]
 SEED = 1
-_LENGTH = struct.Struct("!I")
 
 
 def main() -> None:
@@ -90,6 +87,7 @@ class _Profiler:
     def __init__(self, detector: simcrawl.Detector, worker: Worker, line: socket) -> None:
         self._detector, self._worker, self._line, self._urls = detector, worker, line, 0
         line.settimeout(None)
+        self._answers = line.makefile("rb")
 
     def medians(self, bodies: list[bytes], rounds: int) -> Times:
         """Return the median of each step, and of the bodies' sizes."""
@@ -138,10 +136,8 @@ class _Profiler:
     def _ask(self, body: bytes, url: str) -> float:
         """Return the milliseconds that a page takes by a worker beyond those that it is made in."""
         made, started = sum(self._worker.seconds.values()), perf_counter()
-        question = self._worker.question(body, url, "utf-8")
-        self._line.sendall(_LENGTH.pack(len(question)) + question)
-        (size,) = _LENGTH.unpack(self._line.recv(_LENGTH.size, MSG_WAITALL))
-        self._worker.answered(self._line.recv(size, MSG_WAITALL), url)
+        self._line.sendall(_pack(self._worker.question(body, url, "utf-8")))
+        self._worker.answered(_read(self._answers) or b"", url)
         return 1000 * (perf_counter() - started - (sum(self._worker.seconds.values()) - made))
 
     def _claim(self, made: PageFingerprint | Abstention) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"simcrawl"
 FORMAT = 3
-"""Version of the layout: readers refuse every other. Format 1 was never released."""
+"""Version of the layout: readers refuse every other. Older formats were never released."""
 
 # Sparse: what is reserved here is address space, not disk. LMDB cannot grow a map while other processes have it open.
 MAP_SIZE = 1 << 40

@@ -269,9 +269,8 @@ class Delta:
         blocks = [position for table in packer.design.tables for position in table.order[: table.prefix_bits]]
         aligned = all(table.prefix_bits == DENSE_BITS for table in packer.design.tables) and blocks == list(range(packer.design.bits))
         self._dense = [table for table in self.tables if isinstance(table, _Dense)]
-        self._aligned = aligned
-        self._lists = [table.held for table in self._dense] if aligned else None
-        self._few = bool(self._dense)
+        self._few, self._aligned = bool(self._dense), aligned
+        self._lists = self._directly()
         self._numbers, self._size = Struct(f">{len(self.tables)}H"), packer.design.bits // 8
         # The prefixes that were looked up last: what is not found is added next.
         self._last: tuple[int, tuple[int, ...]] = (-1, ())
@@ -309,7 +308,10 @@ class Delta:
             self._few = False
             for table in self._dense:
                 table.spread()
-            self._lists = [table.held for table in self._dense] if self._aligned else None
+            self._lists = self._directly()
+
+    def _directly(self) -> list[list[bytes] | _Few] | None:
+        return [table.held for table in self._dense] if self._aligned else None
 
     def discard(self, fingerprint: int) -> None:
         """Remove a fingerprint from every table that has it."""
@@ -433,7 +435,12 @@ class _Dense:
 
     def spread(self) -> None:
         """Have a place for every prefix from now on."""
-        self.held = list(map(self.held.__getitem__, range(self._places)))
+        spread = [b""] * self._places
+        # Not through what a dictionary says of every place: this happens once a crawl, on its event loop.
+        if isinstance(self.held, _Few):
+            for place, packed in self.held.items():
+                spread[place] = packed
+            self.held = spread
 
     def add(self, key: bytes, packed: bytes) -> None:
         self.held[int.from_bytes(key, "big") >> self._shift] += packed

@@ -195,11 +195,10 @@ class Writer(Snapshot):
         """Write a page in place of the one under the same URL."""
         page, key = stored.page, self.key(stored.page.url)
         if number := self.number(key):
-            known = self.numbered_page(number)
-            if known:
+            if known := self.numbered_page(number):
                 self._unlink(known.page, number)
-            if known and known.page.body_digest != page.body_digest:
-                self.txn.delete(key, db=self.databases.contents)
+                if known.page.body_digest != page.body_digest:
+                    self.txn.delete(key, db=self.databases.contents)
             self.txn.put(number, encode(stored), db=self.databases.pages)
         else:
             number = self._append(encode(stored))
