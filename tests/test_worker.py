@@ -184,9 +184,8 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 
 
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
-    record = worker_module._unpack(
-        worker_module._make(Worker(_options("content")).question(BODY, "http://x/a", None), _options("content"))
-    )[0]
+    options = _options("content")
+    record = worker_module._unpack(worker_module._make(Worker(options).question(BODY, "http://x/a", None), options))[0]
     return worker_module._pack(record, cost, content)
 
 
