@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from simcrawl.detector import Detector
     from simcrawl.rule import Verdict
+    from simcrawl.store import Crawl
 
     Made = PageFingerprint | Abstention
     Submit = Callable[[list["RawPage | Made"]], Future[list[Made]]]
@@ -183,6 +184,8 @@ def load_pages(
 ) -> Loaded:
     """Admit pages to the detector's store as a crawl does; what is a copy goes into the register of duplicates.
 
+    They are compared with what was loaded before, by the detector's rule, and are originals for every crawl on the store from then on.
+
     `workers`: processes that extract, None for one a core, 0 to extract in this process. `progress` is called now and then with the
     counts so far. Durable when it returns. What was interrupted goes on where it stopped when it is run again: pages that the store
     has under their URL with the same body are passed over. (Copies are not in the store, so they are extracted and found again.)
@@ -191,11 +194,14 @@ def load_pages(
         SimcrawlError: a process died.
         StoreError: the store cannot be read or written.
     """
-    loaded = Loaded()
-    for page in make_pages(_unknown(detector, pages, loaded), detector.page_options, workers=workers):
-        loaded.count(page, detector.admit(page))
-        if progress:
-            progress(loaded)
+    loaded, crawl = Loaded(), detector.store.join_loaded()
+    try:
+        for page in make_pages(_unknown(detector, crawl, pages, loaded), detector.page_options, workers=workers):
+            loaded.count(page, crawl.admit(page, detector.rule))
+            if progress:
+                progress(loaded)
+    finally:
+        crawl.leave()
     detector.store.sync()
     if progress:
         progress(loaded)
@@ -224,11 +230,11 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _unknown(detector: Detector, pages: Iterable[RawPage], loaded: Loaded) -> Iterator[RawPage | Made]:
-    """Yield the pages that are not in the store; as they were read, or made, where another page has the same body."""
+def _unknown(detector: Detector, crawl: Crawl, pages: Iterable[RawPage], loaded: Loaded) -> Iterator[RawPage | Made]:
+    """Yield the pages that were not loaded before; as they were read, or made, where another page has the same body."""
     for page in pages:
         loaded.read += 1
-        known = detector.store.page(page.url)
+        known = crawl.own.page(page.url)
         if known and known.page.body_digest == digest(page.body, detector.store.header.seed):
             loaded.known += 1
         else:

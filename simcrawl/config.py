@@ -16,7 +16,7 @@ from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, MAX_WORKER_BYTES
 from simcrawl.recipes import load, resolve
 
 if TYPE_CHECKING:
-    from simcrawl.rule import Action, Scope
+    from simcrawl.rule import Action, Originals, Scope
 
 Parse = Callable[[Any], Any]
 
@@ -117,6 +117,9 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_MAX_DISTANCE": (_number(int, 0, 128), None),
     "SIMCRAWL_MIN_SIMILARITY": (_similarity, None),
     "SIMCRAWL_SCOPE": (_one_of("all", "site"), "all"),
+    "SIMCRAWL_ORIGINALS": (_one_of("crawl", "store"), "crawl"),
+    "SIMCRAWL_CRAWL": (_text, None),
+    "SIMCRAWL_RESET": (_boolean, False),
     "SIMCRAWL_COPIES_KEPT": (_number(int, 1, _MANY), 1),
     "SIMCRAWL_OUTLINKS": (_outlinks, None),
     "SIMCRAWL_RECIPE": (_recipe, "auto"),
@@ -147,6 +150,9 @@ class Config:
     max_distance: int | None
     min_similarity: float | None
     scope: Scope
+    originals: Originals
+    crawl: str | None
+    reset: bool
     copies_kept: int
     outlinks: float | str | None
     recipe: Any
@@ -178,7 +184,7 @@ class Config:
     def detector_options(self) -> dict[str, Any]:
         """The keyword arguments of `simcrawl.Detector`."""
         names = ("recipe", "max_distance", "min_similarity", "min_features", "min_around", "outlinks", "extractor")
-        limits = ("action", "scope", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds", "keep_text")
+        limits = ("action", "scope", "originals", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds", "keep_text")
         return {name: getattr(self, name) for name in names + limits}
 
 

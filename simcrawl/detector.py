@@ -13,6 +13,7 @@ from simcrawl.errors import SettingError
 from simcrawl.pages import (
     MAX_PAGE_BYTES,
     MAX_PAGE_SECONDS,
+    NO_DIGEST,
     Abstention,
     PageFingerprint,
     Reason,
@@ -21,11 +22,12 @@ from simcrawl.pages import (
     fingerprint_page,
     page_key,
 )
-from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES, Recipe, resolve
+from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, resolve
 from simcrawl.rule import Comparison, Rule, Verdict
+from simcrawl.store.crawls import Crawl
 
 if TYPE_CHECKING:
-    from simcrawl.rule import Action, Scope
+    from simcrawl.rule import Action, Originals, Scope
     from simcrawl.store import Admission, Store
 
 # What stopped these pages may not stop them another time.
@@ -38,6 +40,11 @@ OUTLINKS = {"drop": DROP_OUTLINKS, "follow": FOLLOW_OUTLINKS}
 
 class Detector:
     """Decides about pages by one rule, against one store. Thread-safe.
+
+    Each detector is a crawl of its own: a page is a copy only of pages that this detector has kept, or that were loaded into the
+    store. Detectors that name the same `crawl`, in any process, are one crawl as long as one of them is open. With `originals="store"` a
+    page is a copy of whatever page the store knows. A crawl begins with its first decision and ends with `close`, at the latest when the
+    store is closed.
 
     Keyword arguments are the settings in lower case, without their prefix; where one is left out the recipe's own value holds.
     `keep_text`: how many bytes of texts the store may keep; pages are then made with their content.
@@ -66,6 +73,8 @@ class Detector:
         max_page_bytes: int = MAX_PAGE_BYTES,
         max_page_seconds: float = MAX_PAGE_SECONDS,
         keep_text: int = 0,
+        originals: Originals = "crawl",
+        crawl: str | Crawl | None = None,
     ) -> None:
         chosen = resolve(recipe or _recipe_of(store))
         overrides = _checked(
@@ -89,6 +98,10 @@ class Detector:
         """How many pages were `extracted`, and how many were not, since a stored or a recent page has their body."""
         self._recent: OrderedDict[bytes, PageFingerprint | Abstention] = OrderedDict()
         self._lock = Lock()
+        self._originals = parse("SIMCRAWL_ORIGINALS", originals)
+        self._name = None if isinstance(crawl, Crawl) else parse("SIMCRAWL_CRAWL", crawl)
+        self._crawl = crawl if isinstance(crawl, Crawl) else None
+        self._joining = Lock()
         store.bind(self.recipe)
 
     def page(
@@ -116,9 +129,22 @@ class Detector:
             if known:
                 self._recent.move_to_end(body)
         stage = "body_recent" if known else "body_stored"
-        known = known or self._stored(body)
+        known = self._under(known or self._stored(body), page_key(url))
         self._count(stage if known else "extracted", "recall", monotonic() - started)
-        return replace(known, url=page_key(url)) if known else None
+        return known
+
+    def _under(self, known: PageFingerprint | Abstention | None, url: str) -> PageFingerprint | Abstention | None:
+        """Return a page under the URL that has its body now; None where that has to be extracted."""
+        if known is None or (known.url == url and not (self._compares_links and getattr(known, "links_digest", None) == NO_DIGEST)):
+            return known
+        # Relative links lead elsewhere from another URL, and whether a short page has any is all that is known of it.
+        if isinstance(known, Abstention) or self._compares_links:
+            return None
+        return replace(known, url=url, links_digest=NO_DIGEST)
+
+    @property
+    def _compares_links(self) -> bool:
+        return DROP_OUTLINKS < self.rule.outlinks <= IDENTICAL_TEXT
 
     def _stored(self, body: bytes) -> PageFingerprint | Abstention | None:
         found = self.store.with_body(body)
@@ -156,15 +182,42 @@ class Detector:
             StoreMismatchError: the page was made with another recipe or seed.
             StoreError: the store cannot be read or written.
         """
-        return self.store.admit(page, self.rule)
+        return self.crawl.admit(page, self.rule) if self._originals == "crawl" else self.store.admit(page, self.rule)
 
     def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
         """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`."""
         started = monotonic()
+        pages = self.crawl if self._originals == "crawl" else self.store
         try:
-            return self.store.claim(page, self.rule, never_drop=never_drop, callback=callback)
+            return pages.claim(page, self.rule, never_drop=never_drop, callback=callback)
         finally:
             self.seconds["store"] += monotonic() - started
+
+    @property
+    def falls_behind(self) -> bool:
+        """Whether so many pages wait to be written that a claim would try to write them first."""
+        return (self._crawl or self.store).falls_behind
+
+    @property
+    def crawl(self) -> Crawl:
+        """The crawl whose pages this detector compares: begun, or joined, on first use.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self._joining:
+            if self._crawl is None:
+                self._crawl = self.store.join(self._name)
+            return self._crawl
+
+    def close(self) -> None:
+        """Leave the crawl, which the last one ends; the store stays open. Without it the crawl lasts as long as the store is open.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        if self._crawl:
+            self._crawl.leave()
 
 
 def _checked(**options: Any) -> dict[str, Any]:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 MAX_PAGE_BYTES = 4_000_000
 MAX_PAGE_SECONDS = 10.0
 MAX_WORKER_BYTES = 1_000_000_000
+NO_DIGEST = bytes(16)
+"""Of something that is not known: equal to nothing."""
 # Extraction takes 18 s for 500,000 <p> and 9 s for 50,000 <article>: a page with more tags than this is left alone.
 _MAX_TAGS = 100_000
 # lxml's parser is quadratic in the distinct attributes of one tag (seconds for 30,000): look at the bytes before parsing them, as HTML's

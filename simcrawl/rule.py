@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Action = Literal["drop", "drop-items", "drop-links", "observe"]
 Scope = Literal["all", "site"]
+Originals = Literal["crawl", "store"]
 
 _DAY = 86_400
 # A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. Verifying more than
@@ -131,6 +132,9 @@ class View(Protocol):
     def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
         """Return whether a user said that two pages are no copies of each other."""
 
+    def earlier(self, url: str) -> StoredPage | None:
+        """Return the page that only an earlier crawl had under a URL: no original, but no new page either."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -218,13 +222,14 @@ class Rule:
         `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is. `callback`: names
         what will be done with the page.
         """
-        # What was kept once is kept again, even where it has meanwhile become a copy of another page.
+        # What a crawl has kept it keeps, even where it has meanwhile become a copy of another page.
         known = view.page(page.url)
         if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
         copies = self._copies(page, view, now, callback)
         if not copies:
-            return Decision(_not_a_copy(page, Kind.ADMITTED))
+            earlier = view.earlier(page.url)
+            return Decision(_not_a_copy(page, Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED))
         best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
         keep = never_drop or len(copies) < self.copies_kept
         return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
+from simcrawl.crawl.changes import CHANGE
 from simcrawl.crawl.session import YIELDED, Session
 
 if TYPE_CHECKING:
@@ -41,10 +42,21 @@ class NearDuplicateDownloaderMiddleware:
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the response, unchanged, once its verdict is known."""
         yielded = bool(request.meta.pop(YIELDED, False))
+        # Of a page whose meta a callback handed on.
+        request.meta.pop(CHANGE, None)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
-        if request.callback is not NO_CALLBACK and skip_reason(request, response) is None:
+        if request.callback is NO_CALLBACK:
+            return response
+        if skip_reason(request, response) is None:
             await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
+        else:
+            self._session.changes.fetched(request, response)
         return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy passes it
+        """Note that a page was asked for in vain: whether it is gone nobody knows."""
+        if request.callback is not NO_CALLBACK:
+            self._session.changes.failed(request)
 
 
 def skip_reason(request: Request, response: Response) -> str | None:

@@ -61,7 +61,7 @@ class NearDuplicateItemPipeline:
         self._directory = TemporaryDirectory(prefix="simcrawl-items-")
         options = session.config.detector_options
         store = open_store(self._directory.name, bits=resolve(options["recipe"]).bits, seed="random")
-        self._detector = Detector(store, **options | {"scope": "all"})
+        self._detector = Detector(store, **options | {"scope": "all", "originals": "store"})
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -17,8 +17,10 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
+from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
+from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
 from simcrawl.detector import Detector
@@ -26,7 +28,7 @@ from simcrawl.errors import SettingError, StoreError
 from simcrawl.pages import Abstention, Reason
 from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
-from simcrawl.store import open_store
+from simcrawl.store import open_store, reset
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -133,13 +135,18 @@ class Session:
         self.config = Config.from_settings(crawler.settings.get)
         self.stats: Any = crawler.stats
         self.crawler = crawler
-        bits = resolve(self.config.recipe).bits
-        self.store = open_store(store_path(self.config.store), bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
+        where, bits = store_path(self.config.store), resolve(self.config.recipe).bits
+        if self.config.reset:
+            reset(where)
+        self.store = open_store(where, bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
         try:
-            self.detector = Detector(self.store, **self.config.detector_options)
+            self.crawl = begin_crawl(self.store, self.config.crawl, crawler)
+            self.detector = Detector(self.store, crawl=self.crawl, **self.config.detector_options)
         except BaseException:
             self.store.close()
             raise
+        self.changes = Changes(self.crawl, self.stats)
+        self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
         self.workers = PageWorkers(self.detector, self.config)
         self.lag = LoopLag()
@@ -191,11 +198,21 @@ class Session:
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
         self.history.held(response.url, started)
+        self._note_visit(request, response, case.verdict)
         case.body = response.body
         _cases[request] = case
         if case.claim:
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
+
+    def _note_visit(self, request: Request, response: Response, verdict: Verdict) -> None:
+        """Note that the page was fetched, tell its callback what has changed, and look where its original comes from."""
+        try:
+            self.changes.judged(request, response.url, verdict)
+            if self.foreign.are_most(verdict):
+                self._warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
 
     async def _case(self, request: Request, response: Response, *, never_drop: bool, patience: float) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
@@ -329,7 +346,7 @@ class Session:
 
     async def _sync(self) -> None:
         try:
-            await self._store_workers.run(self.store.try_sync)
+            await self._store_workers.run(self.crawl.try_sync)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:
@@ -365,7 +382,8 @@ class Session:
         _sessions.pop(self.crawler, None)
 
     def _tell_cost(self) -> None:
-        numbers: dict[str, float] = {"store/late_duplicates": self.store.late_duplicates} | self.workers.stats()
+        late = self.store.late_duplicates + self.crawl.own.late_duplicates
+        numbers: dict[str, float] = {"store/late_duplicates": late} | self.workers.stats()
         numbers |= {f"cascade/{stage}": count for stage, count in self.detector.cascade.items()}
         numbers |= {f"loop/lag_p{percent}": round(self.lag.percentile(percent / 100), 4) for percent in (50, 99)}
         for name, number in numbers.items():
@@ -373,6 +391,7 @@ class Session:
 
     def _close_store(self, reason: str) -> None:
         try:
+            self._leave_crawl(reason)
             self.store.sync()
             counts = self.store.size()
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
@@ -381,11 +400,19 @@ class Session:
                 self.stats.set_value("simcrawl/store/texts_refused", self.store.texts_refused)
             spider: Any = self.crawler.spider
             crawl = {"spider": spider.name, "reason": reason, "recipe": self.detector.recipe.identity}
-            self.store.note_crawl(self.history.record(crawl, self.stats.get_stats(), self.config, self.detector.rule))
+            record = self.history.record(crawl, self.stats.get_stats(), self.config, self.detector.rule)
+            self.store.note_crawl(record | {"changes": self.changes.record()})
         finally:
             with self._closing:
                 self._closed = True
                 self.store.close()
+
+    def _leave_crawl(self, reason: str) -> None:
+        try:
+            self.crawl.leave(finished=reason == "finished")
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl could not write the end of its crawl: %s", exc)
+        self.changes.end()
 
 
 async def wait_for_original(

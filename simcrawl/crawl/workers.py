@@ -254,7 +254,7 @@ class PageWorkers:
         In a thread where it has been slow (a large store that is not in memory, another process that commits), or must be: to digest a body
         of that size, to pack a text that is kept, to write what waits.
         """
-        if self._visits_elsewhere or size > _LARGE or self._config.keep_text or self._detector.store.falls_behind:
+        if self._visits_elsewhere or size > _LARGE or self._config.keep_text or self._detector.falls_behind:
             self._visits_elsewhere = max(0, self._visits_elsewhere - 1)
             return await self._threads.run(function)
         started = monotonic()

@@ -10,6 +10,7 @@ from simcrawl.errors import SettingError
 from simcrawl.permutations import choose_design
 from simcrawl.recipes import resolve
 from simcrawl.store.base import Admission, BaseStore, Claim, Duplicate, Header
+from simcrawl.store.crawls import Crawl
 from simcrawl.store.memory import MemoryStore
 
 if TYPE_CHECKING:
@@ -20,7 +21,20 @@ _BITS, _DISTANCE = 64, 3
 Store = BaseStore
 """The protocol of all stores."""
 
-__all__ = ["Admission", "BaseStore", "Claim", "Duplicate", "Header", "MemoryStore", "Store", "compact", "open_store", "rebuild"]
+__all__ = [
+    "Admission",
+    "BaseStore",
+    "Claim",
+    "Crawl",
+    "Duplicate",
+    "Header",
+    "MemoryStore",
+    "Store",
+    "compact",
+    "open_store",
+    "rebuild",
+    "reset",
+]
 
 
 def open_store(
@@ -79,6 +93,14 @@ def compact(where: str | os.PathLike[str]) -> int:
     from simcrawl.store.maintenance import compact as compact_directory  # noqa: PLC0415 - as above
 
     return compact_directory(_directory(where))
+
+
+def reset(where: str | os.PathLike[str]) -> None:
+    """Remove all that a store in a directory holds: see `simcrawl.store.maintenance.reset`. One in memory begins anew anyway."""
+    if not os.fspath(where).startswith("memory:"):
+        from simcrawl.store.maintenance import reset as reset_directory  # noqa: PLC0415 - as above
+
+        reset_directory(_directory(where))
 
 
 def _directory(where: str | os.PathLike[str]) -> str:

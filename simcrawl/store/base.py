@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from heapq import merge
 from itertools import chain, dropwhile
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from threading import Lock
 from time import monotonic, time
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
 
 from simcrawl.errors import SettingError, StoreError, StoreFullError, StoreMismatchError
@@ -32,13 +34,15 @@ from simcrawl.store.rejections import Rejection, content_of, pairs_of
 from simcrawl.store.texts import TextsWaiting, pack, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simcrawl.permutations import Design
+    from simcrawl.store.crawls import Crawl
+    from simcrawl.store.visits import Visits
 
 # Pages that a full disk keeps from being written stay in memory, up to here; then further pages pass unrecorded.
 _MOST_UNWRITTEN = 20_000
@@ -51,6 +55,8 @@ _MOST_BARE_UNWRITTEN = 4 * _MOST_BARE
 # A commit that fails costs as much as one that does not, and may be large: the next is not tried at once.
 _RETRY_SECONDS = 5.0
 _MISSING = object()
+NOTHING: Mapping[bytes, bytes] = MappingProxyType({})
+"""No visits."""
 MOST_CRAWLS = 20
 """How many records of crawls a store keeps."""
 
@@ -141,6 +147,8 @@ class Claim:
         self.settled = settled
         self.waiting: list[Callable[[], object]] = []
         self.text: bytes | None = None
+        # Of a crawl's claim: what the lasting store knew under the URL.
+        self.known: StoredPage | None = None
 
     def confirm(self, callback: str = "") -> None:
         """Let the page be written by the next group commit. Never blocks on I/O; no effect once settled.
@@ -193,7 +201,8 @@ class _Overlay:
     def with_fingerprint(self, fingerprint: int) -> Iterator[StoredPage]:
         with self.lock:
             fresh = self.index.with_fingerprint(fingerprint)
-        return chain(fresh, self._not_overlaid(self.committed.with_fingerprint(fingerprint)))
+        # In the order in which they came, whatever of them is written by now: a rule looks at so many candidates only.
+        return chain(self._not_overlaid(self.committed.with_fingerprint(fingerprint)), fresh)
 
     def is_bare(self, fingerprint: int) -> bool:
         with self.lock:
@@ -209,12 +218,48 @@ class _Overlay:
         return self.committed.near(fingerprint, distance) | fresh
 
     def within(self, fingerprint: int, distance: int) -> Iterator[tuple[int, StoredPage]]:
-        for other, apart in sorted(self.near(fingerprint, distance).items(), key=lambda found: found[1]):
+        for other, apart in sorted(self.near(fingerprint, distance).items(), key=lambda found: (found[1], found[0])):
             for stored in self.with_fingerprint(other):
                 yield apart, stored
 
+    def earlier(self, url: str) -> StoredPage | None:  # noqa: ARG002 - as every view
+        return None
+
     def _not_overlaid(self, pages: Iterable[StoredPage]) -> Iterator[StoredPage]:
         return (stored for stored in pages if stored.page.url not in self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class _InCrawl:
+    """What a decision of a crawl sees: the crawl's own pages, those that were loaded, and of the lasting store what a user said.
+
+    Nothing else of the lasting store: a page that only an earlier crawl had is no original.
+    """
+
+    own: _Overlay
+    loaded: _Overlay | None
+    lasting: BaseStore
+
+    def page(self, url: str) -> StoredPage | None:
+        return self.own.page(url)
+
+    def with_body(self, digest: bytes) -> Iterable[StoredPage]:
+        own = self.own.with_body(digest)
+        return chain(own, self.loaded.with_body(digest)) if self.loaded else own
+
+    def with_text(self, digest: bytes) -> Iterable[StoredPage]:
+        own = self.own.with_text(digest)
+        return chain(own, self.loaded.with_text(digest)) if self.loaded else own
+
+    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, StoredPage]]:
+        own = self.own.within(fingerprint, distance)
+        return merge(own, self.loaded.within(fingerprint, distance), key=itemgetter(0)) if self.loaded else own
+
+    def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
+        return self.lasting.is_rejected(page, other)
+
+    def earlier(self, url: str) -> StoredPage | None:
+        return self.lasting.known(url)
 
 
 class BaseStore(ABC):
@@ -241,6 +286,14 @@ class BaseStore(ABC):
         self._claims: dict[str, Claim] = {}
         self._register: dict[str, Duplicate | None] = {}
         self._texts = TextsWaiting()
+        # Of a crawl's store: the lasting one that all its pages are recorded in, and the pages that were loaded into that.
+        self._lasting: BaseStore | None = None
+        self._loaded: BaseStore | None = None
+        self._visits: dict[bytes, bytes] = {}
+        self.visits_lost = False
+        """Whether visits found no space, so that some are missing."""
+        self.joined: list[Crawl] = []
+        """The crawls that were joined by way of this object and not yet left."""
         self._committing, self._deciding, self._lock = Lock(), Lock(), Lock()
         self._last_commit = monotonic()
         self._retry_at = 0.0
@@ -260,7 +313,13 @@ class BaseStore(ABC):
         """Let `_near` find a fingerprint without a page that is yet to be written, unless the claims' index finds it."""
 
     @abstractmethod
-    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+    def _write(
+        self,
+        pages: Sequence[StoredPage],
+        bare: Sequence[int],
+        register: Mapping[str, Duplicate | None],
+        visits: Mapping[bytes, bytes] = NOTHING,
+    ) -> None:
         """Commit atomically, and durably where there is a disk. `register`: the line of a URL, None to strike it out."""
 
     @abstractmethod
@@ -347,8 +406,17 @@ class BaseStore(ABC):
         """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything."""
 
     def close(self) -> None:
-        """Commit what is confirmed and release the store. Open claims are lost, which is what a crash would do to them."""
+        """Leave the crawls that were joined, commit what is confirmed, and release the store.
+
+        Open claims are lost, which is what a crash would do to them.
+        """
+        self.leave_crawls()
         self.sync()
+
+    def leave_crawls(self) -> None:
+        """Leave the crawls that were joined by way of this object."""
+        while self.joined:
+            self.joined[-1].leave()
 
     # ---- recipe
 
@@ -407,7 +475,7 @@ class BaseStore(ABC):
             StoreError: the store cannot be read or written.
         """
         self._check(page)
-        with self._view() as view:
+        with self._decisions_view() as view:
             admission = self._decide(page, rule, view)
             # Within the decision: to the next one the page is not a claim that could yet be withdrawn.
             if admission.claim:
@@ -429,8 +497,8 @@ class BaseStore(ABC):
             StoreError: the store cannot be read.
         """
         self._check(page)
-        self._write_ahead()
-        with self._view() as view:
+        self.write_ahead()
+        with self._decisions_view() as view:
             admission = self._decide(page, rule, view, never_drop=never_drop, callback=callback)
         self._keep_text(page, admission)
         return admission
@@ -440,7 +508,8 @@ class BaseStore(ABC):
         """Whether so many pages wait to be written that a claim would try to write them first."""
         return len(self._index) >= _MOST_UNWRITTEN // 2
 
-    def _write_ahead(self) -> None:
+    def write_ahead(self) -> None:
+        """Try to write, where so much waits to be written that it would outgrow the memory."""
         # Commits are somebody else's business, but what waits for them must not outgrow the memory.
         if self.falls_behind:
             with suppress(StoreError):
@@ -456,7 +525,7 @@ class BaseStore(ABC):
         if drops and decision.original and not decision.original.confirmed:
             return Admission(decision.verdict, waits_for=self._open_claim(decision.original))
         if decision.original:
-            self._note(page, decision.verdict)
+            self.note(_line(page, decision.verdict))
         unique = decision.original is None
         return Admission(decision.verdict, self._claim(page, view, unique=unique, callback=callback) if decision.record else None)
 
@@ -475,16 +544,21 @@ class BaseStore(ABC):
         """
         if not stored.unique or self._rule is None:
             return None
-        view = _Overlay(PageIndex(self._packer, searches_bare=False), Lock(), committed)
+        view: View = _Overlay(PageIndex(self._packer, searches_bare=False), Lock(), committed)
+        if self._lasting:
+            view = _InCrawl(cast("_Overlay", view), None, self._lasting)
         decision = self._rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback)
         return replace(_line(stored.page, decision.verdict), dropped_outlinks=False) if decision.original else None
 
-    def _note(self, page: PageFingerprint | Abstention, verdict: Verdict) -> None:
-        line = _line(page, verdict)
+    def note(self, line: Duplicate) -> None:
+        """Put a line into the register, to be written by the next group commit. Never blocks on I/O."""
+        if self._lasting:
+            self._lasting.note(line)
+            return
         with self._lock:
             # While nothing can be written the crawl goes on; its log still names every drop.
             if len(self._register) < _MOST_UNWRITTEN:
-                self._register[page.url] = line
+                self._register[line.url] = line
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()
@@ -500,6 +574,9 @@ class BaseStore(ABC):
             stored = StoredPage(replace(page, text=None, content=None), first_seen, now, confirmed=False, unique=unique and not known)
             claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
             self._index.add(stored)
+        if self._lasting:
+            # Now, for to confirm a claim must not wait for a look into a store.
+            claim.known = self._lasting.known(page.url)
         return claim
 
     def _touch(self, known: StoredPage, now: float) -> None:
@@ -514,19 +591,41 @@ class BaseStore(ABC):
             claim.settled = True
             url = claim.stored.page.url
             del self._claims[url]
+            kept = replace(claim.stored, confirmed=True, callback=callback)
             if confirmed:
-                if claim.text:
-                    self._texts.add(url, claim.text)
-                self._index.replace(replace(claim.stored, confirmed=True, callback=callback))
-                if claim.stored.unique:
-                    # It is nobody's copy any more.
-                    self._register[url] = None
+                self._index.replace(kept)
+                if not self._lasting:
+                    self._came_out(kept, claim.text)
             elif claim.previous:
                 self._index.add(claim.previous)
             else:
                 self._index.remove(url)
+        if confirmed and self._lasting:
+            self._lasting.keep(kept, claim.known, claim.text)
         for wake in claim.waiting:
             wake()
+
+    def _came_out(self, stored: StoredPage, text: bytes | None) -> None:
+        if text:
+            self._texts.add(stored.page.url, text)
+        if stored.unique:
+            # It is nobody's copy any more.
+            self._register[stored.page.url] = None
+
+    def keep(self, stored: StoredPage, known: StoredPage | None, text: bytes | None) -> None:
+        """Record a page that a crawl has kept, which `known` stood for so far. Never blocks on I/O."""
+        url = stored.page.url
+        fresh = replace(stored, first_seen=known.first_seen if known else stored.first_seen)
+        same = known is not None and _same_content(known.page, stored.page) and known.callback in ("", stored.callback)
+        with self._lock:
+            self._came_out(fresh, text)
+            if same and known and stored.last_seen - known.last_seen <= _TOUCH_SECONDS:
+                return
+            if claim := self._claims.get(url):
+                # Of a crawl that decides by this store itself: where that page does not come out, this one stands.
+                claim.previous = fresh
+            elif len(self._index) < _MOST_UNWRITTEN:
+                self._index.add(fresh)
 
     def _await_claim(self, claim: Claim, callback: Callable[[], object]) -> bool:
         with self._lock:
@@ -560,15 +659,19 @@ class BaseStore(ABC):
         return None if packed is None else unpack(packed)
 
     def _keep_text(self, page: PageFingerprint | Abstention, admission: Admission) -> None:
-        if not self._texts.most or not page.content or admission.waits_for:
+        # Only a detector whose store keeps texts makes pages with their content.
+        if not page.content or admission.waits_for:
             return
         if claim := admission.claim:
             # Only this one's: a page that is settled meanwhile goes without.
             claim.text = pack(page.content)
         elif admission.verdict.kind is Kind.NEAR_DUPLICATE:
-            packed = pack(page.content)
-            with self._lock:
-                self._texts.add(page.url, packed)
+            (self._lasting or self).keep_text(page.url, pack(page.content))
+
+    def keep_text(self, url: str, packed: bytes) -> None:
+        """Let a packed text be written by the next group commit. Never blocks on I/O."""
+        with self._lock:
+            self._texts.add(url, packed)
 
     def admit_fingerprint(self, fingerprint: int, max_distance: int = 3) -> Match | None:
         """Return the nearest stored fingerprint within the radius; insert where there is none. One atomic step.
@@ -681,6 +784,94 @@ class BaseStore(ABC):
         with self._deciding, self._reader() as reader:
             yield _Overlay(self._index, self._lock, reader)
 
+    @contextmanager
+    def _decisions_view(self) -> Iterator[_Overlay | _InCrawl]:
+        with ExitStack() as stack:
+            own = stack.enter_context(self._view())
+            if self._lasting is None:
+                yield own
+            else:
+                yield _InCrawl(own, stack.enter_context(self._loaded._view()) if self._loaded else None, self._lasting)  # noqa: SLF001 - a store, too
+
+    # ---- crawls
+
+    @abstractmethod
+    def join(self, name: str | None = None, *, spider: str = "", resume: str | None = None, job: str | None = None) -> Crawl:
+        """Return a crawl on this store: a new one, or, by its name, one that is under way. Leave it once.
+
+        `spider`: whose pages are visited. `resume`: the `id` of a crawl that an interrupted run belonged to, which goes on where it still
+        exists. `job`: a file that will hold the crawl's `id` as long as this run may be resumed, so that the crawl's pages wait for it.
+
+        Raises:
+            SettingError: the name is no name of a crawl.
+            StoreError: the store cannot be read or written.
+        """
+
+    @abstractmethod
+    def join_loaded(self) -> Crawl:
+        """Return the crawl that never ends, whose pages are originals for every other one: those that were loaded into the store."""
+
+    @abstractmethod
+    def last_visits(self, spider: str) -> Visits | None:
+        """Return what the last finished crawl of a spider saw; None where there was none, or it is damaged."""
+
+    @abstractmethod
+    def keep_visits(self, spider: str, visits: Iterable[tuple[bytes, bytes]]) -> None:
+        """Let these, in the order of their keys, be what the last finished crawl of a spider saw, in one step.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+
+    def belong_to(self, lasting: BaseStore) -> None:
+        """Let decisions be those of a crawl on another store: see `simcrawl.store.crawls`."""
+        self._lasting = lasting
+
+    def see_loaded(self, loaded: Callable[[], BaseStore | None]) -> None:
+        """Let the pages of a store be originals, too, which is opened for this one alone; no effect where it has one."""
+        if self._loaded is None:
+            self._loaded = loaded()
+
+    def known(self, url: str) -> StoredPage | None:
+        """Return the page known under the key of a URL; not of the same moment as other answers, and cheaper than `page`."""
+        with self._lock:
+            fresh = self._index.page(url)
+        if fresh:
+            return fresh
+        with self._reader() as reader:
+            return reader.page(url)
+
+    def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
+        """Return whether a user said that two pages are no copies of each other."""
+        with self._reader() as reader:
+            return reader.holds_apart(pairs_of(page, other))
+
+    @abstractmethod
+    def urls_of(self, keys: Collection[bytes]) -> list[str]:
+        """Return the URLs of committed pages whose keys these are: see `simcrawl.store.rejections.url_key`."""
+
+    def visit(self, key: bytes, value: bytes) -> None:
+        """Note a visit, to be written by the next group commit. Never blocks on I/O."""
+        with self._lock:
+            if len(self._visits) < _MOST_UNWRITTEN:
+                self._visits[key] = value
+            else:
+                self.visits_lost = True
+
+    def visited(self, key: bytes) -> bytes | None:
+        """Return what was noted under a key."""
+        with self._lock:
+            fresh = self._visits.get(key)
+        return fresh or self._visited(key)
+
+    @abstractmethod
+    def _visited(self, key: bytes) -> bytes | None:
+        """Return what was committed under a key of a visit."""
+
+    @abstractmethod
+    def visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the committed visits whose keys begin so, in the order of their keys."""
+
     # ---- verdicts taken back
 
     def reject(self, url: str, original: str | None = None) -> Rejection | None:
@@ -778,13 +969,21 @@ class BaseStore(ABC):
                 pages = [claim.previous for claim in self._claims.values() if claim.previous]
                 pages += [stored for stored in self._index if stored.confirmed]
                 bare, register, texts = self._index.take_bare(), dict(self._register), self._texts.take()
-            if pages or bare or register:
+                visits = dict(self._visits)
+            if pages or bare or register or visits:
                 self._retry_at = monotonic() + _RETRY_SECONDS
-                self._write(pages, bare, register)
+                self._write(pages, bare, register, visits)
                 self._retry_at = 0.0
                 self._forget_written(pages, register)
+                self._forget_visits(visits)
             if texts:
                 self._sync_texts(texts)
+
+    def _forget_visits(self, visits: Mapping[bytes, bytes]) -> None:
+        with self._lock:
+            for key, value in visits.items():
+                if self._visits.get(key) is value:
+                    del self._visits[key]
 
     def _sync_texts(self, texts: Mapping[str, bytes]) -> None:
         refused = self._write_texts(texts, self._texts.most)

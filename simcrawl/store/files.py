@@ -63,12 +63,13 @@ def hold(path: Path, *, alone: bool = False) -> BinaryIO:
         data = (path / DATA).open("ab")
         try:
             _lock_data(path, data, alone=alone)
-            if os.path.samestat(os.fstat(data.fileno()), (path / DATA).stat()):
-                return data
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(data.fileno()), (path / DATA).stat()):
+                    return data
         except BaseException:
             data.close()
             raise
-        # Others were put in place meanwhile.
+        # Others were put in place meanwhile, or the store was reset.
         data.close()
 
 
@@ -119,6 +120,17 @@ def put_in_place(new: Path) -> None:
         new.replace(path / _PLACING)
         (path / _PLACING / DATA).replace(path / DATA)
         _finish(path)
+    _sync(path)
+
+
+def remove(path: Path, *others: str) -> None:
+    """Remove a store's data, and other directories within it. The caller holds the data alone; who reads them goes on with them."""
+    with _directory(path, LOCK_EX):
+        # Data first: without them the rest means nothing.
+        for name in (DATA, LOCK):
+            (path / name).unlink(missing_ok=True)
+        for name in (_PLACING, _DISCARDED, *others):
+            shutil.rmtree(path / name, ignore_errors=True)
     _sync(path)
 
 

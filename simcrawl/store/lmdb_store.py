@@ -22,24 +22,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lmdb
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
-from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header
+from simcrawl.store.base import MOST_CRAWLS, NOTHING, BaseStore, Duplicate, Header
+from simcrawl.store.crawl_files import LOADED_PAGES, SPIDERS, join
+from simcrawl.store.crawls import LOADED, Crawl, Joined, Note, checked_name
 from simcrawl.store.files import DATA, hold, is_current, look_for_store, opening
 from simcrawl.store.packed import Loading, Packer, distinct, in_parts
 from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
 from simcrawl.store.tables import PackedTables, TableDatabases, most_loaded
 from simcrawl.store.truncation import filled_up, missing_bytes
+from simcrawl.store.visits import read_visits, spider_key, write_visits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simcrawl.rule import StoredPage
     from simcrawl.store.rejections import Rejection
+    from simcrawl.store.visits import Visits
 
 MAGIC = b"simcrawl"
-FORMAT = 3
+FORMAT = 4
 """Version of the layout: readers refuse every other. Older formats were never released."""
 
 # Sparse: what is reserved here is address space, not disk. LMDB cannot grow a map while other processes have it open.
@@ -152,14 +156,25 @@ class LmdbStore(BaseStore):
             yield writer
             writer.finish()
 
-    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+    def _write(
+        self,
+        pages: Sequence[StoredPage],
+        bare: Sequence[int],
+        register: Mapping[str, Duplicate | None],
+        visits: Mapping[bytes, bytes] = NOTHING,
+    ) -> None:
         late = list(self._late(pages))
+        if self._lasting:
+            for line in late:
+                self.note(line)
         with self._writer_beside_decisions() as writer:
             for stored in pages:
                 writer.put_page(stored)
             writer.put_bare(bare, known_new=self._files.tables.version(writer.txn) == self._own_version)
-            for url, line in (*register.items(), *((line.url, line) for line in late)):
+            for url, line in (*register.items(), *(() if self._lasting else ((line.url, line) for line in late))):
                 writer.put_duplicate(url, line)
+            for key, value in visits.items():
+                writer.txn.put(key, value, db=writer.databases.visits)
             change, moment = writer.finish(), writer.txn.id()
             version = self._files.tables.version(writer.txn)
         self._own_version = version
@@ -300,6 +315,76 @@ class LmdbStore(BaseStore):
         with self._reader() as snapshot:
             return snapshot.text(url)
 
+    # ---- crawls
+
+    def join(self, name: str | None = None, *, spider: str = "", resume: str | None = None, job: str | None = None) -> Crawl:
+        """Return a crawl on this store: see `BaseStore.join`."""
+        checked_name(name)
+        self._check_writable()
+        home = join(self.path, name, spider=spider, resume=resume, job=job)
+        try:
+            own = self._own_store(home.pages)
+            own.see_loaded(self._open_loaded)
+        except BaseException:
+            home.leave(lambda _: None, lambda _: None, lambda: None)
+            raise
+        return Crawl(self, own, home, home.joined, spider=spider, job=job)
+
+    def join_loaded(self) -> Crawl:
+        """Return the crawl of the loaded pages: see `BaseStore.join_loaded`."""
+        self._check_writable()
+        loaded = self._own_store(self.path / LOADED_PAGES)
+        for crawl in self.joined:
+            # Crawls of this process that began before; those of others find what is loaded when they begin.
+            if crawl.own is not loaded:
+                crawl.own.see_loaded(self._open_loaded)
+        return Crawl(self, loaded, _LoadedHome(), Joined(Note(LOADED)))
+
+    def _check_writable(self) -> None:
+        if self.readonly:
+            raise StoreError(f"{self.path} is open to be read only: open it to write before a crawl begins on it")
+
+    def _own_store(self, path: Path) -> LmdbStore:
+        """Return a crawl's own store."""
+        header = self.header
+        own = open_lmdb(path, bits=header.bits, design=header.design, seed=header.seed, sync_seconds=self.sync_seconds)
+        own.belong_to(self)
+        return own
+
+    def _open_loaded(self) -> LmdbStore | None:
+        """Return the store of the loaded pages, for a crawl's own store, which closes it with itself."""
+        path = self.path / LOADED_PAGES
+        return self._own_store(path) if (path / DATA).exists() else None
+
+    def last_visits(self, spider: str) -> Visits | None:
+        """Return what the last finished crawl of a spider saw; None where there was none, or it is damaged."""
+        return read_visits(self._visits_file(spider))
+
+    def keep_visits(self, spider: str, visits: Iterable[tuple[bytes, bytes]]) -> None:
+        """Let these be what the last finished crawl of a spider saw: see `BaseStore.keep_visits`."""
+        with mapped_errors(self.path):
+            write_visits(self._visits_file(spider), visits)
+
+    def _visits_file(self, spider: str) -> Path:
+        return self.path / SPIDERS / f"{spider_key(spider, self.header.seed).hex()}.visits"
+
+    def _visited(self, key: bytes) -> bytes | None:
+        with self._reader() as snapshot:
+            return snapshot.visit(key)
+
+    def visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the committed visits whose keys begin so, in the order of their keys."""
+        with self._reader() as snapshot:
+            yield from snapshot.visits(prefix)
+
+    def urls_of(self, keys: Collection[bytes]) -> list[str]:
+        """Return the URLs of committed pages whose keys these are."""
+        with self._reader() as snapshot:
+            found = (snapshot.numbered_page(number) for key in keys if (number := snapshot.number(key)))
+            return [stored.page.url for stored in found if stored]
+
+    # ---- history
+
     def note_crawl(self, record: Mapping[str, Any]) -> None:
         """Record what became of a crawl, durably."""
         with mapped_errors(self.path), self._files.env.begin(write=True, buffers=True) as txn:
@@ -321,9 +406,21 @@ class LmdbStore(BaseStore):
 
     def _shut(self) -> None:
         try:
+            self.leave_crawls()
             self.sync()
         finally:
             self._files.close()
+            if self._loaded:
+                self._loaded.close()
+
+
+class _LoadedHome:
+    """Of the crawl that never ends: see `simcrawl.store.crawls.Home`."""
+
+    def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:  # noqa: ARG002 - it does not end
+        """Leave the crawl."""
+        close()
+        return False
 
 
 # ---- opening
@@ -456,7 +553,7 @@ def _environment(path: Path, map_size: int, *, readonly: bool = False) -> lmdb.E
 def databases(env: lmdb.Environment, *, create: bool = True) -> Databases:
     """Return the databases of pages, owners and the register, made where there are none."""
     links = {name: env.open_db(name.encode(), dupsort=True, dupfixed=True, create=create) for name in ("fingerprints", "bodies", "texts")}
-    plain = ("meta", "numbers", "pages", "duplicates", "rejections", "contents", "crawls")
+    plain = ("meta", "numbers", "pages", "duplicates", "rejections", "contents", "visits", "crawls")
     return Databases(**links, **{name: env.open_db(name.encode(), create=create) for name in plain})
 
 
@@ -515,6 +612,18 @@ def write_header(env: lmdb.Environment, header: Header) -> None:
     """Write the header of a new store."""
     with env.begin(write=True, db=env.open_db(b"meta")) as txn:
         txn.put(_HEADER, _format_header(header))
+
+
+def check_is_ours(path: Path, env: lmdb.Environment) -> None:
+    """Refuse what no simcrawl has written, of whatever format.
+
+    Raises:
+        StoreFormatError: it is something else's.
+    """
+    if b"meta" in _names(path, env):
+        with env.begin(db=env.open_db(b"meta", create=False)) as txn:
+            if not (txn.get(_HEADER) or MAGIC).startswith(MAGIC):
+                raise StoreFormatError(f"{path} is an LMDB environment of something else: point SIMCRAWL_STORE elsewhere")
 
 
 def _names(path: Path, env: lmdb.Environment) -> set[bytes]:

@@ -16,7 +16,8 @@ import lmdb
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.store import lmdb_store
-from simcrawl.store.files import DATA, put_in_place
+from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
+from simcrawl.store.files import DATA, put_in_place, remove
 from simcrawl.store.packed import Loading, Packer
 from simcrawl.store.tables import MEMORY, PackedTables, most_loaded
 
@@ -57,6 +58,27 @@ def compact(path: str | os.PathLike[str]) -> int:
     with _rewritten(path) as (old, _, new_path):
         old.copy(str(new_path), compact=True)
     return before - data.stat().st_size
+
+
+def reset(path: str | os.PathLike[str]) -> None:
+    """Remove all that a store holds, so that the next crawl begins a new one: pages, register, rejections, history, and what was loaded.
+
+    No effect where there is no store. Crawls that were interrupted can no longer be resumed with what they knew.
+
+    Raises:
+        StoreFormatError: something else is there.
+        StoreError: somebody writes to the store, this process has it open, or it cannot be written.
+    """
+    where = Path(path).expanduser().resolve()
+    if (where / DATA).exists():
+        with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
+            _check_is_store(where)
+            remove(where, CRAWLS, LOADED_PAGES, SPIDERS)
+
+
+def _check_is_store(where: Path) -> None:
+    with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as env:
+        lmdb_store.check_is_ours(where, env)
 
 
 @contextmanager

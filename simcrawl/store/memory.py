@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.simhash import words
-from simcrawl.store.base import MOST_CRAWLS, BaseStore, Duplicate, Header, Reader
+from simcrawl.store.base import MOST_CRAWLS, NOTHING, BaseStore, Duplicate, Header, Reader
+from simcrawl.store.crawls import LOADED, Crawl, Joined, Note, checked_name
 from simcrawl.store.index import PageIndex
+from simcrawl.store.rejections import url_key
+from simcrawl.store.visits import VisitsInMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simcrawl.rule import StoredPage
     from simcrawl.store.rejections import Rejection
+    from simcrawl.store.visits import Visits
 
 
 class _Committed(PageIndex):
@@ -29,6 +34,25 @@ class _Committed(PageIndex):
         return not self.apart.isdisjoint(pairs)
 
 
+class _MemoryHome:
+    """Where the runs of a crawl in memory meet."""
+
+    def __init__(self, note: Note, own: MemoryStore, under_way: dict[str, _MemoryHome]) -> None:
+        self.note, self.own, self.runs = note, own, 0
+        self._under_way = under_way
+        under_way[note.id] = self
+
+    def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:  # noqa: ARG002 - there is nothing to close
+        """Leave the crawl: see `simcrawl.store.crawls.Home`."""
+        update(self.note)
+        self.runs -= 1
+        if self.runs:
+            return False
+        del self._under_way[self.note.id]
+        end(self.note)
+        return True
+
+
 class MemoryStore(BaseStore):
     """Pages in dictionaries. Exact and atomic like every store; nothing survives."""
 
@@ -39,6 +63,61 @@ class MemoryStore(BaseStore):
         self._contents: dict[str, bytes] = {}
         self._crawls: list[dict[str, Any]] = []
         self._rejections: dict[tuple[str, str], Rejection] = {}
+        self._seen: dict[bytes, bytes] = {}
+        self._last: dict[str, VisitsInMemory] = {}
+        self._under_way: dict[str, _MemoryHome] = {}
+        self._loaded_pages: MemoryStore | None = None
+
+    # ---- crawls
+
+    def join(self, name: str | None = None, *, spider: str = "", resume: str | None = None, job: str | None = None) -> Crawl:  # noqa: ARG002 - nothing survives the process, so no run is resumed
+        """Return a crawl on this store: see `BaseStore.join`. None of them outlives the store."""
+        checked_name(name)
+        home = next((home for home in self._under_way.values() if name is not None and home.note.name == name), None)
+        others = home is not None
+        if home is None:
+            home = _MemoryHome(Note(secrets.token_hex(8), name), self._own_store(), self._under_way)
+        home.runs += 1
+        home.note.begin(spider, None, resumed=False)
+        return Crawl(self, home.own, home, Joined(home.note, others=others), spider=spider)
+
+    def _own_store(self) -> MemoryStore:
+        own = MemoryStore(self.header, sync_seconds=self.sync_seconds)
+        own.belong_to(self)
+        own.see_loaded(lambda: self._loaded_pages)
+        return own
+
+    def join_loaded(self) -> Crawl:
+        """Return the crawl of the loaded pages: see `BaseStore.join_loaded`."""
+        if self._loaded_pages is None:
+            self._loaded_pages = self._own_store()
+            for home in self._under_way.values():
+                home.own.see_loaded(lambda: self._loaded_pages)
+        home = _MemoryHome(Note(LOADED), self._loaded_pages, {})
+        home.runs += 2
+        return Crawl(self, home.own, home, Joined(home.note))
+
+    def last_visits(self, spider: str) -> Visits | None:
+        """Return what the last finished crawl of a spider saw."""
+        return self._last.get(spider)
+
+    def keep_visits(self, spider: str, visits: Iterable[tuple[bytes, bytes]]) -> None:
+        """Let these be what the last finished crawl of a spider saw."""
+        self._last[spider] = VisitsInMemory(visits)
+
+    def _visited(self, key: bytes) -> bytes | None:
+        return self._seen.get(key)
+
+    def visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the committed visits whose keys begin so, in the order of their keys."""
+        return iter(sorted(row for row in self._seen.items() if row[0].startswith(prefix)))
+
+    def urls_of(self, keys: Collection[bytes]) -> list[str]:
+        """Return the URLs of committed pages whose keys these are."""
+        wanted = set(keys)
+        return [stored.page.url for stored in self._committed if url_key(stored.page.url, self.header.seed) in wanted]
+
+    # ---- pages
 
     @contextmanager
     def _reader(self) -> Iterator[Reader]:
@@ -50,7 +129,13 @@ class MemoryStore(BaseStore):
     def _hold(self, fingerprint: int) -> None:
         pass
 
-    def _write(self, pages: Sequence[StoredPage], bare: Sequence[int], register: Mapping[str, Duplicate | None]) -> None:
+    def _write(
+        self,
+        pages: Sequence[StoredPage],
+        bare: Sequence[int],
+        register: Mapping[str, Duplicate | None],
+        visits: Mapping[bytes, bytes] = NOTHING,
+    ) -> None:
         # Unlike a database this one has no snapshots: a decision under way must not see half of it.
         with self._deciding:
             for stored in pages:
@@ -62,6 +147,7 @@ class MemoryStore(BaseStore):
                 self._committed.add_bare(fingerprint)
             merged: dict[str, Duplicate | None] = {**self._duplicates, **register}
             self._duplicates = {url: line for url, line in merged.items() if line}
+            self._seen.update(visits)
 
     def _erase(self, url: str) -> bool:
         known = self._duplicates.pop(url, None) is not None

@@ -50,6 +50,7 @@ class Databases(NamedTuple):
     duplicates: Any
     rejections: Any
     contents: Any
+    visits: Any
     crawls: Any
 
 
@@ -155,6 +156,19 @@ class Snapshot:
         """Return the packed text of a URL."""
         packed = self.txn.get(self.key(url), db=self.databases.contents)
         return None if packed is None else bytes(packed)
+
+    def visit(self, key: bytes) -> bytes | None:
+        """Return what was noted under the key of a visit."""
+        value = self.txn.get(key, db=self.databases.visits)
+        return None if value is None else bytes(value)
+
+    def visits(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the visits whose keys begin so, in the order of their keys."""
+        with self.txn.cursor(self.databases.visits) as cursor:
+            for key, value in cursor.iternext() if cursor.set_range(prefix) else ():
+                if key[: len(prefix)] != prefix:
+                    return
+                yield bytes(key), bytes(value)
 
     def crawls(self) -> Iterator[dict[str, Any]]:
         """Yield the records of crawls, the latest last."""

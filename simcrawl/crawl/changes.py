@@ -1,0 +1,74 @@
+"""What has changed since the last finished crawl of the same spider: told to callbacks, in the stats, and in the store's history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simcrawl.pages import PageFingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from simcrawl.rule import Verdict
+    from simcrawl.store import Crawl
+
+CHANGE = "simcrawl_change"
+"""Key of `Request.meta` and `Response.meta`: "new", "unchanged" or "changed"."""
+# Answers that say that there is no such page. Others (a server that fails, a page that wants a login) say nothing of it.
+_NO_SUCH_PAGE = (404, 410)
+# URLs that a record of a crawl names, of each kind.
+_MOST_NAMED = 200
+
+
+class Changes:
+    """Notes every URL that a crawl comes across, and what has become of its page."""
+
+    def __init__(self, crawl: Crawl, stats: Any) -> None:
+        self._crawl, self._stats = crawl, stats
+        self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": []}
+
+    def judged(self, request: Request, url: str, verdict: Verdict) -> None:
+        """Note a page that was judged, and tell its callback what has become of it."""
+        if request.method != "GET":
+            return
+        self._seen(request.meta.get("redirect_urls", ()))
+        page = verdict.page
+        if page is None:
+            self._crawl.visit(url)
+            return
+        content = page.text_digest if isinstance(page, PageFingerprint) else page.body_digest
+        change = self._crawl.visit(url, content, kept=not verdict.drop_page)
+        if change is None:
+            return
+        request.meta[CHANGE] = change
+        self._stats.inc_value(f"simcrawl/changes/{change}")
+        # Where every page is new there is nothing to name.
+        if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
+            self._named[change].append(url)
+
+    def fetched(self, request: Request, response: Response) -> None:
+        """Note a response that is not judged; one that says that there is no such page leaves it gone."""
+        redirected = request.meta.get("redirect_urls", ())
+        self._seen(redirected if response.status in _NO_SUCH_PAGE else (*redirected, response.url))
+
+    def failed(self, request: Request) -> None:
+        """Note a page that could not be had."""
+        self._seen((*request.meta.get("redirect_urls", ()), request.url))
+
+    def _seen(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            self._crawl.visit(url)
+
+    def end(self) -> None:
+        """Note, after the crawl was left, what is gone."""
+        if self._crawl.gone is not None:
+            self._stats.set_value("simcrawl/changes/gone", self._crawl.gone)
+            self._named["gone"] = self._crawl.gone_urls
+
+    def record(self) -> dict[str, Any]:
+        """Return what a record of the crawl says of it: of each kind how many pages, None where that is unknown, and some URLs."""
+        counts = {kind: self._stats.get_value(f"simcrawl/changes/{kind}") for kind in ("new", "unchanged", "changed")}
+        return {kind: count or 0 for kind, count in counts.items()} | {"gone": self._crawl.gone, "urls": self._named}

@@ -1,0 +1,81 @@
+"""A run of a spider as part of a crawl: where it begins, and whether what it drops has come out in it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.job import job_dir
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from simcrawl.rule import Originals, Verdict
+    from simcrawl.store import Crawl, Store
+
+logger = logging.getLogger(__name__)
+
+_JOB = "simcrawl.crawl"
+# From so many copies on it is worth a warning where most originals are from other crawls.
+_ENOUGH = 10
+MOST_ARE_FOREIGN = (
+    "Of %d copies so far %d have an original that this crawl has not fetched: what they say is in no feed of this crawl. "
+    'If it should be, set SIMCRAWL_ORIGINALS = "crawl"'
+)
+
+
+def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
+    """Return the crawl that a run belongs to: the one that it goes on with, the one of that name, or a new one. Say which.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    spider: Any = crawler.spider
+    directory = job_dir(crawler.settings)
+    job = Path(directory, _JOB).absolute() if directory else None
+    interrupted = _read(job)
+    crawl = store.join(name, spider=spider.name, resume=interrupted, job=str(job) if job else None)
+    values = {"name": name, "since": _time(crawl.started), "pages": crawl.pages, "job": directory}
+    if crawl.resumed:
+        message = "Resumed the crawl that began at %(since)s: %(pages)d of its pages have come out"
+    elif crawl.joined_others:
+        message = "Joined the crawl %(name)s, which began at %(since)s: %(pages)d of its pages have come out"
+    elif interrupted:
+        message = "What the interrupted crawl of %(job)s knew is no longer in the store: pages that came out before may come out again"
+    else:
+        return crawl
+    logger.info(message, values, extra={"spider": spider})
+    return crawl
+
+
+def _read(job: Path | None) -> str | None:
+    try:
+        return job.read_text(encoding="utf-8").strip() or None if job else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _time(moment: float) -> str:
+    return datetime.fromtimestamp(moment).astimezone().isoformat(" ", "seconds")
+
+
+class ForeignOriginals:
+    """Counts copies, and those whose original this crawl has not fetched: only where originals may be those of other crawls."""
+
+    def __init__(self, crawl: Crawl, originals: Originals) -> None:
+        self._crawl, self._counts = crawl, originals == "store"
+        self.copies = self.count = 0
+
+    def are_most(self, verdict: Verdict) -> bool:
+        """Count a verdict; return whether most of what was copied so far was fetched by other crawls only.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        if not self._counts or not verdict.is_duplicate or not verdict.original:
+            return False
+        self.copies += 1
+        self.count += not self._crawl.has_seen(verdict.original)
+        return self.copies >= _ENOUGH and 2 * self.count > self.copies

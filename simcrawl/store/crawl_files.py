@@ -1,0 +1,179 @@
+"""Crawls of a store on disk: the directories in which their runs, of one process or of many, meet.
+
+    STORE/crawls/               held alone (flock) while a crawl begins, is joined, or is left
+    STORE/crawls/ID/pages/      the crawl's own pages: a store
+    STORE/crawls/ID/note.json   its name, when it began, its runs, and the jobs that may resume it
+    STORE/crawls/ID/live        held with others (flock) by every run of it, for as long as it lives
+    STORE/loaded/               the pages that were loaded: a store
+    STORE/spiders/KEY.visits    what the last finished crawl of a spider saw
+
+A killed process gives up what it held. So a crawl that nobody holds has ended, unless the job of an interrupted run may resume it: a job is
+a file that holds the crawl's id, and is removed when its run has finished. Whoever begins a crawl removes those that have ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from simcrawl.errors import StoreError
+from simcrawl.store.crawls import Joined, Note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+CRAWLS, PAGES, LOADED_PAGES, SPIDERS = "crawls", "pages", "loaded", "spiders"
+_NOTE, _LIVE = "note.json", "live"
+_ID = re.compile("[0-9a-f]{16}")
+
+
+class _Held(NamedTuple):
+    """A crawl's directory, and what its run holds."""
+
+    directory: Path
+    live: BinaryIO
+
+
+class DirectoryHome:
+    """Where the runs of a crawl on disk meet: see `simcrawl.store.crawls.Home`."""
+
+    def __init__(self, held: _Held, joined: Joined) -> None:
+        self._held, self.joined = held, joined
+
+    @property
+    def pages(self) -> Path:
+        """Where the crawl's own pages are."""
+        return self._held.directory / PAGES
+
+    def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:
+        """Leave the crawl: see `simcrawl.store.crawls.Home`."""
+        directory, live = self._held
+        ended = False
+        try:
+            with _alone(directory.parent):
+                note = _read(directory) or self.joined.note
+                jobs = list(note.jobs)
+                update(note)
+                _write(directory, note)
+                for job in set(jobs) - set(note.jobs):
+                    Path(job).unlink(missing_ok=True)
+                live.close()
+                ended = not _is_live(directory) and not _may_be_resumed(note)
+                if ended:
+                    end(note)
+                close()
+                if ended:
+                    shutil.rmtree(directory, ignore_errors=True)
+        except OSError as exc:
+            raise StoreError(f"cannot leave the crawl in {directory} ({exc}): the next crawl removes it") from exc
+        finally:
+            live.close()
+            close()
+        return ended
+
+
+def join(store: Path, name: str | None, *, spider: str, resume: str | None, job: str | None) -> DirectoryHome:
+    """Return the home of a crawl: of the one to resume, or of the live one of that name, or of a new one.
+
+    Raises:
+        StoreError: the directories cannot be read or written.
+    """
+    crawls = store / CRAWLS
+    try:
+        crawls.mkdir(exist_ok=True)
+        with _alone(crawls):
+            _remove_ended(crawls)
+            resumed = _find(crawls, lambda note: note.id == resume) if resume and _ID.fullmatch(resume) else None
+            found = resumed or (_find(crawls, lambda note: note.name == name, live=True) if name is not None else None)
+            directory, note = found or _begin(crawls, name)
+            others = _is_live(directory)
+            note.begin(spider, job, resumed=resumed is not None)
+            _write(directory, note)
+            if job:
+                _write_text(Path(job), note.id)
+            live = (directory / _LIVE).open("ab")
+            flock(live, LOCK_SH)
+    except OSError as exc:
+        raise StoreError(f"cannot begin a crawl in {crawls} ({exc}): check that the directory may be written") from exc
+    return DirectoryHome(_Held(directory, live), Joined(note, others=others, resumed=resumed is not None))
+
+
+def read_job(job: Path) -> str | None:
+    """Return the id of the crawl that an interrupted run belonged to; None where no run was interrupted."""
+    try:
+        return job.read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _begin(crawls: Path, name: str | None) -> tuple[Path, Note]:
+    note = Note(secrets.token_hex(8), name)
+    directory = crawls / note.id
+    directory.mkdir()
+    return directory, note
+
+
+def _find(crawls: Path, wanted: Callable[[Note], bool], *, live: bool = False) -> tuple[Path, Note] | None:
+    for directory in sorted(crawls.iterdir()):
+        note = _read(directory)
+        if note and wanted(note) and (not live or _is_live(directory)):
+            return directory, note
+    return None
+
+
+def _remove_ended(crawls: Path) -> None:
+    for directory in crawls.iterdir():
+        note = _read(directory)
+        if not _is_live(directory) and not (note and _may_be_resumed(note)):
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _may_be_resumed(note: Note) -> bool:
+    return any(read_job(Path(job)) == note.id for job in note.jobs)
+
+
+def _is_live(directory: Path) -> bool:
+    with suppress(FileNotFoundError), (directory / _LIVE).open("rb") as live:
+        try:
+            flock(live, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _read(directory: Path) -> Note | None:
+    """Return what is noted of a crawl; None where it was cut short."""
+    try:
+        return Note(**json.loads((directory / _NOTE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _write(directory: Path, note: Note) -> None:
+    _write_text(directory / _NOTE, json.dumps(asdict(note)))
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Write a small file in one step."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+@contextmanager
+def _alone(crawls: Path) -> Iterator[None]:
+    descriptor = os.open(crawls, os.O_RDONLY)
+    try:
+        flock(descriptor, LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,243 @@
+"""A crawl on a store: which pages may be originals, and what has changed since the crawl before.
+
+A page is dropped only in favour of one that came out *in the same crawl*, or that was loaded. What a store knows from earlier crawls makes
+no page vanish: the page it would be a copy of may be gone by now, or say something else, and its item is in no feed of tonight.
+
+So each crawl has a store of its own for the time that it lasts, and decides by that alone:
+
+    a page ──► decision ──► the crawl's own pages ── as long as the crawl lasts
+                  │   ▲                │
+                  │   └── loaded pages │ what came out, what was a copy
+                  ▼                    ▼
+               verdict          the lasting store ── records, register, history: for tools, and for bodies seen before
+
+    begun ──join──► shared ──the last run of it leaves──► ended: its own pages are removed
+                      │                                     ▲
+                      └─ interrupted, a job may resume it ──┘
+
+Nothing that an earlier crawl left, and nothing that another crawl does meanwhile, is in the first row, but for two things that users said
+themselves: pages that they loaded, and verdicts that they took back. That the verdicts of a crawl are those of the same crawl on an empty
+store need therefore not be proved case by case; a test does it all the same.
+
+A filter of one shared index by membership would save the second write of a page. It was not taken: a URL that two crawls fetch with two
+contents needs two records then, every query pays for all that earlier crawls left within its radius, and the end of a crawl has to be
+written page by page instead of removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import time
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from simcrawl.errors import SettingError, StoreError
+from simcrawl.pages import page_key
+from simcrawl.store.rejections import url_key
+from simcrawl.store.visits import COPY, KEPT, SEEN, spider_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.rule import Rule, Verdict
+    from simcrawl.store.base import Admission, BaseStore
+    from simcrawl.store.visits import Visits
+
+Change = Literal["new", "unchanged", "changed"]
+LOADED = "loaded"
+"""The id of the crawl that never ends."""
+MOST_GONE = 200
+"""How many of the pages that are gone can be named."""
+
+
+@dataclass(slots=True)
+class Note:
+    """What is known of a crawl as a whole. `started`: seconds since 1970.
+
+    `runs`: of each spider, how many runs began, and how many finished. `jobs`: the files whose runs may be resumed.
+    """
+
+    id: str
+    name: str | None = None
+    started: float = field(default_factory=time)
+    runs: dict[str, list[int]] = field(default_factory=dict)
+    jobs: list[str] = field(default_factory=list)
+
+    def begin(self, spider: str, job: str | None, *, resumed: bool) -> None:
+        """Count a run that begins; one that is resumed began long ago."""
+        if not resumed:
+            self.runs.setdefault(spider, [0, 0])[0] += 1
+        if job and job not in self.jobs:
+            self.jobs.append(job)
+
+    def finish(self, spider: str, job: str | None) -> None:
+        """Count a run that came to its end."""
+        self.runs.setdefault(spider, [1, 0])[1] += 1
+        if job in self.jobs:
+            self.jobs.remove(job)
+
+    def finished(self, spider: str) -> bool:
+        """Return whether every run of a spider came to its end."""
+        begun, ended = self.runs.get(spider, (0, 0))
+        return 0 < begun <= ended
+
+
+def checked_name(name: str | None) -> None:
+    """Refuse what is no name of a crawl.
+
+    Raises:
+        SettingError: it is empty.
+    """
+    if name is not None and not name.strip():
+        raise SettingError(f"the name of a crawl is {name!r}: use a non-empty string, or none for a crawl of its own")
+
+
+class Home(Protocol):
+    """Where the runs of a crawl meet. What is asked of it is one step among all processes."""
+
+    def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:
+        """Leave the crawl; return whether this was its last run and nothing may resume it.
+
+        `update` notes what became of this run, `end` is called where the crawl ends, `close` before the crawl's own pages are removed.
+
+        Raises:
+            StoreError: something cannot be read or written. The crawl is left all the same.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What a run finds when it joins a crawl. `others`: whether it was under way; `resumed`: whether this run was, too."""
+
+    note: Note
+    others: bool = False
+    resumed: bool = False
+
+
+class Crawl:
+    """One run's part in a crawl on a store: see the module. Made by `BaseStore.join`; leave it once. Thread-safe.
+
+    `own` holds the pages that have come out in this crawl, `lasting` all that its runs leave behind.
+    """
+
+    def __init__(self, lasting: BaseStore, own: BaseStore, home: Home, joined: Joined, *, spider: str = "", job: str | None = None) -> None:
+        self.lasting, self.own = lasting, own
+        self.id, self.name, self.started = joined.note.id, joined.note.name, joined.note.started
+        self.joined_others, self.resumed = joined.others, joined.resumed
+        self._home, self._spider, self._job = home, spider, job
+        self._key = spider_key(spider, lasting.header.seed)
+        self._last: Visits | None = lasting.last_visits(spider)
+        self._left = self._closed = False
+        self.gone: int | None = None
+        """How many pages are gone, once the crawl has been left; None where that is unknown."""
+        self.gone_urls: list[str] = []
+        """The URLs of the first `MOST_GONE` of them, where the lasting store still knows them."""
+        lasting.joined.append(self)
+
+    # ---- decisions
+
+    def claim(self, page: PageFingerprint | Abstention, rule: Rule, *, never_drop: bool = False, callback: str = "") -> Admission:
+        """Decide about a page among those of this crawl, and claim it unless it is a copy: see `BaseStore.claim`."""
+        self.lasting.write_ahead()
+        return self.own.claim(page, rule, never_drop=never_drop, callback=callback)
+
+    def admit(self, page: PageFingerprint | Abstention, rule: Rule) -> Verdict:
+        """Decide about a page among those of this crawl, and insert it unless it is a copy: see `BaseStore.admit`."""
+        verdict = self.own.admit(page, rule)
+        self.lasting.commit_if_due()
+        return verdict
+
+    @property
+    def pages(self) -> int:
+        """How many pages have come out in this crawl, as far as they are written."""
+        return self.own.size()["pages"]
+
+    def try_sync(self) -> None:
+        """Commit what came out, here and in the lasting store: see `BaseStore.try_sync`."""
+        try:
+            self.own.try_sync()
+        finally:
+            self.lasting.try_sync()
+
+    @property
+    def falls_behind(self) -> bool:
+        """Whether so many pages wait to be written that a claim would try to write them first."""
+        return self.own.falls_behind or self.lasting.falls_behind
+
+    # ---- what has changed
+
+    @property
+    def knows_a_last_crawl(self) -> bool:
+        """Whether the spider has finished a crawl on this store before."""
+        return self._last is not None
+
+    def visit(self, url: str, content: bytes | None = None, *, kept: bool = False) -> Change | None:
+        """Note that the spider has fetched a URL; return what has become of the page since the spider's last finished crawl.
+
+        `content`: the 16 bytes that stand for what the page says; None, of which nothing can be told, where it was not looked at. `kept`:
+        whether the page comes out. Without a last crawl every page is new.
+        """
+        key = url_key(page_key(url), self.lasting.header.seed)
+        state = SEEN if content is None else KEPT if kept else COPY
+        self.own.visit(self._key + key, state + (content or bytes(16)))
+        if content is None:
+            return None
+        before = self._last.get(key) if self._last else None
+        if before is None or before[:1] == SEEN:
+            return "new"
+        return "unchanged" if before[1:] == content else "changed"
+
+    def has_seen(self, url: str) -> bool:
+        """Return whether the spider has fetched a URL in this crawl.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        return self.own.visited(self._key + url_key(page_key(url), self.lasting.header.seed)) is not None
+
+    def _gone(self) -> Iterator[bytes]:
+        """Yield the keys of URLs that were kept in the last finished crawl and that nobody has come across in this one."""
+        for key, value in self._last or ():
+            if value[:1] == KEPT and self.own.visited(self._key + key) is None:
+                yield key
+
+    # ---- end
+
+    def leave(self, *, finished: bool = False) -> None:
+        """Write what came out, and leave the crawl; the last run ends it. No effect the second time.
+
+        `finished`: whether the run came to its own end. Where all runs of a spider did, what they saw is what the next crawl is compared
+        with; only then is it known what is gone.
+
+        Raises:
+            StoreError: something cannot be written; the crawl is left all the same.
+        """
+        if self._left:
+            return
+        self._left = True
+        self.lasting.joined.remove(self)
+        try:
+            self.own.sync()
+        except StoreError:
+            self.own.visits_lost = True
+            raise
+        finally:
+            self._home.leave(lambda note: note.finish(self._spider, self._job) if finished else None, self._end, self._close)
+
+    def _close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.own.close()
+
+    def _end(self, note: Note) -> None:
+        if note.finished(self._spider) and self._last is not None and not self.own.visits_lost:
+            keys, self.gone = list[bytes](), 0
+            for key in self._gone():
+                self.gone += 1
+                if self.gone <= MOST_GONE:
+                    keys.append(key)
+            self.gone_urls = self.lasting.urls_of(keys)
+        for spider in note.runs:
+            if note.finished(spider) and not self.own.visits_lost:
+                prefix = spider_key(spider, self.lasting.header.seed)
+                self.lasting.keep_visits(spider, ((key[len(prefix) :], value) for key, value in self.own.visits(prefix)))
