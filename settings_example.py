@@ -18,6 +18,12 @@ SIMCRAWL_STORE = "simcrawl"
 SIMCRAWL_ACTION = "drop"
 # Which pages can be an original: "all", or those of the same "site" (registrable domain).
 SIMCRAWL_SCOPE = "all"
+# Which crawl an original must be of: "crawl": this one; "store": any that the store knows, so that only what no crawl ever had comes out.
+SIMCRAWL_ORIGINALS = "crawl"
+# Spiders and processes that name the same crawl share one, as long as one of them runs.
+# SIMCRAWL_CRAWL = "nightly"
+# Forget all that the store holds before the crawl begins.
+SIMCRAWL_RESET = False
 # How many pages of a cluster are kept.
 SIMCRAWL_COPIES_KEPT = 1
 # How pages become fingerprints: "auto", "content", "main", "manku2007" (the paper's plain rule), "resiliparse",

@@ -34,7 +34,7 @@ from simcrawl.errors import SettingError, StoreMismatchError
 from simcrawl.pages import PageFingerprint
 from simcrawl.simhash import from_hex, to_hex
 from simcrawl.sorted_tables import MAGIC, SortedTables, write_tables
-from simcrawl.store import open_store
+from simcrawl.store import open_store, reset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -299,19 +299,26 @@ def import_(store: str, file: Path, as_json: bool) -> None:
 @store_argument
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Forget all pages that were not seen for so many days.")
+@click.option("--all", "everything", is_flag=True, help="Forget all that the store holds, rejections and history too: a new beginning.")
 @json_option
-def forget(store: str, urls: tuple[str, ...], older_than: float | None, as_json: bool) -> int:
-    """Remove pages from a store, by URL or by age.
+def forget(store: str, urls: tuple[str, ...], older_than: float | None, everything: bool, as_json: bool) -> int:
+    """Remove pages from a store, by URL or by age, or all of it.
 
-    With their lines in the register of duplicates; verdicts that were taken back stay so. Crawls may go on meanwhile.
+    With their lines in the register of duplicates; verdicts that were taken back stay so. Crawls may go on meanwhile, but for --all, which
+    is refused then.
 
       simcrawl forget STORE https://example.org/boat
       simcrawl forget STORE --older-than 90
+      simcrawl forget STORE --all
 
     What remains is reused; `simcrawl compact` gives the space back.
     """
-    if bool(urls) == (older_than is not None):
-        raise click.UsageError("name the URLs of pages, or --older-than DAYS")
+    if [bool(urls), older_than is not None, everything].count(True) != 1:
+        raise click.UsageError("name the URLs of pages, or --older-than DAYS, or --all")
+    if everything:
+        reset(checked_path(store))
+        show_values({"forgotten": "all"}, as_json=as_json)
+        return 0
     with open_existing(store, readonly=False) as opened:
         forgotten = sum(map(opened.forget, urls)) if older_than is None else _forget_old(opened, time() - older_than * 86_400)
     show_values({"forgotten": forgotten}, as_json=as_json)

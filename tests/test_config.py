@@ -34,6 +34,9 @@ DEFAULTS = {
     "max_distance": None,
     "min_similarity": None,
     "scope": "all",
+    "originals": "crawl",
+    "crawl": None,
+    "reset": False,
     "copies_kept": 1,
     "outlinks": None,
     "recipe": "auto",
@@ -58,6 +61,9 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "max_distance": [(0, 0), ("3", 3), (128, 128), (3.0, 3)],
     "min_similarity": [(0, 0), ("0.92", 0.92), (1, 1), (0.5, 0.5)],
     "scope": [("all", "all"), ("site", "site")],
+    "originals": [("crawl", "crawl"), ("store", "store")],
+    "crawl": [("nightly", "nightly"), (" a b ", "a b")],
+    "reset": [("1", True), (False, False)],
     "copies_kept": [(1, 1), ("20", 20)],
     "outlinks": [("drop", "drop"), ("follow", "follow"), ("0.98", 0.98), (1, 1.0), (0, 0.0)],
     "recipe": [("auto", "auto"), (" manku2007 ", "manku2007"), (OWN, OWN), (f"{__name__}.OWN", f"{__name__}.OWN")],
@@ -82,6 +88,9 @@ REFUSED: dict[str, list[Any]] = {
     "max_distance": [-1, 129, "three", 3.5, "3.5", True, math.inf, math.nan, [3]],
     "min_similarity": [-0.1, 1.01, 92, "high", False, math.nan],
     "scope": ["host", ""],
+    "originals": ["all", "", 1],
+    "crawl": ["", "  ", 3],
+    "reset": ["now", 2],
     "copies_kept": [0, -1, "none", 1.5],
     "outlinks": ["keep", 1.5, -1, True, "nan"],
     "recipe": ["", "agrement", "tests.test_config.absent", "no.such.module", 3],
@@ -106,6 +115,9 @@ CURES = {
     "max_distance": "use a whole number from 0 to 128",
     "min_similarity": "use a number from 0 to 1",
     "scope": "use one of 'all', 'site'",
+    "originals": "use one of 'crawl', 'store'",
+    "crawl": "use a non-empty string",
+    "reset": "use True or False",
     "copies_kept": "use a whole number of 1 or more",
     "outlinks": "use 'drop', 'follow', or a similarity from 0 to 1 such as 0.98",
     "recipe": "use |cannot load",
@@ -199,7 +211,7 @@ def test_the_values_of_the_example_are_the_defaults():
 
 def test_the_values_that_the_example_comments_out_are_the_recipe_s():
     shown = dict(re.findall(r"^# SIMCRAWL_(\w+) = (\S+)", EXAMPLE.read_text(), re.MULTILINE))
-    for illustrated in ("ITEM_FIELD", "RECRAWL"):  # their default is none
+    for illustrated in ("ITEM_FIELD", "RECRAWL", "CRAWL"):  # their default is none
         shown.pop(illustrated)
     assert len(shown) > 3
     for name, value in shown.items():

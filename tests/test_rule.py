@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simcrawl.detector import Detector
+import simcrawl
 from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.rule import Kind, Rule, Verdict, site
@@ -59,6 +59,11 @@ def _store(*pages: PageFingerprint | Abstention) -> MemoryStore:
         claim.confirm()
     assert isinstance(store, MemoryStore)
     return store
+
+
+def Detector(store: MemoryStore, **options: Any) -> simcrawl.Detector:  # noqa: N802 - as the one that it makes
+    """Return a detector for which every page of the store can be an original: which of them are in its crawl is no rule's concern."""
+    return simcrawl.Detector(store, originals="store", **options)
 
 
 def _judge(stored: PageFingerprint | Abstention, asked: PageFingerprint | Abstention, **options: Any) -> Verdict:

@@ -88,6 +88,7 @@ class Progress:
     def conclude(self) -> None:
         """Print the summary where the log goes to a terminal, and log what the crawl came to and what to do next."""
         counts = Counts.of(self._session.stats)
+        self._tell_changes()
         if terminal := _log_terminal():
             _print(terminal, _table(self._session.stats, counts))
         if not counts.copies:
@@ -102,6 +103,16 @@ class Progress:
                 "dropped": counts.dropped,
                 "next": _next(self._crawler.settings, self._session.config.store),
             },
+        )
+
+    def _tell_changes(self) -> None:
+        if not self._session.crawl.knows_a_last_crawl:
+            return
+        record = self._session.changes.record()
+        gone = "an unknown number" if record["gone"] is None else record["gone"]
+        self._log(
+            "Since this spider's last finished crawl: %(new)d new, %(changed)d changed, %(unchanged)d unchanged and %(gone)s gone",
+            record | {"gone": gone},
         )
 
     def _log(self, message: str, values: dict[str, Any]) -> None:

@@ -6,8 +6,11 @@ import logging
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from scrapy.utils.job import job_dir
+
+from simcrawl.store import read_job, reset
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -26,6 +29,18 @@ MOST_ARE_FOREIGN = (
 )
 
 
+def start_anew(where: str) -> None:
+    """Forget what a store holds; no effect on one that is yet to be made, or in memory.
+
+    Raises:
+        StoreError: another crawl uses it, or it cannot be written.
+    """
+    directory = None if where.startswith("memory:") else Path(unquote(urlsplit(where).path) if "://" in where else where)
+    if directory and (directory / "data.mdb").exists():
+        reset(where)
+        logger.info("SIMCRAWL_RESET: forgot all that %s held", directory)
+
+
 def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
     """Return the crawl that a run belongs to: the one that it goes on with, the one of that name, or a new one. Say which.
 
@@ -35,7 +50,7 @@ def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
     spider: Any = crawler.spider
     directory = job_dir(crawler.settings)
     job = Path(directory, _JOB).absolute() if directory else None
-    interrupted = _read(job)
+    interrupted = read_job(job) if job else None
     crawl = store.join(name, spider=spider.name, resume=interrupted, job=str(job) if job else None)
     values = {"name": name, "since": _time(crawl.started), "pages": crawl.pages, "job": directory}
     if crawl.resumed:
@@ -48,13 +63,6 @@ def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
         return crawl
     logger.info(message, values, extra={"spider": spider})
     return crawl
-
-
-def _read(job: Path | None) -> str | None:
-    try:
-        return job.read_text(encoding="utf-8").strip() or None if job else None
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def _time(moment: float) -> str:

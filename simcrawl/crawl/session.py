@@ -20,7 +20,7 @@ from simcrawl.config import Config
 from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
-from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl
+from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl, start_anew
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
 from simcrawl.detector import Detector
@@ -28,7 +28,7 @@ from simcrawl.errors import SettingError, StoreError
 from simcrawl.pages import Abstention, Reason
 from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
-from simcrawl.store import open_store, reset
+from simcrawl.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -137,7 +137,7 @@ class Session:
         self.crawler = crawler
         where, bits = store_path(self.config.store), resolve(self.config.recipe).bits
         if self.config.reset:
-            reset(where)
+            start_anew(where)
         self.store = open_store(where, bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
         try:
             self.crawl = begin_crawl(self.store, self.config.crawl, crawler)

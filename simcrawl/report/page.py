@@ -90,6 +90,8 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
         data=_data(facts, text_of),
         shown=_shown(facts),
         last=facts.crawls[-1] if facts.crawls else None,
+        # Of records that other versions wrote there is nothing to tell.
+        changes=facts.crawls[-1].get("changes") if facts.crawls else None,
         skipped=_skipped(facts),
         settings=_settings(facts),
     )

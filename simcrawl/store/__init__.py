@@ -14,6 +14,8 @@ from simcrawl.store.crawls import Crawl
 from simcrawl.store.memory import MemoryStore
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simcrawl.recipes import Recipe
 
 _BITS, _DISTANCE = 64, 3
@@ -32,6 +34,7 @@ __all__ = [
     "Store",
     "compact",
     "open_store",
+    "read_job",
     "rebuild",
     "reset",
 ]
@@ -96,11 +99,17 @@ def compact(where: str | os.PathLike[str]) -> int:
 
 
 def reset(where: str | os.PathLike[str]) -> None:
-    """Remove all that a store in a directory holds: see `simcrawl.store.maintenance.reset`. One in memory begins anew anyway."""
-    if not os.fspath(where).startswith("memory:"):
-        from simcrawl.store.maintenance import reset as reset_directory  # noqa: PLC0415 - as above
+    """Remove all that a store in a directory holds: see `simcrawl.store.maintenance.reset`."""
+    from simcrawl.store.maintenance import reset as reset_directory  # noqa: PLC0415 - as above
 
-        reset_directory(_directory(where))
+    reset_directory(_directory(where))
+
+
+def read_job(job: Path) -> str | None:
+    """Return the id of the crawl that an interrupted run belonged to, from the file that `BaseStore.join` was given; None without one."""
+    from simcrawl.store.crawl_files import read_job as read  # noqa: PLC0415 - as above
+
+    return read(job)
 
 
 def _directory(where: str | os.PathLike[str]) -> str:

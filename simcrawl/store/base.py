@@ -643,6 +643,11 @@ class BaseStore(ABC):
         self._texts.most = most
 
     @property
+    def keeps_texts(self) -> bool:
+        """Whether contents of pages are kept: see `keep_texts`."""
+        return self._texts.most > 0
+
+    @property
     def texts_refused(self) -> int:
         """How many texts found no space since the store was opened."""
         return self._texts.refused
@@ -659,8 +664,7 @@ class BaseStore(ABC):
         return None if packed is None else unpack(packed)
 
     def _keep_text(self, page: PageFingerprint | Abstention, admission: Admission) -> None:
-        # Only a detector whose store keeps texts makes pages with their content.
-        if not page.content or admission.waits_for:
+        if not page.content or admission.waits_for or not (self._lasting or self).keeps_texts:
             return
         if claim := admission.claim:
             # Only this one's: a page that is settled meanwhile goes without.
@@ -812,6 +816,10 @@ class BaseStore(ABC):
         """Return the crawl that never ends, whose pages are originals for every other one: those that were loaded into the store."""
 
     @abstractmethod
+    def _spaces(self, *, crawls: bool = True) -> AbstractContextManager[Sequence[BaseStore]]:
+        """Return the stores that hold pages of this one which can be originals: the loaded ones, and those of each crawl."""
+
+    @abstractmethod
     def last_visits(self, spider: str) -> Visits | None:
         """Return what the last finished crawl of a spider saw; None where there was none, or it is damaged."""
 
@@ -920,14 +928,18 @@ class BaseStore(ABC):
     # ---- writing
 
     def forget(self, url: str) -> bool:
-        """Remove a page, and the line of its URL in the register, durably; return whether there was either.
+        """Remove a page, and the line of its URL in the register, durably, here and in every crawl; return whether there was either.
 
         What else the register says stands: pages that were dropped in favour of this one were dropped.
 
         Raises:
             StoreError: the store cannot be written.
         """
-        url = page_key(url)
+        with self._spaces() as spaces:
+            known = [space.forget(url) for space in spaces]
+        return self._forget(page_key(url)) or any(known)
+
+    def _forget(self, url: str) -> bool:
         with self._committing, self._deciding:
             erased = self._erase(url)
             # In one step with the end of the claim: it must not be confirmed in between.
@@ -950,12 +962,17 @@ class BaseStore(ABC):
 
         A step is one short durable transaction: between two of them, and but for commits during them, others go on. Lines of the
         register from before that moment go with the pages; younger ones stay, also where their original is gone. Pages that were seen
-        again and are not yet written stay. Fingerprints without pages have no time and stay.
+        again and are not yet written stay. Fingerprints without pages have no time and stay. Pages that were loaded before that moment
+        are no originals any more.
 
         Raises:
             StoreError: the store cannot be read or written; what earlier steps removed is gone.
         """
-        return self._expire(before, self._index)
+        yield from self._expire(before, self._index)
+        with self._spaces(crawls=False) as spaces:
+            for space in spaces:
+                # Each of them stands here, too, and was counted.
+                yield from (0 for _ in space.expiring(before))
 
     def sync(self) -> None:
         """Commit everything confirmed; where the store has a disk it is on it when this returns.

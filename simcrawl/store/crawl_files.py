@@ -107,6 +107,17 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
     return DirectoryHome(_Held(directory, live), Joined(note, others=others, resumed=resumed is not None))
 
 
+@contextmanager
+def held_crawls(store: Path) -> Iterator[list[Path]]:
+    """Give where the pages of each crawl are, while none begins or ends."""
+    crawls = store / CRAWLS
+    if not crawls.exists():
+        yield []
+        return
+    with _alone(crawls):
+        yield [directory / PAGES for directory in crawls.iterdir()]
+
+
 def read_job(job: Path) -> str | None:
     """Return the id of the crawl that an interrupted run belonged to; None where no run was interrupted."""
     try:

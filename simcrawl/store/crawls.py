@@ -218,6 +218,7 @@ class Crawl:
         self.lasting.joined.remove(self)
         try:
             self.own.sync()
+            self.lasting.sync()
         except StoreError:
             self.own.visits_lost = True
             raise

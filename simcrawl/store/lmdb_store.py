@@ -23,7 +23,7 @@ import lmdb
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.store.base import MOST_CRAWLS, NOTHING, BaseStore, Duplicate, Header
-from simcrawl.store.crawl_files import LOADED_PAGES, SPIDERS, join
+from simcrawl.store.crawl_files import LOADED_PAGES, SPIDERS, held_crawls, join
 from simcrawl.store.crawls import LOADED, Crawl, Joined, Note, checked_name
 from simcrawl.store.files import DATA, hold, is_current, look_for_store, opening
 from simcrawl.store.packed import Loading, Packer, distinct, in_parts
@@ -355,6 +355,12 @@ class LmdbStore(BaseStore):
         """Return the store of the loaded pages, for a crawl's own store, which closes it with itself."""
         path = self.path / LOADED_PAGES
         return self._own_store(path) if (path / DATA).exists() else None
+
+    @contextmanager
+    def _spaces(self, *, crawls: bool = True) -> Iterator[Sequence[BaseStore]]:
+        with ExitStack() as opened:
+            paths = opened.enter_context(held_crawls(self.path)) if crawls else []
+            yield [opened.enter_context(self._own_store(path)) for path in (self.path / LOADED_PAGES, *paths) if (path / DATA).exists()]
 
     def last_visits(self, spider: str) -> Visits | None:
         """Return what the last finished crawl of a spider saw; None where there was none, or it is damaged."""

@@ -63,17 +63,16 @@ def compact(path: str | os.PathLike[str]) -> int:
 def reset(path: str | os.PathLike[str]) -> None:
     """Remove all that a store holds, so that the next crawl begins a new one: pages, register, rejections, history, and what was loaded.
 
-    No effect where there is no store. Crawls that were interrupted can no longer be resumed with what they knew.
+    Crawls that were interrupted can no longer be resumed with what they knew.
 
     Raises:
-        StoreFormatError: something else is there.
+        StoreFormatError: there is no store, or something else.
         StoreError: somebody writes to the store, this process has it open, or it cannot be written.
     """
     where = Path(path).expanduser().resolve()
-    if (where / DATA).exists():
-        with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
-            _check_is_store(where)
-            remove(where, CRAWLS, LOADED_PAGES, SPIDERS)
+    with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
+        _check_is_store(where)
+        remove(where, CRAWLS, LOADED_PAGES, SPIDERS)
 
 
 def _check_is_store(where: Path) -> None:

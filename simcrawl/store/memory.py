@@ -97,6 +97,11 @@ class MemoryStore(BaseStore):
         home.runs += 2
         return Crawl(self, home.own, home, Joined(home.note))
 
+    @contextmanager
+    def _spaces(self, *, crawls: bool = True) -> Iterator[Sequence[BaseStore]]:
+        loaded = [self._loaded_pages] if self._loaded_pages else []
+        yield [*loaded, *(home.own for home in self._under_way.values())] if crawls else loaded
+
     def last_visits(self, spider: str) -> Visits | None:
         """Return what the last finished crawl of a spider saw."""
         return self._last.get(spider)

@@ -32,8 +32,9 @@ class _Server(ThreadingHTTPServer):
 class _Running:
     """A server in a thread of its own for the length of a `with` block."""
 
-    def __init__(self, handler: Any, port: int = 0) -> None:
-        self._server = _Server(("127.0.0.1", port), handler)
+    def __init__(self, handler: Any, port: int = 0, host: str = "127.0.0.1") -> None:
+        self.host = host
+        self._server = _Server((host, port), handler)
 
     def __enter__(self) -> Self:
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -44,7 +45,7 @@ class _Running:
         self._server.server_close()
 
     def url(self, path: str = "/") -> str:
-        return f"http://127.0.0.1:{self._server.server_port}{path}"
+        return f"http://{self.host}:{self._server.server_port}{path}"
 
 
 @dataclass
@@ -60,11 +61,11 @@ class Answer:
 class Site(_Running):
     """A site made of answers; `requests` counts how often each path was asked for. `trap` makes pages of paths without an answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.answers: dict[str, Answer] = {}
         self.trap: Callable[[str], str | None] = lambda _: None
         self.requests: Counter[str] = Counter()
-        super().__init__(partial(_AnswerHandler, self))
+        super().__init__(partial(_AnswerHandler, self), host=host)
 
     def add(self, path: str, body: str | bytes, *, status: int = 200, hold: Event | None = None, **headers: str) -> None:
         encoded = body.encode() if isinstance(body, str) else body

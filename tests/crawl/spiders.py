@@ -75,6 +75,16 @@ class Plain(Base):
     name = "plain"
 
 
+class Changing(Base):
+    """Notes what has become of each page since the last crawl."""
+
+    name = "changing"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        self.note("changes", [response.url, response.meta["simcrawl_change"]])
+        return self.follow(response)
+
+
 class Returning(Base):
     """Returns a list instead of yielding."""
 

@@ -1,0 +1,253 @@
+"""One spider, one lasting store, night after night, on a site that changes as sites do: no content may be missing from any night's feed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.store import open_store
+from tests.crawl.content import DEMO, hub, page
+from tests.crawl.runner import MODES, crawl, crawls
+from tests.crawl.server import Site
+from tests.crawl.test_crawl import IN_ORDER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.crawl.runner import Outcome
+
+TOPICS = [f"7.4/en/{file.stem}" for file in sorted((DEMO / "7.4/en").glob("*.html")) if file.stem != "index"]
+FOLDERS = ("main", "mirror", "print")
+NIGHTS: dict[str, Any] = {"LOG_LEVEL": "INFO", "DEPTH_PRIORITY": 1}
+
+
+def build(site: Site, folders: tuple[str, ...] = FOLDERS, order: int = 1) -> None:
+    """Let every topic stand in three folders, in the last one with a word more."""
+    site.answers.clear()
+    site.add("/", hub(*(f"/{folder}/" for folder in folders[::order])))
+    for number, folder in enumerate(folders):
+        site.add(f"/{folder}/", hub(*(f"/{folder}/{place}" for place in range(len(TOPICS)))))
+        for place, topic in enumerate(TOPICS):
+            site.add(f"/{folder}/{place}", page(topic, more="Print." if number == len(folders) - 1 else ""))
+
+
+def contents(site: Site, outcome: Outcome) -> set[str]:
+    """Return the topics that came out."""
+    titles = [re.findall(r"<title>(.*?)</title>", site.answers[path].body.decode()) for path in outcome.paths("kept")]
+    return {title for found in titles for title in found}
+
+
+def night(site: Site, store: Path | str, **options: Any) -> Outcome:
+    spider = options.pop("spider", "Plain")
+    url = options.pop("url", site.url())
+    return crawl(spider, url, settings=NIGHTS | {"SIMCRAWL_STORE": str(store)} | options)
+
+
+def gone(site: Site) -> dict[str, Any]:
+    for place in range(0, len(TOPICS), 2):
+        del site.answers[f"/main/{place}"]
+    return {}
+
+
+def moved(site: Site) -> dict[str, Any]:
+    build(site, ("main-2", "mirror", "print"))
+    return {}
+
+
+def ordered(site: Site) -> dict[str, Any]:
+    build(site, order=-1)
+    return {}
+
+
+def host(site: Site) -> dict[str, Any]:
+    return {"url": site.url().replace("127.0.0.1", "localhost")}
+
+
+def rewritten(site: Site) -> dict[str, Any]:
+    for place in range(0, len(TOPICS), 2):
+        site.add(f"/main/{place}", page(TOPICS[place], note=" rewritten", more="A new chapter of its own. " * 40))
+    return {}
+
+
+def same(_: Site) -> dict[str, Any]:
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("first", "change"),
+    [
+        ({}, same),
+        ({}, ordered),
+        ({}, gone),
+        ({}, moved),
+        ({}, host),
+        ({}, rewritten),
+        ({"SIMCRAWL_ACTION": "observe"}, same),
+        ({"spider": "Sitemaps"}, same),
+    ],
+    ids=["same", "order", "gone", "moved", "host", "rewritten", "observe", "spiders"],
+)
+def test_the_second_night_brings_out_what_it_would_without_the_first(
+    site: Site, tmp_path: Path, first: dict[str, Any], change: Callable[[Site], dict[str, Any]]
+) -> None:
+    build(site)
+    sitemap = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in site.answers)
+    site.add("/robots.txt", f"Sitemap: {site.url('/sitemap.xml')}", Content_Type="text/plain")
+    site.add("/sitemap.xml", f'<?xml version="1.0"?><urlset>{sitemap}</urlset>', Content_Type="application/xml")
+    before = night(site, tmp_path / "store", **first)
+    assert len(contents(site, before)) >= len(TOPICS)
+    options = change(site)
+    alone, second = night(site, "memory:", **options), night(site, tmp_path / "store", **options)
+    assert contents(site, second) >= contents(site, alone)
+    assert "WARNING" not in second.log
+    assert second.pages()["dropped"] >= len(TOPICS)
+    with open_store(tmp_path / "store", create=False) as store:
+        assert store.verify() == []
+
+
+def test_with_originals_of_the_store_only_what_is_new_comes_out_and_that_is_said(site: Site, tmp_path: Path) -> None:
+    build(site)
+    night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store")
+    options = host(site)
+    second = night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store", **options)
+    # The start page is asked for, and pages of links are too short to be near-copies.
+    assert contents(site, second) == set()
+    (warning,) = [line for line in second.log.splitlines() if " WARNING: " in line]
+    assert "have an original that this crawl has not fetched" in warning
+    assert 'SIMCRAWL_ORIGINALS = "crawl"' in warning
+
+
+def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_history(site: Site, tmp_path: Path) -> None:
+    site.add("/", hub("/same", "/other", "/gone", "/moved", "/broken"))
+    site.add("/same", page("7.4/en/protection"))
+    site.add("/other", page("7.4/en/autotext"))
+    site.add("/gone", page("7.4/en/toolbars"))
+    site.add("/moved", page("7.4/en/goal-seek"))
+    site.add("/broken", page("7.4/en/openpgp"))
+    first = night(site, tmp_path / "store", spider="Changing")
+    assert {change for _, change in first.paths("changes")} == {"new"}
+    site.add("/", hub("/same", "/other", "/gone", "/moved", "/broken", "/new"))
+    site.add("/other", page("7.4/en/remote-files"))
+    site.add("/moved", "", status=301, Location="/moved-to")
+    site.add("/moved-to", page("7.4/en/goal-seek"))
+    site.add("/broken", "", status=503)
+    site.add("/new", page("7.4/en/autoformat"))
+    del site.answers["/gone"]
+    second = night(site, tmp_path / "store", spider="Changing", RETRY_ENABLED=False)
+    assert dict(second.paths("changes")) == {"/": "changed", "/same": "unchanged", "/other": "changed", "/moved-to": "new", "/new": "new"}
+    told = {name: second.stats[f"simcrawl/changes/{name}"] for name in ("new", "unchanged", "changed", "gone")}
+    assert told == {"new": 2, "unchanged": 1, "changed": 2, "gone": 1}
+    with open_store(tmp_path / "store", create=False) as store:
+        record = store.crawls()[-1]["changes"]
+    assert record["gone"] == 1
+    assert record["urls"]["gone"] == [site.url("/gone")]
+    assert "2 new, 2 changed, 1 unchanged and 1 gone" in second.log
+
+
+def test_a_crawl_that_is_resumed_goes_on_with_its_originals(site: Site, tmp_path: Path) -> None:
+    build(site)
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store"), "JOBDIR": str(tmp_path / "job"), "LOG_LEVEL": "INFO"}
+    first = crawl("Plain", site.url(), settings=settings | {"CLOSESPIDER_PAGECOUNT": 12})
+    second = crawl("Plain", site.url(), settings=settings)
+    assert "Resumed the crawl that began at" in second.log
+    kept = [*first.paths("kept"), *second.paths("kept")]
+    assert len(kept) == len(set(kept)) == 1 + len(FOLDERS) + len(TOPICS)
+    assert "simcrawl/changes/gone" not in second.stats
+    third = crawl("Plain", site.url(), settings=settings | {"JOBDIR": str(tmp_path / "other")})
+    assert third.paths("kept") == sorted(kept)
+    assert third.stats["simcrawl/changes/gone"] == 0
+    assert "Resumed" not in third.log
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_spiders_that_name_one_crawl_share_it_and_others_do_not(site: Site, tmp_path: Path, mode: str) -> None:
+    build(site)
+    jobs = [{"spider": "Plain", "arguments": {"url": site.url(f"/{folder}/")}} for folder in FOLDERS]
+    settings = NIGHTS | {"SIMCRAWL_STORE": str(tmp_path / "store")}
+    apart = crawls(jobs, mode=mode, settings=settings)
+    assert [len(contents(site, outcome)) for outcome in apart] == [len(TOPICS)] * 3
+    # A name that stands in settings.py does not make all nights one crawl.
+    for _ in range(2):
+        together = crawls(jobs, mode=mode, settings=settings | {"SIMCRAWL_CRAWL": "nightly"})
+        kept = [path for outcome in together for path in outcome.paths("kept")]
+        assert len(kept) == len(FOLDERS) + len(TOPICS)
+        assert "Joined the crawl nightly, which began at" in together[0].log
+
+
+def test_a_reset_begins_anew_and_is_refused_while_another_crawl_uses_the_store(site: Site, tmp_path: Path) -> None:
+    build(site)
+    store = tmp_path / "store"
+    night(site, store)
+    with open_store(store, create=False) as opened:
+        seed = opened.header.seed
+        refused = night_fails(site, store)
+        assert "another process writes to" in refused
+    second = night(site, store, SIMCRAWL_RESET=True)
+    assert "revisited" not in second.pages()
+    with open_store(store, create=False) as opened:
+        assert opened.header.seed != seed
+        assert len(opened.crawls()) == 1
+
+
+def night_fails(site: Site, store: Path) -> str:
+    outcome = crawl("Plain", site.url(), settings=NIGHTS | {"SIMCRAWL_STORE": str(store), "SIMCRAWL_RESET": True})
+    assert not outcome.stats.get("response_received_count")
+    return outcome.log
+
+
+# ---- links that lead elsewhere
+
+
+@pytest.mark.parametrize("scope", ["all", "site"])
+def test_two_equal_tables_of_contents_that_lead_to_other_chapters(site: Site, scope: str) -> None:
+    chapters = 50
+    table = hub(*(f"chapter{number}" for number in range(chapters)))
+    site.add("/", hub("/v1/", "/v2/"))
+    for release in (1, 2):
+        site.add(f"/v{release}/", table)
+        for number in range(chapters):
+            site.add(
+                f"/v{release}/chapter{number}",
+                f"<html><body><h1>{release}.{number}</h1><p>Chapter {number} of {release}.</p></body></html>",
+            )
+    outcome = crawl("Plain", site.url(), settings={"SIMCRAWL_SCOPE": scope})
+    assert all(site.requests[f"/v{release}/chapter{number}"] == 1 for release in (1, 2) for number in range(chapters))
+    assert ("/v2/", "/v1/") in outcome.paths("dropped") or ("/v1/", "/v2/") in outcome.paths("dropped")
+
+
+@pytest.mark.parametrize("scope", ["all", "site"])
+@pytest.mark.parametrize("first", ["live", "dead"])
+def test_a_hub_on_a_host_where_its_links_are_dead(site: Site, scope: str, first: str) -> None:
+    chapters = 50
+    table = hub(*(f"/chapter{number}" for number in range(chapters)))
+    for number in range(chapters):
+        site.add(f"/chapter{number}", f"<html><body><h1>{number}</h1><p>Chapter {number} of the living host.</p></body></html>")
+    site.add("/hub", table)
+    with Site("127.0.0.2") as dead:
+        dead.add("/hub", table)
+        hubs = [site.url("/hub"), dead.url("/hub")]
+        site.add("/", hub(*(hubs if first == "live" else reversed(hubs))))
+        crawl("Plain", site.url(), settings=IN_ORDER | {"SIMCRAWL_SCOPE": scope})
+    assert all(site.requests[f"/chapter{number}"] == 1 for number in range(chapters))
+
+
+def test_a_number_drops_links_only_where_they_lead_to_the_same_pages(site: Site) -> None:
+    listing = page("7.4/en/protection", "photo?id=1", "photo?id=2")
+    site.add("/", hub("/a/list", "/a/list?sort=1", "/b/list"))
+    for path in ("/a/list", "/a/list?sort=1", "/b/list"):
+        site.add(path, listing)
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | {"SIMCRAWL_OUTLINKS": 1.0})
+    assert outcome.paths("dropped") == [("/a/list?sort=1", "/a/list"), ("/b/list", "/a/list")]
+    assert outcome.stats["simcrawl/outlinks/dropped"] == 2
+    assert site.requests["/b/photo?id=1"] == site.requests["/b/photo?id=2"] == 1
+
+
+def test_the_history_is_an_object_of_json(site: Site, tmp_path: Path) -> None:
+    build(site)
+    night(site, tmp_path / "store")
+    with open_store(tmp_path / "store", create=False) as store:
+        assert json.loads(json.dumps(store.crawls())) == store.crawls()
