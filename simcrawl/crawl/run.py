@@ -76,8 +76,8 @@ class ForeignOriginals:
         self._crawl, self._counts = crawl, originals == "store"
         self.copies = self.count = 0
 
-    def are_most(self, verdict: Verdict) -> bool:
-        """Count a verdict; return whether most of what was copied so far was fetched by other crawls only.
+    def note(self, verdict: Verdict) -> bool:
+        """Count a verdict; return whether it is time to say that most originals are from other crawls.
 
         Raises:
             StoreError: the store cannot be read.
@@ -86,4 +86,9 @@ class ForeignOriginals:
             return False
         self.copies += 1
         self.count += not self._crawl.has_seen(verdict.original)
-        return self.copies >= _ENOUGH and 2 * self.count > self.copies
+        return self.copies >= _ENOUGH and self.are_most
+
+    @property
+    def are_most(self) -> bool:
+        """Whether most copies have an original that only other crawls have fetched."""
+        return 2 * self.count > self.copies

@@ -209,10 +209,13 @@ class Session:
         """Note that the page was fetched, tell its callback what has changed, and look where its original comes from."""
         try:
             self.changes.judged(request, response.url, verdict)
-            if self.foreign.are_most(verdict):
-                self._warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
+            if self.foreign.note(verdict):
+                self._tell_foreign()
         except StoreError as exc:
             self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+
+    def _tell_foreign(self) -> None:
+        self._warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
 
     async def _case(self, request: Request, response: Response, *, never_drop: bool, patience: float) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
@@ -369,6 +372,8 @@ class Session:
         """Write what is confirmed, set the final stats, and give back the store."""
         self._ending = True
         self._end_abandoned()
+        if self.foreign.are_most:
+            self._tell_foreign()
         if self._expiring:
             await maybe_deferred_to_future(self._expiring)
         self.lag.stop()
