@@ -33,9 +33,9 @@ ORDERS = 3
 _MARGIN = 0.01
 _SITES = kinds.KINDS
 GATE = {
-    "php": replace(_SITES["php"], pages=r"(?:function|class|mysqli|gearmanclient|variant|ref|book)\b.*|.*\.installation"),
-    "javadoc": replace(_SITES["javadoc"], pages=r"openjdk-\d+-jre-headless/api/java\.base/java/(?:io|net|util)/.*"),
-    "cppreference": replace(_SITES["cppreference"], pages=r"en/cpp/(?:container|numeric|thread|io)/.*"),
+    "php": replace(_SITES["php"], pages=r"function\.[cmrv].*|(?:class|mysqli|gearmanclient|ref|book)\..*|.*\.installation"),
+    "javadoc": replace(_SITES["javadoc"], pages=r"openjdk-\d+-jre-headless/api/java\.base/java/util/(?:(?:class-use|concurrent)/.*|[^/]*)"),
+    "cppreference": replace(_SITES["cppreference"], pages=r"en/cpp/(?:container|keyword|numeric/random|thread)/.*"),
 }
 """A part of each site, since all of them take minutes."""
 
