@@ -18,7 +18,7 @@ import numpy as np
 from lxml import etree, html
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lxml.html import HtmlElement
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ BANDS, ROWS = 16, 8
 _SLACK = 0.11
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _SPOKEN = ("alt", "placeholder", "value", "label", "aria-label", "srcdoc")
-_UNSEEN = ("head", "script", "style", "noscript", "template")
+_UNSEEN = frozenset({"head", "script", "style", "noscript", "template"})
 _AROUND = '//nav | //header | //footer | //div[contains(@class, "nav") or @class="header"]'
 _DATA = re.compile("json", re.IGNORECASE)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15))
@@ -56,11 +56,43 @@ def texts(body: bytes, container: str) -> Texts:
     if tree is None:
         return Texts("", "", "")
     found = tree.xpath(container)
-    element = found[0] if found else tree
-    unseen = set(tree.iter(*_UNSEEN))
-    visible, main = _pieces(tree, unseen), _pieces(element, unseen | set(element.xpath(_AROUND)))
-    scripts = {script for script in tree.iter("script", "style") if not _DATA.search(script.get("type", ""))}
-    return Texts(" ".join(visible), " ".join(_pieces(tree, scripts, _SPOKEN)), " ".join(main))
+    main = found[0] if found else tree
+    made = _Texts(main, frozenset(main.xpath(_AROUND)))
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        (made.open if event == "start" else made.close)(element)
+    return Texts(*(" ".join(pieces) for pieces in made.texts))
+
+
+class _Texts:
+    """The pieces of a page's texts, collected in one walk."""
+
+    def __init__(self, main: HtmlElement, around: frozenset[HtmlElement]) -> None:
+        self.main, self.around = main, around
+        # How many open elements say that a piece is no part of the visible text, of everything, and of the main text.
+        self.hidden, self.code, self.outside = 0, 0, 1
+        self.texts: list[list[str]] = [[], [], []]
+
+    def open(self, element: HtmlElement) -> None:
+        self._count(element, 1)
+        if not self.code:
+            self.texts[1].extend(element.get(name, "") for name in _SPOKEN if name in element.attrib)
+        self._add(element.text)
+
+    def close(self, element: HtmlElement) -> None:
+        self._count(element, -1)
+        self._add(element.tail)
+
+    def _count(self, element: HtmlElement, by: int) -> None:
+        if element.tag in _UNSEEN:
+            self.hidden += by
+            self.code += by * (element.tag == "style" or (element.tag == "script" and not _DATA.search(element.get("type", ""))))
+        self.outside += by * ((element in self.around) - (element is self.main))
+
+    def _add(self, text: str | None) -> None:
+        if text:
+            for pieces, left_out in zip(self.texts, (self.hidden, self.code, self.hidden or self.outside), strict=True):
+                if not left_out:
+                    pieces.append(text)
 
 
 def _parse(body: bytes) -> HtmlElement | None:
@@ -70,21 +102,6 @@ def _parse(body: bytes) -> HtmlElement | None:
         return html.document_fromstring(body, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, LookupError):
         return None
-
-
-def _pieces(root: HtmlElement, left_out: set[HtmlElement], attributes: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the pieces of text below an element."""
-    inside_left_out = 0
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if event == "start":
-            inside_left_out += element in left_out
-            if not inside_left_out:
-                yield from (element.get(name, "") for name in attributes)
-                yield element.text or ""
-        else:
-            inside_left_out -= element in left_out
-            if not inside_left_out and element is not root:
-                yield element.tail or ""
 
 
 @lru_cache(maxsize=500_000)
