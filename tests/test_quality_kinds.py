@@ -80,14 +80,14 @@ def test_pairs_that_are_alike_are_found_with_their_resemblance(alone: int, seed:
     assert alike([a, b, other], 0.9) == ({(0, 1): jaccard(a, b)} if jaccard(a, b) >= 0.9 else {})
 
 
-def _site(root: Path) -> Site:
+def _site(root: Path, memo: Path | None = None) -> Site:
     words = [f"word{number}" for number in range(400)]
     bodies = {"a": words, "b": words, "c": [*words[:-1], "changed"], "d": words[::-1]}
     for name, body in bodies.items():
         title = "first" if name == "a" else "second"
         (root / f"{name}.html").write_text(f"<html><head><title>{title}</title></head><body><p>{' '.join(body)}</p></body></html>")
     (root / "short.html").write_text("<html><body><p>Two words</p></body></html>")
-    return Site.read(root, "//body", processes=1)
+    return Site.read(root, "//body", processes=1, memo=memo)
 
 
 def test_a_site_is_judged_by_what_is_dropped_and_what_is_not(tmp_path: Path) -> None:
@@ -96,6 +96,17 @@ def test_a_site_is_judged_by_what_is_dropped_and_what_is_not(tmp_path: Path) -> 
     assert (result.wrong, result.copies, result.recall, result.lost, result.kept_per_content) == (0, 2, 1, 0, 1)
     assert {drop.url for drop in result.drops} | {drop.original for drop in result.drops} == {"a.html", "b.html", "c.html"}
     assert result.missed == []
+
+
+def test_what_the_oracle_needs_is_kept_for_the_same_pages_alone(tmp_path: Path) -> None:
+    memo = tmp_path / "site.npz"
+    made = _site(tmp_path, memo)
+    written = memo.stat().st_mtime_ns
+    assert judge(_site(tmp_path, memo), orders=1) == judge(made, orders=1)
+    assert memo.stat().st_mtime_ns == written
+    (tmp_path / "e.html").write_text("<html><body><p>Another page</p></body></html>")
+    assert "e.html" in _site(tmp_path, memo).pages
+    assert memo.stat().st_mtime_ns != written
 
 
 def test_two_runs_are_compared_page_by_page() -> None:

@@ -16,7 +16,8 @@ with simcrawl: the exact Jaccard of the 5-shingles of all that the pages show, s
     lost              of the contents (pages connected by resemblances of .9 of their containers) the share of which no page was kept
     kept per content  1.00: every copy was found
 
-The wrong drops follow, the least alike first. `--compare` says of which pages two files differ. The directory keeps the sites.
+The wrong drops follow, the least alike first. `--compare` says of which pages two files differ. The directory keeps
+the sites, and what the oracle needs of them.
 """
 
 from __future__ import annotations
@@ -32,27 +33,29 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import simcrawl
+from benchmarks.quality import oracle
 from benchmarks.quality.oracle import alike, jaccard, shingles, texts
 from tests.sites import kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 ORIGIN = "http://site.example/"
+ORACLE = Path(oracle.__file__)
 WRONG_BELOW, COPY_FROM, CONTENT_FROM, FEWEST = 0.85, 0.95, 0.9, 20
 BINS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 _SHOWN = 10
@@ -129,12 +132,18 @@ class Site:
         self.jaccard = partial(_resemblance, pages, {})
 
     @classmethod
-    def read(cls, root: Path, container: str, processes: int = 2) -> Site:
-        """Return the site of a document root."""
+    def read(cls, root: Path, container: str, *, processes: int = 2, memo: Path | None = None) -> Site:
+        """Return the site of a document root. `memo`: a file (.npz) that keeps what the oracle needs, half of the work."""
         files = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*.html")) if path.is_file()}
         with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-            seen = pool.map(partial(_look, container=container), files.values(), files, chunksize=50)
-            return cls(dict(zip(files, seen, strict=True)))
+            pages = list(pool.map(_fingerprinted, files.values(), files, chunksize=50))
+            key = blake2b(b"".join(body for _, body in pages) + f"{container} {ORACLE.read_text()}".encode()).digest()
+            sets = _remembered(memo, key) if memo else None
+            if sets is None:
+                sets = list(chain.from_iterable(pool.map(partial(_shingled, container=container), files.values(), chunksize=50)))
+                if memo:
+                    np.savez(memo, key=np.frombuffer(key, np.uint8), lengths=[len(one) for one in sets], shingles=np.concatenate(sets))
+        return cls({url: Seen(*page, *texts) for url, page, texts in zip(files, pages, zip(*[iter(sets)] * 3, strict=True), strict=True)})
 
     def copies(self, order: Sequence[str]) -> dict[str, tuple[str, float]]:
         """Return the pages which an earlier one of an order resembles, with the one that does so most, and by how much."""
@@ -175,11 +184,23 @@ def _resemblance(pages: dict[str, Seen], known: dict[tuple[str, str], Alike], a:
     return known[key]
 
 
-def _look(path: Path, name: str, container: str) -> Seen:
+def _fingerprinted(path: Path, name: str) -> tuple[simcrawl.PageFingerprint | simcrawl.Abstention, bytes]:
     body = path.read_bytes()
     # However long it takes: a loaded machine must not measure something else.
     page = simcrawl.fingerprint_page(body, url=ORIGIN + quote(name), max_seconds=math.inf)
-    return Seen(page, blake2b(body, digest_size=16).digest(), *(shingles(text) for text in texts(body, container)))
+    return page, blake2b(body, digest_size=16).digest()
+
+
+def _shingled(path: Path, container: str) -> list[NDArray[np.uint64]]:
+    return [shingles(text) for text in texts(path.read_bytes(), container)]
+
+
+def _remembered(memo: Path, key: bytes) -> list[NDArray[np.uint64]] | None:
+    """Return the shingles that a file keeps; None where they are of other pages, or another oracle's."""
+    if not memo.exists():
+        return None
+    with np.load(memo) as kept:
+        return np.split(kept["shingles"], np.cumsum(kept["lengths"])[:-1]) if kept["key"].tobytes() == key else None
 
 
 def _connected(number: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
@@ -339,7 +360,7 @@ def main() -> None:
         sites = {name: kinds.KINDS[name] for name in arguments.site or kinds.KINDS}
         kinds.build({name: kind for name, kind in sites.items() if not (roots / name).exists()}, roots)
         for name, kind in sites.items():
-            results[name] = judge(Site.read(roots / name, kind.container), arguments.orders)
+            results[name] = judge(Site.read(roots / name, kind.container, memo=roots / f"{name}.npz"), arguments.orders)
             if arguments.json:
                 arguments.json.write_text(json.dumps({site: asdict(result) for site, result in results.items()}))
     print_all(results)
