@@ -142,7 +142,7 @@ class Site:
             if sets is None:
                 sets = list(chain.from_iterable(pool.map(partial(_shingled, container=container), files.values(), chunksize=50)))
                 if memo:
-                    np.savez(memo, key=np.frombuffer(key, np.uint8), lengths=[len(one) for one in sets], shingles=np.concatenate(sets))
+                    _remember(memo, key, sets)
         return cls({url: Seen(*page, *texts) for url, page, texts in zip(files, pages, zip(*[iter(sets)] * 3, strict=True), strict=True)})
 
     def copies(self, order: Sequence[str]) -> dict[str, tuple[str, float]]:
@@ -193,6 +193,14 @@ def _fingerprinted(path: Path, name: str) -> tuple[simcrawl.PageFingerprint | si
 
 def _shingled(path: Path, container: str) -> list[NDArray[np.uint64]]:
     return [shingles(text) for text in texts(path.read_bytes(), container)]
+
+
+def _remember(memo: Path, key: bytes, sets: list[NDArray[np.uint64]]) -> None:
+    # Under a name of its own first: another run may read it now.
+    with tempfile.TemporaryDirectory(dir=memo.parent) as work:
+        written = Path(work, memo.name)
+        np.savez(written, key=np.frombuffer(key, np.uint8), lengths=[len(one) for one in sets], shingles=np.concatenate(sets))
+        written.replace(memo)
 
 
 def _remembered(memo: Path, key: bytes) -> list[NDArray[np.uint64]] | None:
