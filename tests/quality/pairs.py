@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Mapping
 
 INDEX = Path(__file__).with_name("pairs.json.gz")
 LANGUAGES = Path(__file__).with_name("languages.json.gz")
@@ -117,10 +117,17 @@ def download(wanted: set[tuple[str, str]], work: Path) -> list[Path]:
 
 def download_release(names: Iterable[str], release: str, work: Path) -> list[Path]:
     """Download packages as a release of Debian has them."""
+    return download_releases({release: names}, work)[release]
+
+
+def download_releases(wanted: Mapping[str, Iterable[str]], work: Path) -> dict[str, list[Path]]:
+    """Download packages as each release of Debian has them: {release: names}."""
     apt = _private_apt(work)
     _run(*apt, "update", check=False)
-    _run(*apt, "download", *(f"{name}/{release}" for name in names), cwd=work)
-    return sorted(work.glob("*.deb"))
+    for release, names in wanted.items():
+        (work / release).mkdir()
+        _run(*apt, "download", *(f"{name}/{release}" for name in names), cwd=work / release)
+    return {release: sorted((work / release).glob("*.deb")) for release in wanted}
 
 
 def _private_apt(work: Path) -> tuple[str, ...]:
