@@ -46,6 +46,9 @@ SIMCRAWL_EXPIRE_DAYS = 0
 SIMCRAWL_WORKERS = "auto"
 SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000
 SIMCRAWL_SYNC_SECONDS = 1.0
+# A page counts as stored only when its items are in the feed's file, not in a buffer that a hard kill would take along:
+# "auto" where that can be done (plain local files), True (the same, and a warning where it cannot), False.
+SIMCRAWL_DURABLE_FEED = "auto"
 # Name of a text field: near-duplicate items are dropped too.
 # SIMCRAWL_ITEM_FIELD = "text"
 # Keep the texts of pages, compressed, so that `simcrawl report` shows what differs: True (up to 100 MB of them), or a number of bytes.

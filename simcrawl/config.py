@@ -92,6 +92,13 @@ def _outlinks(value: Any) -> float | str:
         raise ValueError("use 'drop', 'follow', or a similarity from 0 to 1 such as 0.98") from None
 
 
+def _durable_feed(value: Any) -> bool | None:
+    try:
+        return None if value == "auto" else _boolean(value)
+    except ValueError:
+        raise ValueError("use 'auto', True or False") from None
+
+
 def _workers(value: Any) -> int | None:
     return None if value == "auto" else int(_number(int, 0, 64)(value))
 
@@ -132,6 +139,7 @@ SETTINGS: dict[str, tuple[Parse, Any]] = {
     "SIMCRAWL_WORKERS": (_workers, "auto"),
     "SIMCRAWL_MAX_WORKER_BYTES": (_number(int, 1, _MANY), MAX_WORKER_BYTES),
     "SIMCRAWL_SYNC_SECONDS": (_seconds, 1.0),
+    "SIMCRAWL_DURABLE_FEED": (_durable_feed, "auto"),
     "SIMCRAWL_ITEM_FIELD": (_text, None),
     "SIMCRAWL_KEEP_TEXT": (_keep_text, False),
     "SIMCRAWL_RECRAWL": (_path, None),
@@ -165,6 +173,7 @@ class Config:
     workers: int | None
     max_worker_bytes: int
     sync_seconds: float
+    durable_feed: bool | None
     item_field: str | None
     keep_text: int
     recrawl: str | None

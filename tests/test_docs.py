@@ -214,7 +214,12 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
         {"spider": name, "arguments": {"url": site.url(path)}}
         for name, path in (("Plain", "/"), ("MetaOptOut", "/"), ("Sections", "/sections"))
     ]
-    settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_ITEM_FIELD": "text", "SIMCRAWL_KEEP_TEXT": True}
+    settings = IN_ORDER | {
+        "SIMCRAWL_STORE": str(tmp_path / "store"),
+        "SIMCRAWL_ITEM_FIELD": "text",
+        "SIMCRAWL_KEEP_TEXT": True,
+        "FEEDS": {str(tmp_path / "%(name)s"): {"format": "jsonlines"}},
+    }
     found = {name for outcome in crawls(jobs, settings=settings) for name in outcome.stats if name.startswith("simcrawl/")}
     patterns = _stats().values()
     assert [name for name in sorted(found) if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []

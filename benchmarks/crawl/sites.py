@@ -120,6 +120,16 @@ def endless_page(number: int) -> bytes:
     return f"<!DOCTYPE html><html><head><title>{source}</title></head><body><ul>{menu}</ul><h1>{source}</h1>{inside}</body></html>".encode()
 
 
+def halves(pages: int) -> Site:
+    """Return a site of two hubs, `/a` and `/b`, and so many pages no two of which are alike under `/a/N`, and the same under `/b/N`."""
+
+    def page(path: str) -> bytes | None:
+        number = path.rpartition("/")[2]
+        return endless_page(10 * int(number)) if number.isdecimal() and int(number) < pages else b"<!DOCTYPE html><title>A hub</title>"
+
+    return page
+
+
 def _sentence(random: Random) -> str:
     # Words of syllables: as many as a language has, none of them in a list.
     return " ".join("".join(random.choices(_SYLLABLES, k=random.choice((1, 2, 2, 3)))) for _ in range(_WORDS)) + "."
@@ -133,6 +143,7 @@ KINDS: dict[str, Callable[[Path, int], Site]] = {
     "manual": lambda root, count: unique(manual(root), count),
     "news": lambda root, count: unique(news(root), count),
     "endless": lambda _, count: endless(count),
+    "halves": lambda _, count: halves(count),
 }
 """Sites by name, each made from a directory (of files, or of packages) and a number of pages."""
 

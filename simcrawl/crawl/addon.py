@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from scrapy.exceptions import NotConfigured
 
@@ -10,10 +10,12 @@ from simcrawl.config import Config
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
+from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import RecrawlMiddleware
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 # Nearest the engine: what is judged is then what the callback gets, after retries, redirects, decompression, and whatever components of
@@ -33,16 +35,27 @@ EXTENSION_POSITION = 0
 class Addon:
     """`ADDONS = {"simcrawl.Addon": 500}`: adds the middlewares, the item pipeline and the extension.
 
-    A component that the project's settings mention stays where they put it, or off where they say None.
+    A component that the project's settings mention stays where they put it, or off where they say None. For commands that only look at
+    pages, such as `scrapy fetch` and `scrapy shell`, it adds nothing.
     """
+
+    def __init__(self, crawler: Crawler | None = None) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the add-on of a crawler."""
+        return cls(crawler)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Insert the components.
 
         Raises:
-            NotConfigured: SIMCRAWL_ENABLED is False.
+            NotConfigured: SIMCRAWL_ENABLED is False, or the crawler does not crawl (see `simcrawl.crawl.occasion`).
             SettingError: a setting has a wrong value.
         """
+        if self._crawler is not None and not is_crawl(self._crawler):
+            raise NotConfigured  # without a reason, which Scrapy would log as a warning
         if not Config.from_settings(settings.get).enabled:
             raise NotConfigured("SIMCRAWL_ENABLED is False")
         for name, component, position in (

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from simcrawl.crawl.links import DroppedLinks
     from simcrawl.crawl.session import Session
 
 logger = logging.getLogger(__name__)
@@ -90,17 +91,18 @@ class Progress:
         counts = Counts.of(self._session.stats)
         self._tell_changes()
         if terminal := _log_terminal():
-            _print(terminal, _table(self._session.stats, counts))
+            _print(terminal, _table(self._session.stats, counts, self._session.links))
         if not counts.copies:
             self._log("None of %(checked)d pages is a copy of another", {"checked": counts.checked})
             return
         self._log(
-            "%(copies)d of %(checked)d pages are copies (%(share)s), %(dropped)d were dropped. %(next)s",
+            "%(copies)d of %(checked)d pages are copies (%(share)s), %(dropped)d were dropped. %(links)s%(next)s",
             {
                 "copies": counts.copies,
                 "checked": counts.checked,
                 "share": counts.share(counts.copies),
                 "dropped": counts.dropped,
+                "links": self._session.links,
                 "next": _next(self._crawler.settings, self._session.config.store),
             },
         )
@@ -154,20 +156,20 @@ def _print(terminal: TextIO, table: Table) -> None:
     Console(file=terminal).print(table)
 
 
-def _table(stats: Any, counts: Counts) -> Table:
+def _table(stats: Any, counts: Counts, links: DroppedLinks) -> Table:
     from rich.table import Table  # noqa: PLC0415 - few crawls have a terminal, and all have to hold what they load
 
     table = Table(title="simcrawl", title_justify="left", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_column(overflow="fold")
-    for label, count, remark in _rows(stats, counts):
+    for label, count, remark in _rows(stats, counts, links):
         if count:
             table.add_row(label, str(count), remark)
     return table
 
 
-def _rows(stats: Any, counts: Counts) -> Iterator[tuple[str, int, str]]:
+def _rows(stats: Any, counts: Counts, links: DroppedLinks) -> Iterator[tuple[str, int, str]]:
     reasons = {name.removeprefix(_SKIPPED): count for name, count in stats.get_stats().items() if name.startswith(_SKIPPED)}
     yield "pages checked", counts.checked, ""
     yield "new", counts.admitted, ""
@@ -176,7 +178,7 @@ def _rows(stats: Any, counts: Counts) -> Iterator[tuple[str, int, str]]:
     yield "near-duplicates", counts.near_duplicate, counts.share(counts.near_duplicate)
     yield "not compared", counts.skipped, ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
     yield "pages dropped", counts.dropped, counts.share(counts.dropped)
-    yield "links dropped", stats.get_value("simcrawl/outlinks/dropped", 0), ""
+    yield "links dropped", links.links, links.where
     yield "items dropped by their field", stats.get_value("simcrawl/items/near_duplicate", 0), ""
     yield "failures", sum(stats.get_value(f"simcrawl/{name}", 0) for name in ("errors", "store/errors")), "see the warnings above"
     yield "pages in the store", stats.get_value("simcrawl/store/pages", 0), _held(stats).partition(" in ")[2]

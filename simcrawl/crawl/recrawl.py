@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
 from simcrawl.config import Config
+from simcrawl.crawl.occasion import is_crawl
 from simcrawl.errors import SettingError
 
 if TYPE_CHECKING:
@@ -66,11 +67,11 @@ class RecrawlMiddleware:
         """Return the middleware of a crawler.
 
         Raises:
-            NotConfigured: SIMCRAWL_RECRAWL is not set.
+            NotConfigured: SIMCRAWL_RECRAWL is not set, or the crawler does not crawl (see `simcrawl.crawl.occasion`).
             SettingError: the list cannot be read, or holds something else than http(s) URLs.
         """
         path = Config.from_settings(crawler.settings.get).recrawl
-        if path is None:
+        if path is None or not is_crawl(crawler):
             raise NotConfigured
         return cls(recrawl_requests(path))
 

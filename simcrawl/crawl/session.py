@@ -18,8 +18,11 @@ from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
 from simcrawl.crawl.changes import Changes
+from simcrawl.crawl.feeds import Feeds, HeldClaim, hurry
 from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
+from simcrawl.crawl.links import DroppedLinks
+from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl, start_anew
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
@@ -75,7 +78,7 @@ class Case:
     """A page in flight: its verdict, its claim, and how far its content has come out."""
 
     verdict: Verdict
-    claim: Claim | None = None
+    claim: Claim | HeldClaim | None = None
     body: bytes = b""
     callback: str = ""
     called: bool = False
@@ -85,6 +88,7 @@ class Case:
     items: int = 0
     items_open: int = 0
     items_out: int = 0
+    links_dropped: int = 0
 
     def item_left(self, *, out: bool) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused."""
@@ -148,6 +152,10 @@ class Session:
         self.changes = Changes(self.crawl, self.stats)
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
+        self.links = DroppedLinks()
+        # A store in memory dies with the crawl: there is nothing that the feed could be behind of.
+        durable = False if self.config.store.startswith("memory:") else self.config.durable_feed
+        self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
         self.workers = PageWorkers(self.detector, self.config)
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
@@ -164,11 +172,13 @@ class Session:
         """Return the crawler's session, opened on first use.
 
         Raises:
-            NotConfigured: SIMCRAWL_ENABLED is False.
+            NotConfigured: SIMCRAWL_ENABLED is False, or the crawler does not crawl (see `simcrawl.crawl.occasion`).
             SettingError: a setting has a wrong value.
             StoreError: the store cannot be used.
         """
         if crawler not in _sessions:
+            if not is_crawl(crawler):
+                raise NotConfigured  # without a reason, which Scrapy would log as a warning
             if not Config.from_settings(crawler.settings.get).enabled:
                 raise NotConfigured("SIMCRAWL_ENABLED is False")
             _sessions[crawler] = cls(crawler)
@@ -229,7 +239,7 @@ class Session:
         again = partial(self._store_workers.run, claim, page)
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
-        return Case(replace(admission.verdict, page=page), admission.claim, callback=callback)
+        return Case(replace(admission.verdict, page=page), self.feeds.hold(admission.claim), callback=callback)
 
     def _count_stage(self, verdict: Verdict, page: PageFingerprint | Abstention) -> None:
         """Count which stage of the decision was the last: the cheaper ones save the later ones."""
@@ -296,16 +306,17 @@ class Session:
         if verdict.drop_page:
             self.stats.inc_value("simcrawl/pages/dropped")
 
-    def tell(self, response: Response, verdict: Verdict) -> None:
-        """Log a drop and send the signal."""
-        level = logging.INFO if self.config.debug or not self._told else logging.DEBUG
-        hint = "" if self._told or self.config.debug else " (no more drops will be shown, see SIMCRAWL_DEBUG)"
+    def tell(self, response: Response, verdict: Verdict, *, links: int = 0) -> None:
+        """Log a drop and send the signal. `links`: how many are dropped with the page now; the first page with some is always shown."""
+        first = self.links.add(response.url, links) or not self._told
+        level = logging.INFO if self.config.debug or first else logging.DEBUG
+        hint = " (no more drops will be shown, see SIMCRAWL_DEBUG)" if first and not self.config.debug else ""
         self._told = True
         logger.log(
             level,
             "Dropped %(what)s of %(url)s: %(reason)s of %(original)s (distance %(distance)s, similarity %(similarity)s)%(hint)s",
             {
-                "what": _what(verdict),
+                "what": _what(verdict) + (f" ({links})" if links else ""),
                 "url": response.url,
                 "reason": verdict.reason,
                 "original": verdict.original,
@@ -318,6 +329,13 @@ class Session:
         self.crawler.signals.send_catch_log(
             page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
         )
+
+    def tell_links(self, response: Response, links: int) -> None:
+        """Log how many of a parsed page's links were dropped, if any: the first time always."""
+        first = self.links.add(response.url, links)
+        if links:
+            level = logging.INFO if self.config.debug or first else logging.DEBUG
+            logger.log(level, "Dropped the links behind %s: %d", response.url, links, extra=self._extra)
 
     @property
     def _extra(self) -> dict[str, Any]:
@@ -343,6 +361,7 @@ class Session:
     def sync_soon(self) -> None:
         """Start writing what is confirmed, off the event loop, unless that is still going on."""
         self._end_abandoned()
+        self.feeds.flush()
         if not self._syncing:
             self._syncing = True
             deferred_from_coro(self._sync())
@@ -374,6 +393,7 @@ class Session:
         self._end_abandoned()
         if self.foreign.are_most:
             self._tell_foreign()
+        self.feeds.flush()
         if self._expiring:
             await maybe_deferred_to_future(self._expiring)
         self.lag.stop()
@@ -388,7 +408,7 @@ class Session:
 
     def _tell_cost(self) -> None:
         late = self.store.late_duplicates + self.crawl.own.late_duplicates
-        numbers: dict[str, float] = {"store/late_duplicates": late} | self.workers.stats()
+        numbers: dict[str, float] = {"store/late_duplicates": late} | self.workers.stats() | self.feeds.stats()
         numbers |= {f"cascade/{stage}": count for stage, count in self.detector.cascade.items()}
         numbers |= {f"loop/lag_p{percent}": round(self.lag.percentile(percent / 100), 4) for percent in (50, 99)}
         for name, number in numbers.items():
@@ -427,6 +447,7 @@ async def wait_for_original(
     while admission.waits_for:
         wake = Wake()
         admission.waits_for.when_settled(wake)
+        hurry(admission.waits_for)
         await wake.wait(patience)
         if not admission.waits_for.settled:
             # Not again for the next copy of it; and this one is kept.

@@ -48,10 +48,12 @@ class NearDuplicateSpiderMiddleware:
         self._session.count(verdict, size=len(response.body))
         if not (verdict.drop_page or verdict.drop_outlinks):
             return
-        self._session.tell(response, verdict)
-        if case and verdict.drop_page and verdict.drop_outlinks:
+        unparsed = verdict.drop_page and verdict.drop_outlinks
+        links = verdict.page.outlinks if unparsed and verdict.page else 0
+        self._session.tell(response, verdict, links=links)
+        if case and unparsed:
             case.dropped_unparsed = True
-            self._inc("outlinks/dropped", verdict.page.outlinks if verdict.page else 0)
+            self._inc("outlinks/dropped", links)
             raise NearDuplicate(verdict, response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:  # noqa: ARG002 - Scrapy passes it
@@ -73,6 +75,7 @@ class NearDuplicateSpiderMiddleware:
         finally:
             if not case.exhausted:
                 case.fail()
+            self._session.tell_links(response, case.links_dropped)
         case.settle()
 
     def _passes(self, entry: Any, case: Case) -> bool:
@@ -82,6 +85,7 @@ class NearDuplicateSpiderMiddleware:
                 entry.meta[YIELDED] = True
             if verdict.drop_page or verdict.drop_outlinks:
                 self._inc("outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed")
+            case.links_dropped += verdict.drop_outlinks
             return not verdict.drop_outlinks
         if verdict.drop_page:
             self._inc("items/dropped")

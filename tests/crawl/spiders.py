@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, Any, Self
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from scrapy import FormRequest, Request, Spider, signals as scrapy_signals
-from scrapy.exceptions import DropItem, IgnoreRequest
+from scrapy.exceptions import DontCloseSpider, DropItem, IgnoreRequest
+from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
@@ -521,3 +524,86 @@ class WorkerKiller(Base):
                     os.kill(int(pid), signal.SIGKILL)
                     self.note("killed", pid)
         return self.follow(response)
+
+
+class Resumed(Base):
+    """Takes pages from the hubs `/a`, `/b` that `halves` names, and says of each item what content it is of. `text` is part of every item.
+
+    With `fatal` its process is killed when the store has so many pages.
+    """
+
+    name = "resumed"
+    halves = "ab"
+    fatal = ""
+    text = ""
+
+    async def start(self) -> AsyncIterator[Any]:
+        for half in self.halves:
+            yield Request(self.url + half, self.parse_hub, dont_filter=True, meta={"simcrawl": False})
+        if self.fatal:
+            self.crawler.signals.connect(self.stay, signal=scrapy_signals.spider_idle)
+            Thread(target=self.kill, daemon=True).start()
+
+    def stay(self) -> None:
+        raise DontCloseSpider
+
+    def kill(self) -> None:
+        from simcrawl.crawl.session import Session
+
+        store = Session.of(self.crawler).store
+        while store.counts()["pages"] < int(self.fatal):
+            Event().wait(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def parse_hub(self, response: Response) -> Any:
+        yield from (response.follow(href) for href in response.css("a::attr(href)").getall())
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield item(response, content=f"<{response.url.rpartition('/')[2]}>", text=self.text)
+
+
+class DerivedExporter(JsonLinesItemExporter):
+    """Writes as its base does."""
+
+
+class HoardingExporter(BaseItemExporter):
+    """Keeps all items until the end."""
+
+    def __init__(self, file: Any, **options: Any) -> None:
+        super().__init__(**options)
+
+    def export_item(self, item: Any) -> None:
+        """Keep it."""
+
+
+class OwnStorage(FileFeedStorage):
+    """Opens files in a way of its own."""
+
+    def __init__(self, uri: str, **options: Any) -> None:
+        super().__init__(uri.removeprefix("own://"), **options)
+
+    def open(self, spider: Spider) -> Any:
+        return super().open(spider)
+
+
+class FeedBreaker(Base):
+    """Gives the feed something else than a file."""
+
+    name = "feed-breaker"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield from self.follow(response)
+        exporter = self.crawler.get_extension(FeedExporter)
+        assert exporter
+        for slot in exporter.slots:
+            slot.file = cast("Any", object())
+
+
+class DiskFiller(Base):
+    """Lets no file grow any more from its first page on, as a full disk does."""
+
+    name = "disk-filler"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+        yield from self.follow(response)

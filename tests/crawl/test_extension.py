@@ -140,7 +140,7 @@ def test_every_drop_is_told_with_its_original_its_distance_and_its_similarity(si
         r"(INFO|DEBUG): Dropped (page.*) of \S+(/\S+): (\S+ ?\S*) of http://[^/]+(/\S+) \(distance (\d+), similarity ([\d.]+)\)", log
     )
     assert [drop[:5] for drop in drops] == [
-        ("INFO", "page and outlinks", "/second", "identical text", "/first"),
+        ("INFO", "page and outlinks (1)", "/second", "identical text", "/first"),
         ("DEBUG", "page", "/near", "near-duplicate", "/first"),
     ]
     assert (drops[0][5:], drops[1][5] in "01234567", 0.93 <= float(drops[1][6]) < 1) == (("0", "1.000"), True, True)
