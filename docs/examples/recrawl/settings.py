@@ -7,3 +7,5 @@ CONCURRENT_REQUESTS = 1
 
 # Persistent, which is the default: below .scrapy/ beside this project.
 SIMCRAWL_STORE = "recrawl"
+# What an earlier crawl had does not come out again, wherever it stands now.
+SIMCRAWL_ORIGINALS = "store"
