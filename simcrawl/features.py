@@ -38,14 +38,16 @@ _KANA = "\u3040-\u30ff\u31f0-\u31ff"
 # Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: written without spaces, or with spaces between phrases only, or (Korean) with
 # particles glued to the words.
 _OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af"
-_UNSPACED = _HAN + _KANA + _OTHER_UNSPACED
+# Arrows, signs of mathematics, boxes, chess pieces, dingbats, braille, hexagrams, notes, tiles, cards and emoji: a text may consist of them.
+_SYMBOLS = "\u2190-\u2bff\u4dc0-\u4dff\U0001d100-\U0001d1ff\U0001f000-\U0001faff"
+_UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
 _LONGEST_RUN = 256
 _UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
 _WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _SIMPLE = 0x10000
-_SIMPLE_RANGES = (range(0x01, 0x180), range(0x2010, 0x2060), range(0x3000, 0x3100), range(0x4E00, 0xA000), range(0xFF01, 0xFF61))
+_SIMPLE_RANGES = (range(0x01, 0x180), range(0x2010, 0x2060), range(0x2190, 0x2C00), range(0x3000, 0x3100), range(0x4E00, 0xA000), range(0xFF01, 0xFF61))
 # Beyond stand no letters.
 _TABLED = 0x40000
 _SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
