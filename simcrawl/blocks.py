@@ -8,13 +8,12 @@ as surroundings, with all that stands outside.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-T = os.environ.get("T", "")
 from simcrawl.scripts import is_data, texts
 
 if TYPE_CHECKING:
@@ -59,9 +58,9 @@ _META = frozenset({"description", "og:title", "og:description", "twitter:title",
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
 # Names of surroundings, whatever is in them ...
 _AROUND_NAMES = re.compile(
-    rf"{_START}(?:{os.environ.get('S') or 'xyzzy'}|nav(?:bar|header|footer|igation)|bread-?crumbs?|foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
+    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
     rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
-    rf"|cookies?|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
+    rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
     re.IGNORECASE,
 )
 # ... and names that boxes of content have as well: such a box is furniture where most of it is links.
@@ -94,6 +93,7 @@ _HAS_WORD = re.compile(r"\w\w\w")
 _SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
 _LONGEST_VALUE = 2_000
 _CAPTION = 20
+_MOST_FACTS = 6
 _ADVERTISING = re.compile(
     r"doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
@@ -128,7 +128,7 @@ class Parts(NamedTuple):
     """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them.
 
     `beside`: what may be content all the same: blocks around it that are no furniture, no links and no datelines, and unseen text.
-    `heading`: the first heading of the content, "" where that is a link.
+    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it.
     """
 
     content: list[Block]
@@ -137,6 +137,7 @@ class Parts(NamedTuple):
     around: list[Block]
     beside: list[Block]
     heading: str = ""
+    facts: str = ""
 
 
 NO_PARTS = Parts([], [], [], [], [])
@@ -146,12 +147,13 @@ NO_PARTS = Parts([], [], [], [], [])
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
-    `unseen`: text that a browser does not show at once, or not as text. `title`, `meta`: from the page's head. `mounts`: the elements that
+    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, and what is embedded. `title`, `meta`: from the page's head. `mounts`: the elements that
     a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
     unseen: list[Block] = field(default_factory=list)
+    shown: list[Block] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
     named_around: set[int] = field(default_factory=set)
     named_links: set[int] = field(default_factory=set)
@@ -186,7 +188,8 @@ class Layout:
             inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
         parts = Parts([], [], [], [], [])
         # What scripts bring with them stands nowhere.
-        parts.beside.extend(block for block in self.unseen if not block.element or (inside[block.element] and not boxed[block.element]))
+        parts.beside.extend(block for block in self.unseen if inside[block.element] or not block.element)
+        parts.beside.extend(block for block in self.shown if not boxed[block.element])
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
             if own:
@@ -197,14 +200,19 @@ class Layout:
                 (parts.links if is_links else parts.prose).append(block)
                 continue
             parts.around.append(block)
-            if not (own or is_furniture or is_dateline or is_links) or (own and is_furniture and not boxed[block.element] and not is_links and not is_dateline):
+            if not (boxed[block.element] or is_dateline or is_links):
                 parts.beside.append(block)
-        return parts._replace(heading=self._heading(parts.prose))
+        heading, facts = self._called(parts.prose)
+        return parts._replace(heading=heading, facts=facts)
 
-    def _heading(self, prose: list[Block]) -> str:
-        """Return the first of the highest headings."""
-        found = [block for block in prose if block.element in self.headings]
-        return min(found, key=lambda block: self.headings[block.element]).text if found else ""
+    def _called(self, prose: list[Block]) -> tuple[str, str]:
+        """Return the first of the highest headings, and the lines between it and the next paragraph."""
+        places = [place for place, block in enumerate(prose) if block.element in self.headings]
+        if not places:
+            return "", ""
+        first = min(places, key=lambda place: self.headings[prose[place].element])
+        lines = prose[first + 1 : first + 1 + _MOST_FACTS]
+        return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
 
     def _mostly_links(self, sizes: list[float]) -> set[int]:
         """Return the elements that count as furniture by their name, since at least half of them is links."""
@@ -359,7 +367,7 @@ class _Walk:
             if element.text:
                 data = is_data(element.get("type") or "", element.get("id") or "")
                 for text in texts(element.text, data=data):
-                    self._add_unseen(text, 0)
+                    self._add(self._layout.unseen, text, 0)
         elif tag == "title":
             if not self._title and self._silent:
                 self._title = " ".join((element.text or "").split())
@@ -372,16 +380,17 @@ class _Walk:
                     text = element.get(name)
                     # Less than that is the name of an icon.
                     if text and (tag != "img" or len(text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(text)) >= _CAPTION):
-                        self._add_unseen(text, self._open[-1][0])
+                        self._add(self._layout.shown, text, self._open[-1][0])
         elif element.get("width") not in _INVISIBLE:
             target = element.get(_TARGETS[tag]) or ""
             if target and not _ADVERTISING.search(target[:_LONGEST_VALUE]):
                 # With the words before it: what is embedded weighs more than one more word does.
-                self._add_unseen(f"embedded {tag} to show here: {target}", self._open[-1][0])
+                self._add(self._layout.shown, f"embedded {tag} to show here: {target}", self._open[-1][0])
 
-    def _add_unseen(self, text: str | None, element: int) -> None:
-        if text and (stripped := " ".join(text[:_LONGEST_VALUE].split())):
-            self._layout.unseen.append(Block(stripped, element, 0))
+    @staticmethod
+    def _add(blocks: list[Block], text: str, element: int) -> None:
+        if stripped := " ".join(text[:_LONGEST_VALUE].split()):
+            blocks.append(Block(stripped, element, 0))
 
     def _classify(self, element: HtmlElement, tag: object, number: int) -> None:
         if tag in ("html", "body"):
@@ -389,10 +398,10 @@ class _Walk:
         if element.get("id") in _MOUNTS:
             self._layout.mounts.add(number)
         role = element.get("role")
-        if tag in _AROUND or ("form" in T and tag in ("form","label")) or role in _AROUND_ROLES:
+        if tag in _AROUND or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
-        if tag in _BOXES or "allnames" in T:
-            self._classify_by_name(element, number)
+        if tag in _BOXES or "-" in str(tag):
+            self._classify_by_name(element, str(tag), number)
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
@@ -400,8 +409,11 @@ class _Walk:
         if tag in _DATA:
             self._layout.data.add(number)
 
-    def _classify_by_name(self, element: HtmlElement, number: int) -> None:
+    def _classify_by_name(self, element: HtmlElement, tag: str, number: int) -> None:
         names, identity = element.get("class") or "", element.get("id") or ""
+        # The tag of a component that the site made is a name as well.
+        if "-" in tag:
+            names = f"{names} {tag}"
         # Of several words it says what this one box is about: `id="function.set-share-name"`.
         if identity and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE:
             names = f"{names} {identity}"
@@ -427,7 +439,7 @@ class _Walk:
 
     def _end_unseen(self) -> None:
         if self._unseen_pieces:
-            self._add_unseen("".join(self._unseen_pieces), self._open[-1][0])
+            self._add(self._layout.unseen, "".join(self._unseen_pieces), self._open[-1][0])
             self._unseen_pieces = []
 
 

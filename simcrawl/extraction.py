@@ -105,7 +105,7 @@ def extract(
         _count_outlinks(links, url),
         _tag_paths(tree) if tags else "",
         page.depth,
-        "" if extractor else join(page.unseen),
+        "" if extractor else join(page.unseen + page.shown),
         page.title,
         tuple(page.meta),
         page.is_drawn,

@@ -28,18 +28,24 @@ _NUMBERING = re.compile(
     r"(?:[.:)]|\s)\s*(?=\S)|^\s*\u7b2c?\s*[\d\u4e00-\u5341.]+\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7]\s*",
     re.IGNORECASE,
 )
-_TELLS = np.uint64(1)
+_SPEAKS = 1
+_TELLS = np.uint64(_SPEAKS)
 
 
-def of(heading: str, title: str, prose: Cut) -> bytes:
-    """Return what a page is called: two bytes for its title, then two for each word of the heading.
+def of(heading: str, facts: str, title: str, prose: Cut) -> bytes:
+    """Return what a page is called: two bytes for its title, two for the facts under its heading, then two for each word of the heading.
 
     The lowest bit says that the page speaks of it.
     """
     called = _words(_NUMBERING.sub("", title[:_LONGEST]), prose, own=False)
     words = _words(_NUMBERING.sub("", heading[:_LONGEST]), prose, own=True)
-    whole = np.bitwise_xor.reduce(called & ~_TELLS, initial=0) | np.bitwise_or.reduce(called & _TELLS, initial=0)
-    return np.concatenate(([whole], words)).astype(">u2").tobytes()
+    whole = (_all(called), _all(_words(facts[:_LONGEST], prose, own=True)))
+    return np.concatenate((np.array(whole, np.uint64), words)).astype(">u2").tobytes()
+
+
+def _all(words: NDArray[np.uint64]) -> int:
+    """Return two bytes for all words together; the lowest bit: whether the page speaks of one of them."""
+    return int(np.bitwise_xor.reduce(words & ~_TELLS, initial=0) | np.bitwise_or.reduce(words & _TELLS, initial=0))
 
 
 def _words(text: str, prose: Cut, *, own: bool) -> NDArray[np.uint64]:
@@ -52,14 +58,15 @@ def _words(text: str, prose: Cut, *, own: bool) -> NDArray[np.uint64]:
 
 
 def differ(a: bytes, b: bytes) -> bool:
-    """Return whether one of two pages is called by a word, and speaks of it, that the other one is not called by."""
+    """Return whether two pages are called differently, and it matters.
+
+    It does where one of them speaks of what it is called, or says other things under its heading. Pages of one title are called the same,
+    where the title is not only the site's.
+    """
     if not a or not b:
         return False
-    left, right = (np.frombuffer(words, ">u2") for words in (a, b))
-    if left[0] == right[0] and left[0] & 1:
+    (title_a, facts_a, *own_a), (title_b, facts_b, *own_b) = (np.frombuffer(words, ">u2").tolist() for words in (a, b))
+    if title_a == title_b and title_a & _SPEAKS:
         return False
-    return _has_own(left[1:], right[1:]) or _has_own(right[1:], left[1:])
-
-
-def _has_own(words: NDArray[np.uint16], others: NDArray[np.uint16]) -> bool:
-    return bool(np.any((words & 1 == 1) & ~np.isin(words | 1, others | 1)))
+    only = [word for words, others in ((own_a, own_b), (own_b, own_a)) for word in words if word | _SPEAKS not in {o | _SPEAKS for o in others}]
+    return any(word & _SPEAKS for word in only) or bool(only and (facts_a ^ facts_b) & ~_SPEAKS)

@@ -345,7 +345,7 @@ class _Work:
         beside = self.cut(join(parts.beside))
         shown = (content.hashes, cuts["around"].hashes) if extract.unseen and not extract.is_shell else ()
         made["beside"] = _part(facts(beside, shown), max(1, registers // _BESIDE))
-        return made | {"names": names.of(parts.heading, extract.title, prose)}
+        return made | {"names": names.of(parts.heading, parts.facts, extract.title, prose)}
 
 
 # What share of a sketch's registers each of them has.

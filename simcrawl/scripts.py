@@ -31,6 +31,9 @@ _NO_KEY = re.compile(
     r"|build\w*|version|locale|timestamp|date\w*|time|(?:created|updated|modified|published)\w*|views?|session\w*|csrf\w*|useragent|query|variables)",
     re.IGNORECASE | re.DOTALL,
 )
+# Lists of other pages, which may be drawn anew, and dictionaries of a program's own words.
+_OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
+_BRACKET = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[][{}]', re.DOTALL)
 _NESTED = re.compile(r'[\[{:,]\s?"')
 _STATE = re.compile(r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]")
 _DATA_TYPE = re.compile(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
@@ -74,15 +77,30 @@ def texts(script: str, *, data: bool) -> list[str]:
 
 
 def _texts(source: str, depth: int) -> Iterator[str]:
-    key = ""
-    for found in _LITERAL.finditer(source):
+    key, end = "", 0
+    while found := _LITERAL.search(source, end):
+        end = found.end()
         literal, name, colon, number = found.groups()
         if colon:
             key = name or literal
-            if number and _speaks_of_content(key):
+            if _OF_OTHERS.match(key):
+                end = _after(source, end)
+            elif number and _speaks_of_content(key):
                 yield number
         elif literal and len(literal) > 1:
             yield from _of_value(literal, key, depth)
+
+
+def _after(source: str, start: int) -> int:
+    """Return where the list or object ends that begins here; the same place where none does."""
+    depth = 0
+    for found in _BRACKET.finditer(source, start):
+        if not depth and source[start : found.start()].strip():
+            return start
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth <= 0:
+            return found.end()
+    return len(source)
 
 
 def _of_value(literal: str, key: str, depth: int) -> Iterator[str]:
