@@ -35,6 +35,8 @@ _UNSEEN_BREAKS = _BREAKS | {"option", "optgroup", "text", "title", "desc", "nosc
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _DATA = frozenset({"td", "th", "pre"})
 _AROUND = frozenset({"nav", "footer", "aside"})
+# As a name that boxes of content have as well, see `_LINKS_NAMES`.
+_ASKING = frozenset({"form", "label"})
 _AROUND_ROLES = frozenset({
     "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
 })
@@ -220,7 +222,7 @@ class Layout:
             return set()
         links = self._sums((block.element, block.link_characters) for block in self.blocks)
         # A fifth of a text is spaces.
-        return {element for element in self.named_links if links[element] and 2.5 * links[element] >= sizes[element]}
+        return {element for element in self.named_links if links[element] and 5 * links[element] >= 2 * sizes[element]}
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
@@ -379,7 +381,7 @@ class _Walk:
                 for name in _SHOWN[tag]:
                     text = element.get(name)
                     # Less than that is the name of an icon.
-                    if text and (tag != "img" or len(text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(text)) >= _CAPTION):
+                    if text and (tag != "img" or not self._open[-1][1]) and (tag != "img" or len(text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(text)) >= _CAPTION):
                         self._add(self._layout.shown, text, self._open[-1][0])
         elif element.get("width") not in _INVISIBLE:
             target = element.get(_TARGETS[tag]) or ""
@@ -400,6 +402,8 @@ class _Walk:
         role = element.get("role")
         if tag in _AROUND or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
+        elif tag in _ASKING:
+            self._layout.named_links.add(number)
         if tag in _BOXES or "-" in str(tag):
             self._classify_by_name(element, str(tag), number)
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:

@@ -66,7 +66,7 @@ def differ(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     (title_a, facts_a, *own_a), (title_b, facts_b, *own_b) = (np.frombuffer(words, ">u2").tolist() for words in (a, b))
-    if title_a == title_b and title_a & _SPEAKS:
+    if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b:
         return False
     only = [word for words, others in ((own_a, own_b), (own_b, own_a)) for word in words if word | _SPEAKS not in {o | _SPEAKS for o in others}]
     return any(word & _SPEAKS for word in only) or bool(only and (facts_a ^ facts_b) & ~_SPEAKS)

@@ -34,7 +34,7 @@ _MOST_CANDIDATES = 256
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 import os
-_X=float(os.environ.get('X','15'));_Y=float(os.environ.get('Y','0.03'))
+_X=float(os.environ.get('X','15'));_Y=float(os.environ.get('Y','0.1'))
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, and a share of the content.
 _BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 6, 0.03
@@ -219,7 +219,7 @@ class Rule:
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
-            and min(own_units(a.beside, b.beside)) <= max(_X, _Y * min(page.prose.units for page in pages))
+            and min(own_units(a.beside, b.beside)) <= max(_X, _Y * around)
         )
         return prose if same else 0
 
