@@ -95,9 +95,10 @@ _HAS_WORD = re.compile(r"\w\w\w")
 _SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
 _LONGEST_VALUE = 2_000
 _CAPTION = 20
+_REMARKS = 0.1
 _MOST_FACTS = 6
 _ADVERTISING = re.compile(
-    r"doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
+    r"captcha|doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
     re.IGNORECASE,
 )
@@ -129,7 +130,8 @@ class Block:
 class Parts(NamedTuple):
     """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them.
 
-    `beside`: what may be content all the same: blocks around it that are no furniture, no links and no datelines, and unseen text.
+    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what the
+    page holds besides its blocks.
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it.
     """
 
@@ -138,11 +140,12 @@ class Parts(NamedTuple):
     links: list[Block]
     around: list[Block]
     beside: list[Block]
+    unseen: list[Block]
     heading: str = ""
     facts: str = ""
 
 
-NO_PARTS = Parts([], [], [], [], [])
+NO_PARTS = Parts([], [], [], [], [], [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,24 +191,35 @@ class Layout:
         inside = self._below({self._container(furniture, widths, links)})
         if self.left_out:
             inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
-        parts = Parts([], [], [], [], [])
-        # What scripts bring with them stands nowhere.
-        parts.beside.extend(block for block in self.unseen if inside[block.element] or not block.element)
-        parts.beside.extend(block for block in self.shown if not boxed[block.element])
+        parts = Parts([], [], [], [], [], [])
+        remarks = self._are_remarks(boxed, furniture, inside, widths, links)
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            is_furniture = (boxed if width >= _PARAGRAPH else furniture)[block.element]
+            is_furniture = (furniture if width < _PARAGRAPH or remarks else boxed)[block.element]
             is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
                 continue
             parts.around.append(block)
-            if not (boxed[block.element] or is_dateline or is_links):
+            if not (boxed[block.element] or is_dateline or is_links or (remarks and own and width >= _PARAGRAPH)):
                 parts.beside.append(block)
+        # What scripts bring with them stands nowhere.
+        parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
+        parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         heading, facts = self._called(parts.prose)
         return parts._replace(heading=heading, facts=facts)
+
+    def _are_remarks(self, boxed: list[bool], furniture: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
+        """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
+        if not self.named_links:
+            return False
+        sums = [0, 0]
+        for block, width, is_links in zip(self.blocks, widths, links, strict=True):
+            if width >= _PARAGRAPH and inside[block.element] and not is_links and not boxed[block.element]:
+                sums[furniture[block.element]] += width
+        return sums[True] < _REMARKS * sums[False]
 
     def _called(self, prose: list[Block]) -> tuple[str, str]:
         """Return the first of the highest headings, and the lines between it and the next paragraph."""

@@ -116,7 +116,7 @@ def extract(
 def all_prose(text: str) -> Parts:
     """Return the parts of a text that has no page around it: every line is prose."""
     blocks = [Block(line, 0, 0) for line in text.splitlines()]
-    return Parts(blocks, blocks, [], [], [])
+    return Parts(blocks, blocks, [], [], [], [])
 
 
 # libxml2 ends there, without a word; browsers show what follows, such as the rest of a page whose header's template ends one too early.

@@ -342,9 +342,11 @@ class _Work:
         made = {name: _part(weighted_lines(cut), max(1, registers // _SHARES[name])) for name, cut in cuts.items()}
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, max(1, registers // _BESIDE))}
-        beside = self.cut(join(parts.beside))
-        shown = (content.hashes, cuts["around"].hashes) if extract.unseen and not extract.is_shell else ()
-        made["beside"] = _part(facts(beside, shown), max(1, registers // _BESIDE))
+        beside = [facts(self.cut(join(parts.beside)))]
+        if parts.unseen:
+            shown = () if extract.is_shell else (content.hashes, cuts["around"].hashes)
+            beside.append(facts(self.cut(join(parts.unseen)), shown))
+        made["beside"] = _part(np.unique(np.concatenate(beside)), max(1, registers // _BESIDE))
         return made | {"names": names.of(parts.heading, parts.facts, extract.title, prose)}
 
 
@@ -352,7 +354,7 @@ class _Work:
 _SHARES = {"prose": 2, "links": 8, "around": 8}
 _BESIDE = 8
 # A line of fewer units counts as so many: a price is one.
-_LEAST_OF_A_FACT = 5
+_LEAST_OF_A_FACT = 4
 # So many successive units of a line are looked for in the visible text, and so much of it has to be there.
 _RUN, _SHOWN_SHARE = 3, 0.75
 NO_HASHES = np.empty(0, np.uint64)
@@ -363,10 +365,10 @@ def _with_head(extract: Extract) -> Extract:
     # With a word more, so that two titles of two words differ by more than a fact.
     head = [f"the title is {extract.title}", *(f"this page is about {text}" for text in extract.meta)]
     parts = extract.parts
-    beside = parts.beside + [Block(line, 0, 0) for line in head]
-    content, prose = (parts.content + beside, parts.prose + beside) if extract.is_shell else (parts.content, parts.prose)
-    unseen = "\n".join((extract.unseen, *head))
-    return replace(extract, unseen=unseen, parts=parts._replace(content=content, prose=prose, beside=beside))
+    unseen = parts.unseen + [Block(line, 0, 0) for line in head]
+    content, prose = (parts.content + unseen, parts.prose + unseen) if extract.is_shell else (parts.content, parts.prose)
+    lines = "\n".join((extract.unseen, *head))
+    return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
 
 
 def _all_text(extract: Extract) -> str:
@@ -384,10 +386,10 @@ def weighted_lines(cut: Cut) -> NDArray[np.uint64]:
     return weighted(sequences(cut.hashes, lengths), lengths)
 
 
-def facts(cut: Cut, shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Return what `weighted_lines` does, of the lines that are not in a visible text, and with short ones weighing more.
+def facts(cut: Cut, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint64]:
+    """Return what `weighted_lines` does, with short lines weighing more, of the lines that are not shown elsewhere.
 
-    `shown`: the hashes of the parts of that text. Scripts repeat what the page shows.
+    `shown`: the hashes of the parts of a text. Scripts repeat what the page shows.
     """
     lengths = cut.lengths()
     lines, weights = sequences(cut.hashes, lengths), np.maximum(lengths, _LEAST_OF_A_FACT)

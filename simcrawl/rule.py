@@ -34,10 +34,10 @@ _MOST_CANDIDATES = 256
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 import os
-_X=float(os.environ.get('X','15'));_Y=float(os.environ.get('Y','0.1'))
+_X=float(os.environ.get('X','15'));_Y=float(os.environ.get('Y','0.33'))
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, and a share of the content.
-_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 6, 0.03
+_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 8, 0.03
 _BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
