@@ -165,6 +165,7 @@ class Layout:
     headings: dict[int, str] = field(default_factory=dict)
     data: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
+    buttons: set[int] = field(default_factory=set)
     left_out: set[int] = field(default_factory=set)
     title: str = ""
     meta: list[str] = field(default_factory=list)
@@ -203,7 +204,7 @@ class Layout:
                 (parts.links if is_links else parts.prose).append(block)
                 continue
             parts.around.append(block)
-            if not (boxed[block.element] or is_dateline or is_links or (remarks and own and width >= _PARAGRAPH)):
+            if not (boxed[block.element] or block.element in self.buttons or is_dateline or is_links or (remarks and own and width >= _PARAGRAPH)):
                 parts.beside.append(block)
         # What scripts bring with them stands nowhere.
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
@@ -424,6 +425,8 @@ class _Walk:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
             self._layout.headings[number] = str(tag)
+        if tag == "button":
+            self._layout.buttons.add(number)
         if tag in _DATA:
             self._layout.data.add(number)
 

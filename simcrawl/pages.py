@@ -20,7 +20,7 @@ import numpy as np
 
 from simcrawl import names
 from simcrawl.blocks import NO_PARTS, Block, join
-from simcrawl.features import NOTHING, Cut, fingerprint_cut, units
+from simcrawl.features import NOTHING, Cut, fingerprint_both, fingerprint_cut, units
 from simcrawl.hashing import hash_units
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.simhash import to_hex
@@ -296,7 +296,8 @@ class _Work:
         number = len(tags) or len(content.hashes)
         known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
         known["content"] = join(extract.parts.content) if self.keep_content else None
-        fingerprint = fingerprint_cut(source, self.recipe.features, bits=self.recipe.bits)
+        share = content_share(len(prose.hashes), self.recipe) if source is prose else 0.0
+        fingerprint = fingerprint_both(source, content, self.recipe.features, share=share, bits=self.recipe.bits)
         if fingerprint is None or number < self.recipe.min_features:
             return Abstention(reason=Reason.SHORT if number or units(extract.whole) else Reason.EMPTY, **known)
         if monotonic() > self.deadline:
@@ -357,7 +358,17 @@ _BESIDE = 8
 _LEAST_OF_A_FACT = 4
 # So many successive units of a line are looked for in the visible text, and so much of it has to be there.
 _RUN, _SHOWN_SHARE = 3, 0.75
+# With so many times the least units of prose the fingerprint is of prose alone.
+_ENOUGH_PROSE = 4
 NO_HASHES = np.empty(0, np.uint64)
+
+
+def content_share(units: int, recipe: Recipe) -> float:
+    """Return by what share the features are those of all of the content, where the prose has so many units: less, the more it has."""
+    if recipe.source != "prose":
+        return 0.0
+    most = _ENOUGH_PROSE * recipe.min_features
+    return min(1.0, max(0.0, (most - units) / (most - recipe.min_features))) if most else 0.0
 
 
 def _with_head(extract: Extract) -> Extract:

@@ -33,12 +33,12 @@ _MOST_CANDIDATES = 256
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
-import os
-_X=float(os.environ.get('X','15'));_Y=float(os.environ.get('Y','0.33'))
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, and a share of the content.
-_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 8, 0.03
+_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 10, 0.03
 _BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
+# Of an article in other surroundings: units, and a share of what differs around.
+_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -219,7 +219,7 @@ class Rule:
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
-            and min(own_units(a.beside, b.beside)) <= max(_X, _Y * around)
+            and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * around)
         )
         return prose if same else 0
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from simcrawl.store.rejections import Rejection
 
 MAGIC = b"simcrawl"
-FORMAT = 3
+FORMAT = 4
 """Version of the layout: readers refuse every other. Older formats were never released."""
 
 # Sparse: what is reserved here is address space, not disk. LMDB cannot grow a map while other processes have it open.
