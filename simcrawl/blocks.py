@@ -67,7 +67,8 @@ _AROUND_NAMES = re.compile(
 )
 # ... and names that boxes of content have as well: such a box is furniture where most of it is links.
 _LINKS_NAMES = re.compile(
-    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}", re.IGNORECASE
+    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
+    re.IGNORECASE,
 )
 # Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.)
 _DATELINE = re.compile(
@@ -187,24 +188,31 @@ class Layout:
         """Return the blocks inside the page's container, what each of them is, and what stands around them."""
         sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
         boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
-        furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes)
+        doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
+        furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
         widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
         inside = self._below({self._container(furniture, widths, links)})
         if self.left_out:
             inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
         parts = Parts([], [], [], [], [], [])
-        remarks = self._are_remarks(boxed, furniture, inside, widths, links)
+        remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            is_furniture = (furniture if width < _PARAGRAPH or remarks else boxed)[block.element]
+            is_furniture = (furniture if width < _PARAGRAPH else doubtful if remarks else boxed)[block.element]
             is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
                 continue
             parts.around.append(block)
-            if not (boxed[block.element] or block.element in self.buttons or is_dateline or is_links or (remarks and own and width >= _PARAGRAPH)):
+            if not (
+                boxed[block.element]
+                or block.element in self.buttons
+                or is_dateline
+                or is_links
+                or (remarks and own and width >= _PARAGRAPH)
+            ):
                 parts.beside.append(block)
         # What scripts bring with them stands nowhere.
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
@@ -212,14 +220,14 @@ class Layout:
         heading, facts = self._called(parts.prose)
         return parts._replace(heading=heading, facts=facts)
 
-    def _are_remarks(self, boxed: list[bool], furniture: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
+    def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
         """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
         if not self.named_links:
             return False
         sums = [0, 0]
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             if width >= _PARAGRAPH and inside[block.element] and not is_links and not boxed[block.element]:
-                sums[furniture[block.element]] += width
+                sums[doubtful[block.element]] += width
         return sums[True] < _REMARKS * sums[False]
 
     def _called(self, prose: list[Block]) -> tuple[str, str]:
@@ -396,7 +404,11 @@ class _Walk:
                 for name in _SHOWN[tag]:
                     text = element.get(name)
                     # Less than that is the name of an icon.
-                    if text and (tag != "img" or not self._open[-1][1]) and (tag != "img" or len(text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(text)) >= _CAPTION):
+                    if (
+                        text
+                        and (tag != "img" or not self._open[-1][1])
+                        and (tag != "img" or len(text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(text)) >= _CAPTION)
+                    ):
                         self._add(self._layout.shown, text, self._open[-1][0])
         elif element.get("width") not in _INVISIBLE:
             target = element.get(_TARGETS[tag]) or ""
@@ -435,8 +447,8 @@ class _Walk:
         # The tag of a component that the site made is a name as well.
         if "-" in tag:
             names = f"{names} {tag}"
-        # Of several words it says what this one box is about: `id="function.set-share-name"`.
-        if identity and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE:
+        # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
+        if identity and "." not in identity:
             names = f"{names} {identity}"
         if not names:
             return
@@ -444,7 +456,7 @@ class _Walk:
         around, links, sidebar = _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
         if around:
             self._layout.named_around.add(number)
-        if links:
+        if links and (len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE or not _LINKS_NAMES.search(_CAMEL.sub("-", identity))):
             self._layout.named_links.add(number)
         if sidebar:
             self._layout.sidebars.add(number)

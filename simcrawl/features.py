@@ -47,7 +47,14 @@ _UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
 _WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _SIMPLE = 0x10000
-_SIMPLE_RANGES = (range(0x01, 0x180), range(0x2010, 0x2060), range(0x2190, 0x2C00), range(0x3000, 0x3100), range(0x4E00, 0xA000), range(0xFF01, 0xFF61))
+_SIMPLE_RANGES = (
+    range(0x01, 0x180),
+    range(0x2010, 0x2060),
+    range(0x2190, 0x2C00),
+    range(0x3000, 0x3100),
+    range(0x4E00, 0xA000),
+    range(0xFF01, 0xFF61),
+)
 # Beyond stand no letters.
 _TABLED = 0x40000
 _SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)

@@ -1,6 +1,7 @@
 """What a page is called: the words of its first heading and of its title, in a few bytes, and whether two pages are called differently.
 
-A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in the title and heading alone.
+A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
+alone.
 Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 """
 
@@ -54,7 +55,8 @@ def _words(text: str, prose: Cut, *, own: bool) -> NDArray[np.uint64]:
     words = list(dict.fromkeys(found))[:_MOST_WORDS]
     hashes = hash_units(words, seed=prose.seed)
     speaks = (prose.hashes == hashes[:, None]).sum(axis=1) > [own * found.count(word) for word in words]
-    return (hashes >> np.uint64(48)) & ~_TELLS | speaks.astype(np.uint64)
+    values: NDArray[np.uint64] = (hashes >> np.uint64(48)) & ~_TELLS | speaks.astype(np.uint64)
+    return values
 
 
 def differ(a: bytes, b: bytes) -> bool:
@@ -68,5 +70,7 @@ def differ(a: bytes, b: bytes) -> bool:
     (title_a, facts_a, *own_a), (title_b, facts_b, *own_b) = (np.frombuffer(words, ">u2").tolist() for words in (a, b))
     if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b:
         return False
-    only = [word for words, others in ((own_a, own_b), (own_b, own_a)) for word in words if word | _SPEAKS not in {o | _SPEAKS for o in others}]
+    only = [
+        word for words, others in ((own_a, own_b), (own_b, own_a)) for word in words if word | _SPEAKS not in {o | _SPEAKS for o in others}
+    ]
     return any(word & _SPEAKS for word in only) or bool(only and (facts_a ^ facts_b) & ~_SPEAKS)

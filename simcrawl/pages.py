@@ -299,7 +299,9 @@ class _Work:
         share = content_share(len(prose.hashes), self.recipe) if source is prose else 0.0
         fingerprint = fingerprint_both(source, content, self.recipe.features, share=share, bits=self.recipe.bits)
         if fingerprint is None or number < self.recipe.min_features:
-            return Abstention(reason=Reason.SHORT if number or units(extract.whole) else Reason.EMPTY, **known)
+            # Equal shells say nothing of what they will show.
+            has_text = not extract.is_shell and (len(tags) or units(extract.whole))
+            return Abstention(reason=Reason.SHORT if has_text else Reason.EMPTY, **known)
         if monotonic() > self.deadline:
             return Abstention(reason=Reason.TOO_SLOW, **known)
         return PageFingerprint(
@@ -356,6 +358,8 @@ _SHARES = {"prose": 2, "links": 8, "around": 8}
 _BESIDE = 8
 # A line of fewer units counts as so many: a price is one.
 _LEAST_OF_A_FACT = 4
+# With fewer units than that in its scripts and its head a shell says nothing of what it will show.
+_LEAST_OF_A_SHELL = 10
 # So many successive units of a line are looked for in the visible text, and so much of it has to be there.
 _RUN, _SHOWN_SHARE = 3, 0.75
 # With so many times the least units of prose the fingerprint is of prose alone.
@@ -373,11 +377,15 @@ def content_share(units: int, recipe: Recipe) -> float:
 
 def _with_head(extract: Extract) -> Extract:
     """Return a page that a program draws with what its head says of it; and as content what was not drawn."""
-    # With a word more, so that two titles of two words differ by more than a fact.
-    head = [f"the title is {extract.title}", *(f"this page is about {text}" for text in extract.meta)]
+    # With words before it, so that two titles of two words differ by more than a fact.
+    titles = [f"the title is {extract.title}"] if extract.title else []
+    head = [*titles, *(f"this page is about {text}" for text in extract.meta if text)]
     parts = extract.parts
     unseen = parts.unseen + [Block(line, 0, 0) for line in head]
-    content, prose = (parts.content + unseen, parts.prose + unseen) if extract.is_shell else (parts.content, parts.prose)
+    content, prose = parts.content, parts.prose
+    if extract.is_shell:
+        # Of a page that says nothing yet the rest is what all pages of its site show.
+        content, prose = ([], []) if len(units(join(unseen))) < _LEAST_OF_A_SHELL else (content + unseen, prose + unseen)
     lines = "\n".join((extract.unseen, *head))
     return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
 

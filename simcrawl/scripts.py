@@ -35,9 +35,11 @@ _NO_KEY = re.compile(
 _OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
 _BRACKET = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[][{}]', re.DOTALL)
 _NESTED = re.compile(r'[\[{:,]\s?"')
-_STATE = re.compile(r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]")
+_STATE = re.compile(
+    r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]"
+)
 _DATA_TYPE = re.compile(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
-_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(.))', re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
 _MARKUP = re.compile(r"<[^<>]{0,2000}>")
 # Text of a few words, or of a few wide characters.
@@ -52,7 +54,10 @@ _MACHINE = re.compile(
     r"|\s*(?:function\b|\(function|!function|var |const |let |import |@|[.#]?[\w-]+\s*\{)|Mozilla/"
 )
 # An identifier: digits among letters, or long.
-_TOKEN = re.compile(r"\s*(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_+/=.-]{16,}\s*|\s*[0-9a-fA-F-]{16,}\s*|\s*\S{60,}\s*|\s*(?:true|false|null|undefined)\s*", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"\s*(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_+/=.-]{16,}\s*|\s*[0-9a-fA-F-]{16,}\s*|\s*\S{60,}\s*|\s*(?:true|false|null|undefined)\s*",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|[\n|]+")
 _DEEPEST = 3
 _LONGEST_KEY = 60
