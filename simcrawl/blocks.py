@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simcrawl.scripts import is_data, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
@@ -153,7 +153,8 @@ NO_PARTS = Parts([], [], [], [], [], [])
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
-    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, and what is embedded. `title`, `meta`: from the page's head. `mounts`: the elements that
+    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, and what is embedded.
+    `title`, `meta`: from the page's head. `mounts`: the elements that
     a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
@@ -389,32 +390,18 @@ class _Walk:
     def _note(self, element: HtmlElement, tag: str) -> None:
         """Keep what an element says by its attributes, or in what is no text."""
         if tag == "script":
-            if element.text:
-                data = is_data(element.get("type") or "", element.get("id") or "")
-                for text in texts(element.text, data=data):
-                    self._add(self._layout.unseen, text, 0)
+            for text in texts(element.text or "", data=is_data(element.get("type") or "", element.get("id") or "")):
+                self._add(self._layout.unseen, text, 0)
         elif tag == "title":
-            if not self._title and self._silent:
-                self._title = " ".join((element.text or "").split())
+            self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
         elif tag == "meta":
             if (element.get("name") or element.get("property") or "").lower() in _META:
                 self._layout.meta.append(element.get("content") or "")
         elif tag in _SHOWN:
-            if tag != "input" or (element.get("type") or "").lower() in _TYPED:
-                for name in _SHOWN[tag]:
-                    text = element.get(name)
-                    # Less than that is the name of an icon.
-                    if (
-                        text
-                        and (tag != "img" or not self._open[-1][1])
-                        and (tag != "img" or len(text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(text)) >= _CAPTION)
-                    ):
-                        self._add(self._layout.shown, text, self._open[-1][0])
-        elif element.get("width") not in _INVISIBLE:
-            target = element.get(_TARGETS[tag]) or ""
-            if target and not _ADVERTISING.search(target[:_LONGEST_VALUE]):
-                # With the words before it: what is embedded weighs more than one more word does.
-                self._add(self._layout.shown, f"embedded {tag} to show here: {target}", self._open[-1][0])
+            for text in _shown(element, tag, in_link=self._open[-1][1]):
+                self._add(self._layout.shown, text, self._open[-1][0])
+        elif text := _embedded(element, tag):
+            self._add(self._layout.shown, text, self._open[-1][0])
 
     @staticmethod
     def _add(blocks: list[Block], text: str, element: int) -> None:
@@ -474,6 +461,25 @@ class _Walk:
         if self._unseen_pieces:
             self._add(self._layout.unseen, "".join(self._unseen_pieces), self._open[-1][0])
             self._unseen_pieces = []
+
+
+def _shown(element: HtmlElement, tag: str, *, in_link: bool) -> Iterator[str]:
+    """Yield the attributes of a picture or a field that are shown. A picture in a link belongs to the page that this leads to."""
+    if (tag == "img" and in_link) or (tag == "input" and (element.get("type") or "").lower() not in _TYPED):
+        return
+    for text in filter(None, map(element.get, _SHOWN[tag])):
+        # Less than that is the name of an icon.
+        if tag != "img" or Block(text, 0, 0).width >= _CAPTION:
+            yield text
+
+
+def _embedded(element: HtmlElement, tag: str) -> str:
+    """Return what an element shows of another address; "" for advertisements, and for what nobody sees."""
+    target = element.get(_TARGETS[tag]) or ""
+    if not target or element.get("width") in _INVISIBLE or _ADVERTISING.search(target[:_LONGEST_VALUE]):
+        return ""
+    # With the words before it: what is embedded weighs more than one more word does.
+    return f"embedded {tag} to show here: {target}"
 
 
 def _spelled(text: str) -> str:

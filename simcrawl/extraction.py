@@ -36,8 +36,8 @@ class Extract:
 
     `parts` are those of `simcrawl.blocks`; of a user's extractor, all of its text is prose. `links`: the distinct addresses that its links
     lead to, sorted, without fragments. `outlinks`: how many distinct http(s) pages these are. `tags`: the
-    space-separated tag path of every element, in document order. `depth`: how many elements stand in one another at most. `unseen`: all text
-    that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.blocks.Layout`.
+    space-separated tag path of every element, in document order. `depth`: how many elements stand in one another at most. `unseen`: all
+    text that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.blocks.Layout`.
     """
 
     main: str

@@ -38,7 +38,7 @@ _KANA = "\u3040-\u30ff\u31f0-\u31ff"
 # Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: written without spaces, or with spaces between phrases only, or (Korean) with
 # particles glued to the words.
 _OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af"
-# Arrows, signs of mathematics, boxes, chess pieces, dingbats, braille, hexagrams, notes, tiles, cards and emoji: a text may consist of them.
+# Arrows, mathematics, boxes, chess pieces, dingbats, braille, hexagrams, notes, tiles, cards and emoji: a text may consist of them.
 _SYMBOLS = "\u2190-\u2bff\u4dc0-\u4dff\U0001d100-\U0001d1ff\U0001f000-\U0001faff"
 _UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.

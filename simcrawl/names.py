@@ -8,21 +8,20 @@ Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simcrawl.features import units
-from simcrawl.hashing import hash_units
+from simcrawl.features import Cut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simcrawl.features import Cut
-
 # Of two bytes a word.
 _MOST_WORDS = 16
 _LONGEST = 400
+_FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
 _NUMBERING = re.compile(
     r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?(?:\d+(?:[.-]\d+)*|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
@@ -38,10 +37,13 @@ def of(heading: str, facts: str, title: str, prose: Cut) -> bytes:
 
     The lowest bit says that the page speaks of it.
     """
-    called = _words(_NUMBERING.sub("", title[:_LONGEST]), prose, own=False)
-    words = _words(_NUMBERING.sub("", heading[:_LONGEST]), prose, own=True)
-    whole = (_all(called), _all(_words(facts[:_LONGEST], prose, own=True)))
-    return np.concatenate((np.array(whole, np.uint64), words)).astype(">u2").tobytes()
+    # One cut for all three; a word in front of each, for a line without one is none.
+    texts = [_NUMBERING.sub("", heading[:_LONGEST]), facts[:_LONGEST], _NUMBERING.sub("", title[:_LONGEST])]
+    cut = Cut("\n".join(f"{_FIRST} {' '.join(text.split())}" for text in texts), seed=prose.seed)
+    ends = cut.lengths().cumsum()
+    own, below, called = (cut.hashes[start + 1 : end][:_MOST_WORDS] for start, end in pairwise([0, *ends]))
+    whole = (_all(_words(called, prose, own=False)), _all(_words(below, prose, own=True)))
+    return np.concatenate((np.array(whole, np.uint64), _words(own, prose, own=True))).astype(">u2").tobytes()
 
 
 def _all(words: NDArray[np.uint64]) -> int:
@@ -49,13 +51,13 @@ def _all(words: NDArray[np.uint64]) -> int:
     return int(np.bitwise_xor.reduce(words & ~_TELLS, initial=0) | np.bitwise_or.reduce(words & _TELLS, initial=0))
 
 
-def _words(text: str, prose: Cut, *, own: bool) -> NDArray[np.uint64]:
-    """Return the distinct words of a text; `own`: the text is of the prose."""
-    found = units(text)
-    words = list(dict.fromkeys(found))[:_MOST_WORDS]
-    hashes = hash_units(words, seed=prose.seed)
-    speaks = (prose.hashes == hashes[:, None]).sum(axis=1) > [own * found.count(word) for word in words]
-    values: NDArray[np.uint64] = (hashes >> np.uint64(48)) & ~_TELLS | speaks.astype(np.uint64)
+def _words(hashes: NDArray[np.uint64], prose: Cut, *, own: bool) -> NDArray[np.uint64]:
+    """Return two bytes for each distinct word of a text; `own`: the text is of the prose."""
+    if not len(hashes):
+        return hashes
+    words, counts = np.unique(hashes, return_counts=True)
+    speaks = (prose.hashes == words[:, None]).sum(axis=1) > own * counts
+    values: NDArray[np.uint64] = (words >> np.uint64(48)) & ~_TELLS | speaks.astype(np.uint64)
     return values
 
 

@@ -290,8 +290,7 @@ class _Work:
 
     def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
         tags = extract.tags.split()
-        if extract.is_drawn:
-            extract = _with_head(extract)
+        extract = with_head(extract)
         prose, content, source = self.cuts(extract)
         number = len(tags) or len(content.hashes)
         known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
@@ -343,14 +342,10 @@ class _Work:
             return {}
         cuts = {name: prose if name == "prose" else self.cut(join(getattr(parts, name))) for name in _SHARES}
         made = {name: _part(weighted_lines(cut), max(1, registers // _SHARES[name])) for name, cut in cuts.items()}
+        size = max(1, registers // _BESIDE)
         if extract.tags:
-            return made | {"beside": _part(NO_HASHES, max(1, registers // _BESIDE))}
-        beside = [facts(self.cut(join(parts.beside)))]
-        if parts.unseen:
-            shown = () if extract.is_shell else (content.hashes, cuts["around"].hashes)
-            beside.append(facts(self.cut(join(parts.unseen)), shown))
-        made["beside"] = _part(np.unique(np.concatenate(beside)), max(1, registers // _BESIDE))
-        return made | {"names": names.of(parts.heading, parts.facts, extract.title, prose)}
+            return made | {"beside": _part(NO_HASHES, size)}
+        return made | {"beside": _part(beside(extract, content, cuts["around"]), size), "names": named(extract, prose)}
 
 
 # What share of a sketch's registers each of them has.
@@ -375,8 +370,10 @@ def content_share(units: int, recipe: Recipe) -> float:
     return min(1.0, max(0.0, (most - units) / (most - recipe.min_features))) if most else 0.0
 
 
-def _with_head(extract: Extract) -> Extract:
-    """Return a page that a program draws with what its head says of it; and as content what was not drawn."""
+def with_head(extract: Extract) -> Extract:
+    """Return a page that a program draws with what its head says of it, and, where nothing is drawn yet, with that as its content."""
+    if not extract.is_drawn:
+        return extract
     # With words before it, so that two titles of two words differ by more than a fact.
     titles = [f"the title is {extract.title}"] if extract.title else []
     head = [*titles, *(f"this page is about {text}" for text in extract.meta if text)]
@@ -388,6 +385,21 @@ def _with_head(extract: Extract) -> Extract:
         content, prose = ([], []) if len(units(join(unseen))) < _LEAST_OF_A_SHELL else (content + unseen, prose + unseen)
     lines = "\n".join((extract.unseen, *head))
     return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
+
+
+def named(extract: Extract, prose: Cut) -> bytes:
+    """Return what a page is called, see `simcrawl.names`."""
+    return names.of(extract.parts.heading, extract.parts.facts, extract.title, prose)
+
+
+def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:
+    """Return the weighted lines of what stands beside the content and may be content all the same, text that is not shown among it."""
+    parts, seed = extract.parts, content.seed
+    visible = facts(Cut(join(parts.beside), seed=seed)) if parts.beside else NO_HASHES
+    if not parts.unseen:
+        return visible
+    shown = () if extract.is_shell else (content.hashes, around.hashes)
+    return np.concatenate((visible, facts(Cut(join(parts.unseen), seed=seed), shown)))
 
 
 def _all_text(extract: Extract) -> str:

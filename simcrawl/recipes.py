@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DROP_OUTLINKS = 0.0
 IDENTICAL_TEXT = 1.0
 FOLLOW_OUTLINKS = 2.0
-"""Outlink thresholds on a scale of similarity: every similarity reaches 0, only identical text 1, none 2. Above 0 links must be equal, too."""
+"""Outlink thresholds: every similarity reaches 0, only identical text 1, none 2. Above 0 links must lead to the same addresses, too."""
 
 Source = Literal["prose", "main"]
 EXTRACTOR = "simcrawl.extraction.main_text"
