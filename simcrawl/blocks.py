@@ -133,7 +133,7 @@ class Parts(NamedTuple):
 
     `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what the
     page holds besides its blocks.
-    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it.
+    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside.
     """
 
     content: list[Block]
@@ -144,6 +144,7 @@ class Parts(NamedTuple):
     unseen: list[Block]
     heading: str = ""
     facts: str = ""
+    outer_heading: str = ""
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -219,7 +220,8 @@ class Layout:
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         heading, facts = self._called(parts.prose)
-        return parts._replace(heading=heading, facts=facts)
+        outside = (block.text for block in parts.beside if self.headings.get(block.element) == "h1")
+        return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""))
 
     def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
         """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""

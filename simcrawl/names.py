@@ -29,21 +29,27 @@ _NUMBERING = re.compile(
     re.IGNORECASE,
 )
 _SPEAKS = 1
+# Between the words of the inner and the outer heading.
+_END = 0
 _TELLS = np.uint64(_SPEAKS)
 
 
-def of(heading: str, facts: str, title: str, prose: Cut) -> bytes:
-    """Return what a page is called: two bytes for its title, two for the facts under its heading, then two for each word of the heading.
+def of(headings: tuple[str, str], facts: str, title: str, prose: Cut) -> bytes:
+    """Return what a page is called: two bytes for its title, two for the facts under its heading, then two for each word of its headings.
+
+    `headings`: that of the prose, and one that stands outside.
 
     The lowest bit says that the page speaks of it.
     """
-    # One cut for all three; a word in front of each, for a line without one is none.
-    texts = [_NUMBERING.sub("", heading[:_LONGEST]), facts[:_LONGEST], _NUMBERING.sub("", title[:_LONGEST])]
+    # One cut for all; a word in front of each, for a line without one is none.
+    inner, outer, full = (_NUMBERING.sub("", text[:_LONGEST]) for text in (*headings, title))
+    texts = [inner, outer, facts[:_LONGEST], full]
     cut = Cut("\n".join(f"{_FIRST} {' '.join(text.split())}" for text in texts), seed=prose.seed)
     ends = cut.lengths().cumsum()
-    own, below, called = (cut.hashes[start + 1 : end][:_MOST_WORDS] for start, end in pairwise([0, *ends]))
-    whole = (_all(_words(called, prose, own=False)), _all(_words(below, prose, own=True)))
-    return np.concatenate((np.array(whole, np.uint64), _words(own, prose, own=True))).astype(">u2").tobytes()
+    own, above, below, called = (cut.hashes[start + 1 : end][:_MOST_WORDS] for start, end in pairwise([0, *ends]))
+    whole = (_all(_words(called, prose)), _all(below))
+    words = _words(own, prose, own=True), np.array([_END], np.uint64), _words(np.setdiff1d(above, own), prose)
+    return np.concatenate((np.array(whole, np.uint64), *words)).astype(">u2").tobytes()
 
 
 def _all(words: NDArray[np.uint64]) -> int:
@@ -51,28 +57,49 @@ def _all(words: NDArray[np.uint64]) -> int:
     return int(np.bitwise_xor.reduce(words & ~_TELLS, initial=0) | np.bitwise_or.reduce(words & _TELLS, initial=0))
 
 
-def _words(hashes: NDArray[np.uint64], prose: Cut, *, own: bool) -> NDArray[np.uint64]:
+def _words(hashes: NDArray[np.uint64], prose: Cut, *, own: bool = False) -> NDArray[np.uint64]:
     """Return two bytes for each distinct word of a text; `own`: the text is of the prose."""
     if not len(hashes):
         return hashes
     words, counts = np.unique(hashes, return_counts=True)
     speaks = (prose.hashes == words[:, None]).sum(axis=1) > own * counts
-    values: NDArray[np.uint64] = (words >> np.uint64(48)) & ~_TELLS | speaks.astype(np.uint64)
-    return values
+    values = (words >> np.uint64(48)) & ~_TELLS
+    values[values == _END] = ~_TELLS & np.uint64(0xFFFF)
+    spoken: NDArray[np.uint64] = values | speaks.astype(np.uint64)
+    return spoken
 
 
 def differ(a: bytes, b: bytes) -> bool:
     """Return whether two pages are called differently, and it matters.
 
-    It does where one of them speaks of what it is called, or says other things under its heading. Pages of one title are called the same,
+    It does where one of them speaks of what its heading is called, or says other things under it. Pages of one title are called the same,
     where the title is not only the site's.
     """
     if not a or not b:
         return False
-    (title_a, facts_a, *own_a), (title_b, facts_b, *own_b) = (np.frombuffer(words, ">u2").tolist() for words in (a, b))
+    (title_a, facts_a, *words_a), (title_b, facts_b, *words_b) = _read(a), _read(b)
+    own_a, own_b = words_a[: words_a.index(_END)], words_b[: words_b.index(_END)]
     if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b:
         return False
-    only = [
-        word for words, others in ((own_a, own_b), (own_b, own_a)) for word in words if word | _SPEAKS not in {o | _SPEAKS for o in others}
-    ]
+    only = _only(own_a, own_b)
     return any(word & _SPEAKS for word in only) or bool(only and (facts_a ^ facts_b) & ~_SPEAKS)
+
+
+def differ_outside(a: bytes, b: bytes) -> bool:
+    """Return whether the headings that stand outside the contents of two pages name them differently."""
+    if not a or not b:
+        return False
+    words_a, words_b = (_read(names)[2:] for names in (a, b))
+    outer_a, outer_b = words_a[words_a.index(_END) + 1 :], words_b[words_b.index(_END) + 1 :]
+    return bool(outer_a and outer_b) and any(word & _SPEAKS for word in _only(outer_a, outer_b))
+
+
+def _read(names: bytes) -> list[int]:
+    words: list[int] = np.frombuffer(names, ">u2").tolist()
+    return words
+
+
+def _only(a: list[int], b: list[int]) -> list[int]:
+    """Return the words that only one of two pages has."""
+    left, right = ({word | _SPEAKS for word in words} for words in (a, b))
+    return [word for word in a + b if word | _SPEAKS not in left & right]

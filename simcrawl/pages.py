@@ -389,7 +389,7 @@ def with_head(extract: Extract) -> Extract:
 
 def named(extract: Extract, prose: Cut) -> bytes:
     """Return what a page is called, see `simcrawl.names`."""
-    return names.of(extract.parts.heading, extract.parts.facts, extract.title, prose)
+    return names.of((extract.parts.heading, extract.parts.outer_heading), extract.parts.facts, extract.title, prose)
 
 
 def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:

@@ -210,6 +210,8 @@ class Rule:
         change, so a link that does is content. And prose may differ by a fraction only of what differs outside it.
         """
         pages = (a, b)
+        if names.differ_outside(a.names, b.names):
+            return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
             return 0
