@@ -89,7 +89,9 @@ def differ_outside(a: bytes, b: bytes) -> bool:
     """Return whether the headings that stand outside the contents of two pages name them differently."""
     if not a or not b:
         return False
-    words_a, words_b = (_read(names)[2:] for names in (a, b))
+    (title_a, _, *words_a), (title_b, _, *words_b) = _read(a), _read(b)
+    if title_a == title_b and title_a & _SPEAKS:
+        return False
     outer_a, outer_b = words_a[words_a.index(_END) + 1 :], words_b[words_b.index(_END) + 1 :]
     return bool(outer_a and outer_b) and any(word & _SPEAKS for word in _only(outer_a, outer_b))
 
