@@ -53,7 +53,8 @@ _TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "
 _TYPED = frozenset({"", "text", "button", "submit", "reset", "url", "number", "email", "tel", "search", "image"})
 # Where client-side programs put what they draw.
 _MOUNTS = frozenset({
-    "root", "app", "__next", "__nuxt", "___gatsby", "react-root", "main-app", "app-root", "svelte", "ember-app", "q-app", "react-app", "vue-app"
+    "root", "app", "__next", "__nuxt", "___gatsby", "react-root", "main-app", "app-root", "svelte", "ember-app", "q-app",
+    "react-app", "vue-app"
 })
 _META = frozenset({"description", "og:title", "og:description", "twitter:title", "twitter:description"})
 # fmt: on
@@ -131,8 +132,8 @@ class Block:
 class Parts(NamedTuple):
     """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them.
 
-    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what the
-    page holds besides its blocks.
+    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what
+    the page holds besides its blocks.
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside.
     """
 
@@ -154,7 +155,7 @@ NO_PARTS = Parts([], [], [], [], [], [])
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
-    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, and what is embedded.
+    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `title`, `meta`: from the page's head. `mounts`: the elements that
     a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """

@@ -50,7 +50,8 @@ _READ = re.compile(
 _SHORT = re.compile(r"\w")
 # Times as programs write them, addresses, code.
 _MACHINE = re.compile(
-    r"\s*(?:[a-z][a-z0-9+.-]*:|//|/|\.|#)\S*\s*$|\d{4}-\d\d-\d\dT|[A-Z][a-z]{2},? \d{1,2} [A-Z][a-z]{2} \d{4}|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d? [\d:]{8}"
+    r"\s*(?:[a-z][a-z0-9+.-]*:|//|/|\.|#)\S*\s*$|\d{4}-\d\d-\d\dT|[A-Z][a-z]{2},? \d{1,2} [A-Z][a-z]{2} \d{4}"
+    r"|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d? [\d:]{8}"
     r"|\s*(?:function\b|\(function|!function|var |const |let |import |@|[.#]?[\w-]+\s*\{)|Mozilla/"
 )
 # An identifier: digits among letters, or long.

