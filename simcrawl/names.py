@@ -28,6 +28,7 @@ _NUMBERING = re.compile(
     r"(?:[.:)]|\s)\s*(?=\S)|^\s*\u7b2c?\s*[\d\u4e00-\u5341.]+\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7]\s*",
     re.IGNORECASE,
 )
+_VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading.
 _END = 0
@@ -43,7 +44,7 @@ def of(headings: tuple[str, str], facts: str, title: str, prose: Cut) -> bytes:
     """
     # One cut for all; a word in front of each, for a line without one is none.
     inner, outer, full = (_NUMBERING.sub("", text[:_LONGEST]) for text in (*headings, title))
-    texts = [inner, outer, facts[:_LONGEST], full]
+    texts = [inner, outer, facts[:_LONGEST], _VERSION.sub(" ", full)]
     cut = Cut("\n".join(f"{_FIRST} {' '.join(text.split())}" for text in texts), seed=prose.seed)
     ends = cut.lengths().cumsum()
     own, above, below, called = (cut.hashes[start + 1 : end][:_MOST_WORDS] for start, end in pairwise([0, *ends]))
