@@ -11,35 +11,64 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from simcrawl.scripts import is_data, texts
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
 # fmt: off
-_UNSEEN = frozenset({
-    "script", "style", "noscript", "template", "head", "svg", "iframe", "object", "canvas", "select", "option", "button",
-    "textarea", "audio", "video"
-})
+# Nobody sees what is in these, or only instead of something else. What can be read in those of `_HIDDEN` counts as unseen text.
+_SKIPPED = frozenset({"style", "canvas", "head", "script", "object", "iframe", "audio", "video"})
+_HIDDEN = frozenset({"noscript", "template", "svg", "select", "datalist"})
 _BREAKS = frozenset({
     "p", "div", "li", "td", "th", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "br", "dt", "dd", "section", "article", "table",
     "ul", "ol", "dl", "blockquote", "hr", "main", "header", "footer", "nav", "aside", "form", "figure", "figcaption", "address",
     "body", "html", "caption", "thead", "tbody", "tfoot", "fieldset", "legend", "center", "details", "summary", "dir", "menu",
-    "label"
+    "label", "button", "textarea", "template"
 })
+_UNSEEN_BREAKS = _BREAKS | {"option", "optgroup", "text", "title", "desc", "noscript", "svg", "select"}
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _DATA = frozenset({"td", "th", "pre"})
-_AROUND = frozenset({"nav", "footer", "aside", "form", "label"})
+_AROUND = frozenset({"nav", "footer", "aside"})
+# As a name that boxes of content have as well, see `_LINKS_NAMES`.
+_ASKING = frozenset({"form", "label"})
 _AROUND_ROLES = frozenset({
     "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
 })
+# A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
+_BOXES = frozenset({
+    "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
+    "fieldset", "dialog"
+})
+_LEAVES_OUT = frozenset({"footer"})
+_LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
+# The attributes that people read, and those that lead to what is shown in place.
+_SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
+_TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src"}
+_TYPED = frozenset({"", "text", "button", "submit", "reset", "url", "number", "email", "tel", "search", "image"})
+# Where client-side programs put what they draw.
+_MOUNTS = frozenset({
+    "root", "app", "__next", "__nuxt", "___gatsby", "react-root", "main-app", "app-root", "svelte", "ember-app", "q-app",
+    "react-app", "vue-app"
+})
+_META = frozenset({"description", "og:title", "og:description", "twitter:title", "twitter:description"})
 # fmt: on
+_START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
+# Names of surroundings, whatever is in them ...
 _AROUND_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:nav(?:bar|header|footer|igation|s)?|menu|bread-?crumbs?|foot(?:er)?|masthead|banner|ad(?:vert\w*|s)?|sponsor\w*|promo\w*"
-    r"|related\w*|relbar|share\w*|sharing|social\w*|comments?|disqus\w*|widgets?|cookies?|popup|newsletter|subscri\w*|pagination|pager|copyright"
-    r"|recommend\w*|trending|popular|sphinxsidebar)(?:$|[\s_-])",
+    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
+    rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
+    rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
+    re.IGNORECASE,
+)
+# ... and names that boxes of content have as well: such a box is furniture where most of it is links.
+_LINKS_NAMES = re.compile(
+    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
 )
 # Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.)
@@ -61,6 +90,24 @@ _LONGEST_NAMES = 256
 _CONTAINER_SHARE = 0.9
 # What a character of a short block, of a block of links, and of a block in furniture weighs when the container is looked for.
 _SHORT_WEIGHT, _LINK_WEIGHT, _FURNITURE_WEIGHT = 0.3, 0.05, 0.1
+# Text of which less than this is words says what it says in signs.
+_SIGNS_SHARE = 0.4
+_LEAST_SIGNS = 4
+_HAS_WORD = re.compile(r"\w\w\w")
+_SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
+_LONGEST_VALUE = 2_000
+_CAPTION = 20
+_REMARKS = 0.1
+_MOST_FACTS = 6
+_ADVERTISING = re.compile(
+    r"captcha|doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
+    r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
+    re.IGNORECASE,
+)
+_NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_TARGETS})
+_WORDS = re.compile(r"[\W_]+")
+_WORDS_OF_A_TITLE = 3
+_INVISIBLE = frozenset({"0", "1", "0px", "1px"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,50 +130,126 @@ class Block:
 
 
 class Parts(NamedTuple):
-    """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them."""
+    """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them.
+
+    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what
+    the page holds besides its blocks.
+    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside.
+    """
 
     content: list[Block]
     prose: list[Block]
     links: list[Block]
     around: list[Block]
+    beside: list[Block]
+    unseen: list[Block]
+    heading: str = ""
+    facts: str = ""
+    outer_heading: str = ""
 
 
-NO_PARTS = Parts([], [], [], [])
+NO_PARTS = Parts([], [], [], [], [], [])
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
-    `depth`: how many elements stand in one another at most, unseen ones too.
+    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
+    `title`, `meta`: from the page's head. `mounts`: the elements that
+    a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
+    unseen: list[Block] = field(default_factory=list)
+    shown: list[Block] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
     named_around: set[int] = field(default_factory=set)
-    headings: set[int] = field(default_factory=set)
+    named_links: set[int] = field(default_factory=set)
+    headings: dict[int, str] = field(default_factory=dict)
     data: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
+    buttons: set[int] = field(default_factory=set)
+    left_out: set[int] = field(default_factory=set)
+    title: str = ""
+    meta: list[str] = field(default_factory=list)
+    mounts: set[int] = field(default_factory=set)
     depth: int = 0
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a client-side program draws the page, or a part of it."""
+        return bool(self.mounts)
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether it has drawn nothing yet."""
+        below = self._below(self.mounts) if self.mounts else []
+        return bool(below) and not any(below[block.element] for block in self.blocks)
 
     def parts(self) -> Parts:
         """Return the blocks inside the page's container, what each of them is, and what stands around them."""
         sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
-        boxed = self._furniture(self.named_around, sizes)
-        furniture = self._furniture(self.named_around | self.sidebars, sizes) if self.sidebars else boxed
+        boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
+        doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
+        furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
         widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
         inside = self._below({self._container(furniture, widths, links)})
-        parts = Parts([], [], [], [])
+        if self.left_out:
+            inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
+        parts = Parts([], [], [], [], [], [])
+        remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            named = boxed if width >= _PARAGRAPH else furniture
-            if not own or named[block.element] or (width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)):
-                parts.around.append(block)
-            else:
+            is_furniture = (furniture if width < _PARAGRAPH else doubtful if remarks else boxed)[block.element]
+            is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
+            if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
-        return parts
+                continue
+            parts.around.append(block)
+            if not (
+                boxed[block.element]
+                or block.element in self.buttons
+                or is_dateline
+                or is_links
+                or (remarks and own and width >= _PARAGRAPH)
+            ):
+                parts.beside.append(block)
+        # What scripts bring with them stands nowhere.
+        parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
+        parts.unseen.extend(block for block in self.shown if not boxed[block.element])
+        heading, facts = self._called(parts.prose)
+        outside = (block.text for block in parts.beside if self.headings.get(block.element) == "h1")
+        return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""))
+
+    def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
+        """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
+        if not self.named_links:
+            return False
+        sums = [0, 0]
+        for block, width, is_links in zip(self.blocks, widths, links, strict=True):
+            if width >= _PARAGRAPH and inside[block.element] and not is_links and not boxed[block.element]:
+                sums[doubtful[block.element]] += width
+        return sums[True] < _REMARKS * sums[False]
+
+    def _called(self, prose: list[Block]) -> tuple[str, str]:
+        """Return the first of the highest headings, and the lines between it and the next paragraph."""
+        places = [place for place, block in enumerate(prose) if block.element in self.headings]
+        if not places:
+            return "", ""
+        first = min(places, key=lambda place: self.headings[prose[place].element])
+        lines = prose[first + 1 : first + 1 + _MOST_FACTS]
+        return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
+
+    def _mostly_links(self, sizes: list[float]) -> set[int]:
+        """Return the elements that count as furniture by their name, since at least half of them is links."""
+        if not self.named_links:
+            return set()
+        links = self._sums((block.element, block.link_characters) for block in self.blocks)
+        # A fifth of a text is spaces.
+        return {element for element in self.named_links if links[element] and 5 * links[element] >= 2 * sizes[element]}
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
@@ -201,16 +324,21 @@ class _Walk:
         self._layout = Layout()
         # (number, in a link, breaks lines) of the open elements.
         self._open = [(0, False, False)]
-        self._unseen = self._depth = 0
+        # How deep in unseen elements, and at which of these depths one began that says nothing.
+        self._unseen = self._silent = self._depth = 0
         self._pieces: list[str] = []
+        self._unseen_pieces: list[str] = []
         self._link_characters = 0
+        self._title = ""
 
     def enter(self, element: HtmlElement) -> None:
-        tag, (parent, in_link, _) = element.tag, self._open[-1]
-        if self._unseen or tag in _UNSEEN:
-            self._unseen += 1
-            self._deepen()
+        tag = element.tag
+        if tag in _NOTED:
+            self._note(element, tag)
+        if self._unseen or tag in _SKIPPED or (tag in _HIDDEN and element.get("shadowrootmode") is None):
+            self._enter_unseen(element, tag)
             return
+        parent, in_link, _ = self._open[-1]
         breaks = tag in _BREAKS
         if breaks:
             self._end_block()
@@ -221,9 +349,23 @@ class _Walk:
         self._deepen()
         self.read(element.text)
 
+    def _enter_unseen(self, element: HtmlElement, tag: object) -> None:
+        self._unseen += 1
+        self._deepen()
+        if not self._silent and tag in _SKIPPED:
+            self._silent = self._unseen
+        if not self._silent:
+            if tag in _UNSEEN_BREAKS:
+                self._end_unseen()
+            self.read(element.text)
+
     def leave(self, element: HtmlElement) -> None:
         if self._unseen:
+            if self._silent == self._unseen:
+                self._silent = 0
             self._unseen -= 1
+            if not self._unseen or element.tag in _UNSEEN_BREAKS:
+                self._end_unseen()
         else:
             if self._open[-1][2]:
                 self._end_block()
@@ -231,43 +373,129 @@ class _Walk:
         self.read(element.tail)
 
     def read(self, text: str | None) -> None:
-        if text and not self._unseen:
-            self._pieces.append(text)
-            if self._open[-1][1]:
-                self._link_characters += len("".join(text.split()))
+        if not text:
+            return
+        if self._unseen:
+            if not self._silent:
+                self._unseen_pieces.append(text)
+            return
+        self._pieces.append(text)
+        if self._open[-1][1]:
+            self._link_characters += len("".join(text.split()))
 
     def end(self) -> Layout:
         self._end_block()
-        return replace(self._layout, depth=self._depth)
+        return replace(self._layout, depth=self._depth, title=self._title)
 
     def _deepen(self) -> None:
         self._depth = max(self._depth, len(self._open) - 1 + self._unseen)
 
+    def _note(self, element: HtmlElement, tag: str) -> None:
+        """Keep what an element says by its attributes, or in what is no text."""
+        if tag == "script":
+            for text in texts(element.text or "", data=is_data(element.get("type") or "", element.get("id") or "")):
+                self._add(self._layout.unseen, text, 0)
+        elif tag == "title":
+            self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
+        elif tag == "meta":
+            if (element.get("name") or element.get("property") or "").lower() in _META:
+                self._layout.meta.append(element.get("content") or "")
+        elif tag in _SHOWN:
+            for text in _shown(element, tag, in_link=self._open[-1][1]):
+                self._add(self._layout.shown, text, self._open[-1][0])
+        elif text := _embedded(element, tag):
+            self._add(self._layout.shown, text, self._open[-1][0])
+
+    @staticmethod
+    def _add(blocks: list[Block], text: str, element: int) -> None:
+        if stripped := " ".join(text[:_LONGEST_VALUE].split()):
+            blocks.append(Block(stripped, element, 0))
+
     def _classify(self, element: HtmlElement, tag: object, number: int) -> None:
         if tag in ("html", "body"):
             return
-        names = f"{element.get('class') or ''} {element.get('id') or ''}"
-        # The cache is not to keep what a page made up.
-        around, sidebar = _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
-        if around or tag in _AROUND or element.get("role") in _AROUND_ROLES:
+        if element.get("id") in _MOUNTS:
+            self._layout.mounts.add(number)
+        role = element.get("role")
+        if tag in _AROUND or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
-        if sidebar:
-            self._layout.sidebars.add(number)
+        elif tag in _ASKING:
+            self._layout.named_links.add(number)
+        if tag in _BOXES or "-" in str(tag):
+            self._classify_by_name(element, str(tag), number)
+        if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
+            self._layout.left_out.add(number)
         if tag in _HEADINGS:
-            self._layout.headings.add(number)
+            self._layout.headings[number] = str(tag)
+        if tag == "button":
+            self._layout.buttons.add(number)
         if tag in _DATA:
             self._layout.data.add(number)
+
+    def _classify_by_name(self, element: HtmlElement, tag: str, number: int) -> None:
+        names, identity = element.get("class") or "", element.get("id") or ""
+        # The tag of a component that the site made is a name as well.
+        if "-" in tag:
+            names = f"{names} {tag}"
+        # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
+        if identity and "." not in identity:
+            names = f"{names} {identity}"
+        if not names:
+            return
+        # The cache is not to keep what a page made up.
+        around, links, sidebar = _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+        if around:
+            self._layout.named_around.add(number)
+        if links and (len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE or not _LINKS_NAMES.search(_CAMEL.sub("-", identity))):
+            self._layout.named_links.add(number)
+        if sidebar:
+            self._layout.sidebars.add(number)
 
     def _end_block(self) -> None:
         if self._pieces:
             if text := " ".join("".join(self._pieces).split()):
-                self._layout.blocks.append(Block(text, self._open[-1][0], self._link_characters))
+                element = self._open[-1][0]
+                self._layout.blocks.append(Block(text, element, self._link_characters))
+                if not _HAS_WORD.search(text) and (spelled := _spelled(text)):
+                    self._layout.unseen.append(Block(spelled, element, 0))
             self._pieces, self._link_characters = [], 0
+
+    def _end_unseen(self) -> None:
+        if self._unseen_pieces:
+            self._add(self._layout.unseen, "".join(self._unseen_pieces), self._open[-1][0])
+            self._unseen_pieces = []
+
+
+def _shown(element: HtmlElement, tag: str, *, in_link: bool) -> Iterator[str]:
+    """Yield the attributes of a picture or a field that are shown. A picture in a link belongs to the page that this leads to."""
+    if (tag == "img" and in_link) or (tag == "input" and (element.get("type") or "").lower() not in _TYPED):
+        return
+    for text in filter(None, map(element.get, _SHOWN[tag])):
+        # Less than that is the name of an icon.
+        if tag != "img" or Block(text, 0, 0).width >= _CAPTION:
+            yield text
+
+
+def _embedded(element: HtmlElement, tag: str) -> str:
+    """Return what an element shows of another address; "" for advertisements, and for what nobody sees."""
+    target = element.get(_TARGETS[tag]) or ""
+    if not target or element.get("width") in _INVISIBLE or _ADVERTISING.search(target[:_LONGEST_VALUE]):
+        return ""
+    # With the words before it: what is embedded weighs more than one more word does.
+    return f"embedded {tag} to show here: {target}"
+
+
+def _spelled(text: str) -> str:
+    """Return the names of the signs in a text that consists of them, such as Morse code: they are no units."""
+    signs = _SIGN.findall(text)
+    if len(signs) < max(_LEAST_SIGNS, _SIGNS_SHARE * len(text.replace(" ", ""))):
+        return ""
+    return " ".join(f"{ord(sign):x}x" if _SIGN.match(sign) else sign for sign in text[:_LONGEST_VALUE])
 
 
 # The pages of a site share their names.
 @lru_cache(maxsize=4096)
-def _kinds(names: str) -> tuple[bool, bool]:
-    """Return whether an element with this class and id calls itself surroundings, and whether a sidebar."""
+def _kinds(names: str) -> tuple[bool, bool, bool]:
+    """Return whether a box of this class and id calls itself surroundings, whether it does if it is mostly links, and whether a sidebar."""
     words = _CAMEL.sub("-", names.strip())
-    return bool(_AROUND_NAMES.search(words)), bool(_SIDEBAR.search(words))
+    return bool(_AROUND_NAMES.search(words)), bool(_LINKS_NAMES.search(words)), bool(_SIDEBAR.search(words))

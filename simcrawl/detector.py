@@ -13,7 +13,7 @@ from simcrawl.errors import SettingError
 from simcrawl.pages import (
     MAX_PAGE_BYTES,
     MAX_PAGE_SECONDS,
-    NO_DIGEST,
+    UNKNOWN,
     Abstention,
     PageFingerprint,
     Reason,
@@ -135,12 +135,12 @@ class Detector:
 
     def _under(self, known: PageFingerprint | Abstention | None, url: str) -> PageFingerprint | Abstention | None:
         """Return a page under the URL that has its body now; None where that has to be extracted."""
-        if known is None or (known.url == url and not (self._compares_links and getattr(known, "links_digest", None) == NO_DIGEST)):
+        if known is None or (known.url == url and not (self._compares_links and getattr(known, "links_digest", None) == UNKNOWN)):
             return known
         # Relative links lead elsewhere from another URL, and whether a short page has any is all that is known of it.
         if isinstance(known, Abstention) or self._compares_links:
             return None
-        return replace(known, url=url, links_digest=NO_DIGEST)
+        return replace(known, url=url, links_digest=UNKNOWN)
 
     @property
     def _compares_links(self) -> bool:

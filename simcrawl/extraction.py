@@ -34,9 +34,10 @@ if _logger.level == logging.NOTSET:
 class Extract:
     """What was taken from one page. `main`: trafilatura's text or a user's extractor's, "" where nobody asked for it.
 
-    `parts` are those of `simcrawl.blocks`; of a user's extractor, all of its text is prose. `links`: the distinct targets of links as they
-    stand in the page, without query and fragment, sorted. `outlinks`: how many distinct http(s) pages they lead to. `tags`: the
-    space-separated tag path of every element, in document order. `depth`: how many elements stand in one another at most.
+    `parts` are those of `simcrawl.blocks`; of a user's extractor, all of its text is prose. `links`: the distinct addresses that its links
+    lead to, sorted, without fragments. `outlinks`: how many distinct http(s) pages these are. `tags`: the
+    space-separated tag path of every element, in document order. `depth`: how many elements stand in one another at most. `unseen`: all
+    text that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.blocks.Layout`.
     """
 
     main: str
@@ -46,6 +47,11 @@ class Extract:
     outlinks: int = 0
     tags: str = ""
     depth: int = 0
+    unseen: str = ""
+    title: str = ""
+    meta: tuple[str, ...] = ()
+    is_drawn: bool = False
+    is_shell: bool = False
 
 
 def main_text(html: bytes | str, encoding: str | None = None) -> str:
@@ -90,24 +96,29 @@ def extract(
         text = extractor(body, used, url)
     # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
     hrefs = {href.strip() for href in tree.xpath("//a/@href | //area/@href")}
+    links = _links(hrefs, _base(tree, url))
     return Extract(
         text,
         all_prose(text) if extractor else page.parts(),
         join(page.blocks),
-        _links(hrefs, url),
-        _count_outlinks(hrefs, url),
+        links,
+        _count_outlinks(links, url),
         _tag_paths(tree) if tags else "",
         page.depth,
+        "" if extractor else join(page.unseen + page.shown),
+        page.title,
+        tuple(page.meta),
+        page.is_drawn,
+        page.is_shell,
     )
 
 
 def all_prose(text: str) -> Parts:
     """Return the parts of a text that has no page around it: every line is prose."""
     blocks = [Block(line, 0, 0) for line in text.splitlines()]
-    return Parts(blocks, blocks, [], [])
+    return Parts(blocks, blocks, [], [], [], [])
 
 
-_QUERY = re.compile("[?#]")
 # libxml2 ends there, without a word; browsers show what follows, such as the rest of a page whose header's template ends one too early.
 _EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
 
@@ -135,32 +146,37 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
         return html_to_unicode(None, body)
 
 
-def _links(hrefs: set[str], url: str) -> tuple[str, ...]:
-    # Not resolved: copies of a page in two directories have the same links as they stand. Queries carry session numbers.
-    own = _origin(url)
-    return tuple(sorted({_QUERY.split(href.removeprefix(own), maxsplit=1)[0] for href in hrefs}))
-
-
-def _origin(url: str) -> str:
+def _base(tree: HtmlElement, url: str) -> str:
+    """Return the address that a page's links are relative to."""
     try:
-        return urlsplit(url)._replace(path="", query="", fragment="").geturl()
+        return next((urljoin(url, href.strip()) for href in tree.xpath("//base/@href")[:1]), url)
     except ValueError:
-        return ""
+        return url
 
 
-def _count_outlinks(hrefs: set[str], url: str) -> int:
-    """Return the number of distinct http(s) targets of links, the page itself not counted."""
-    targets = {target for href in hrefs if (target := _target(url, href))}
-    return len(targets - {urldefrag(url).url})
+def _links(hrefs: set[str], base: str) -> tuple[str, ...]:
+    # Queries count: often they alone tell one page from another.
+    return tuple(sorted({_target(base, href) for href in hrefs}))
 
 
-def _target(url: str, href: str) -> str | None:
+def _target(base: str, href: str) -> str:
     try:
-        target = urldefrag(urljoin(url, href)).url
+        return urldefrag(urljoin(base, href)).url
+    except ValueError:
+        return href
+
+
+def _count_outlinks(links: tuple[str, ...], url: str) -> int:
+    """Return the number of http(s) targets of links, the page itself not counted."""
+    return sum(map(_leads_to_a_page, {*links} - {urldefrag(url).url}))
+
+
+def _leads_to_a_page(target: str) -> bool:
+    try:
         # A page without a URL has relative links only: they count as they stand.
-        return target if urlsplit(target).scheme in ("http", "https", "") else None
+        return urlsplit(target).scheme in ("http", "https", "")
     except ValueError:
-        return None
+        return False
 
 
 def _tag_paths(tree: HtmlElement) -> str:

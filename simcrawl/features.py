@@ -38,14 +38,23 @@ _KANA = "\u3040-\u30ff\u31f0-\u31ff"
 # Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: written without spaces, or with spaces between phrases only, or (Korean) with
 # particles glued to the words.
 _OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af"
-_UNSPACED = _HAN + _KANA + _OTHER_UNSPACED
+# Arrows, mathematics, boxes, chess pieces, dingbats, braille, hexagrams, notes, tiles, cards and emoji: a text may consist of them.
+_SYMBOLS = "\u2190-\u2bff\u4dc0-\u4dff\U0001d100-\U0001d1ff\U0001f000-\U0001faff"
+_UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
 _LONGEST_RUN = 256
 _UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
 _WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _SIMPLE = 0x10000
-_SIMPLE_RANGES = (range(0x01, 0x180), range(0x2010, 0x2060), range(0x3000, 0x3100), range(0x4E00, 0xA000), range(0xFF01, 0xFF61))
+_SIMPLE_RANGES = (
+    range(0x01, 0x180),
+    range(0x2010, 0x2060),
+    range(0x2190, 0x2C00),
+    range(0x3000, 0x3100),
+    range(0x4E00, 0xA000),
+    range(0xFF01, 0xFF61),
+)
 # Beyond stand no letters.
 _TABLED = 0x40000
 _SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
@@ -64,6 +73,7 @@ _TEXTRANK_CHARACTERS = 20_000
 _JOIN = "\x1f"
 # As many counts as are looked up at once.
 _USUAL_COUNTS = 4096
+_STEPS = 256
 NOTHING = "the text has no features: there is nothing to fingerprint"
 
 
@@ -534,6 +544,24 @@ def fingerprint_hashes(hashes: NDArray[np.uint64], features: Features, *, bits: 
     if not len(distinct):
         raise ValueError(NOTHING)
     return pack(project_rounded(_rows(distinct, check_width(bits) // 8), weights))
+
+
+def fingerprint_both(cut: Cut, other: Cut, features: Features, *, share: float, bits: int = 64) -> int | None:
+    """Return the fingerprint of a text and, by `share` from 0 to 1, another one: what it is moves with the share, without a leap.
+
+    Of plain words in up to 64 bits; for other features that of the first text.
+    """
+    if share <= 0 or not (features.are_plain_words and bits <= 64 and len(cut.hashes) and len(other.hashes)):
+        return fingerprint_cut(cut, features, bits=bits)
+    # In steps: sums of these are exact in any order.
+    part = round(share * _STEPS) / _STEPS
+    own, whole = (_sums(text.words(), features, bits) for text in (cut, other))
+    return pack((1 - part) * own + part * whole)
+
+
+def _sums(hashes: NDArray[np.uint64], features: Features, bits: int) -> NDArray[np.float64]:
+    distinct, weights = features.weigh_hashes(hashes)
+    return project_rounded(_rows(distinct, check_width(bits) // 8), weights)
 
 
 def fingerprint_cut(cut: Cut, features: Features, *, bits: int = 64) -> int | None:

@@ -10,33 +10,32 @@ import hashlib
 import math
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag
 
-from simcrawl.blocks import NO_PARTS, join
-from simcrawl.features import NOTHING, Cut, fingerprint_cut, units
+import numpy as np
+
+from simcrawl import names
+from simcrawl.blocks import NO_PARTS, Block, join
+from simcrawl.features import NOTHING, Cut, fingerprint_both, fingerprint_cut, units
 from simcrawl.hashing import hash_units
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.simhash import to_hex
 from simcrawl.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from simcrawl.blocks import Parts
     from simcrawl.extraction import Extract
 
 MAX_PAGE_BYTES = 4_000_000
 MAX_PAGE_SECONDS = 10.0
 MAX_WORKER_BYTES = 1_000_000_000
-NO_DIGEST = bytes(16)
-"""Of something that is not known: equal to nothing."""
 # Extraction takes 18 s for 500,000 <p> and 9 s for 50,000 <article>: a page with more tags than this is left alone.
 _MAX_TAGS = 100_000
 # lxml's parser is quadratic in the distinct attributes of one tag (seconds for 30,000): look at the bytes before parsing them, as HTML's
@@ -53,6 +52,10 @@ _LONG_TAG = 4_000
 # libxml2 leaves out, without a word, all that comes after an element in which it is nested as deep as this.
 _MAX_DEPTH = 255
 _OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
+
+
+UNKNOWN = bytes(16)
+"""The digest of links that nobody looked at. It equals none, not even itself."""
 
 
 class Reason(StrEnum):
@@ -91,9 +94,10 @@ class Page:
 class PageFingerprint(Page):
     """A page that can be compared: its fingerprint, and what verifies a candidate.
 
-    `text_digest` is of the whole visible text, `links_digest` of the targets of the links as they stand in the page, `units` the number of
-    words or unspaced characters of the content. `content_sketch` is of the content's shingles; `prose`, `links` and `around` are of
-    blocks, see `simcrawl.blocks`.
+    `text_digest` is of the whole visible text and of what is not shown at once, `links_digest` of the addresses that its links lead to
+    (`UNKNOWN`: nobody looked), `units` the number of words or unspaced characters of the content. `content_sketch` is of the content's
+    shingles; `prose`, `links`, `around` and `beside` are of blocks, see `simcrawl.blocks`. `names`: the words of its heading and its title,
+    see `simcrawl.names`.
     """
 
     fingerprint: int
@@ -105,6 +109,8 @@ class PageFingerprint(Page):
     prose: Part = NO_PART
     links: Part = NO_PART
     around: Part = NO_PART
+    beside: Part = NO_PART
+    names: bytes = b""
 
     @property
     def hex(self) -> str:
@@ -283,25 +289,29 @@ class _Work:
     keep_content: bool = False
 
     def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
-        parts, tags = (NO_PARTS if extract.tags else extract.parts), extract.tags.split()
+        tags = extract.tags.split()
+        extract = with_head(extract)
         prose, content, source = self.cuts(extract)
         number = len(tags) or len(content.hashes)
         known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
         known["content"] = join(extract.parts.content) if self.keep_content else None
-        fingerprint = fingerprint_cut(source, self.recipe.features, bits=self.recipe.bits)
+        share = content_share(len(prose.hashes), self.recipe) if source is prose else 0.0
+        fingerprint = fingerprint_both(source, content, self.recipe.features, share=share, bits=self.recipe.bits)
         if fingerprint is None or number < self.recipe.min_features:
-            return Abstention(reason=Reason.SHORT if number or units(extract.whole) else Reason.EMPTY, **known)
+            # Equal shells say nothing of what they will show.
+            has_text = not extract.is_shell and (len(tags) or units(extract.whole))
+            return Abstention(reason=Reason.SHORT if has_text else Reason.EMPTY, **known)
         if monotonic() > self.deadline:
             return Abstention(reason=Reason.TOO_SLOW, **known)
         return PageFingerprint(
             fingerprint=fingerprint,
             bits=self.recipe.bits,
             units=number,
-            text_digest=digest(encode(extract.whole), self.seed),
+            text_digest=digest(encode(_all_text(extract)), self.seed),
             links_digest=digest(encode("\n".join(extract.links)), self.seed),
             content_sketch=self.sketch(hash_units(tags, seed=self.seed) if tags else content.shingled()),
             **known,
-            **self._sketches(parts, prose),
+            **self._verifying(extract, prose, content),
         )
 
     def cuts(self, extract: Extract) -> tuple[Cut, Cut, Cut]:
@@ -325,18 +335,79 @@ class _Work:
     def sketch(self, shingled: NDArray[np.uint64]) -> bytes:
         return sketch(shingles(shingled, self.recipe.shingle), self.recipe.sketch_registers)
 
-    def _sketches(self, parts: Parts, prose: Cut) -> dict[str, Any]:
-        registers = self.recipe.sketch_registers
+    def _verifying(self, extract: Extract, prose: Cut, content: Cut) -> dict[str, Any]:
+        """Return what else verifies a candidate."""
+        registers, parts = self.recipe.sketch_registers, NO_PARTS if extract.tags else extract.parts
+        if not registers:
+            return {}
         cuts = {name: prose if name == "prose" else self.cut(join(getattr(parts, name))) for name in _SHARES}
-        return {name: _part(cut, max(1, registers // _SHARES[name])) for name, cut in cuts.items()} if registers else {}
+        made = {name: _part(weighted_lines(cut), max(1, registers // _SHARES[name])) for name, cut in cuts.items()}
+        size = max(1, registers // _BESIDE)
+        if extract.tags:
+            return made | {"beside": _part(NO_HASHES, size)}
+        return made | {"beside": _part(beside(extract, content, cuts["around"]), size), "names": named(extract, prose)}
 
 
 # What share of a sketch's registers each of them has.
 _SHARES = {"prose": 2, "links": 8, "around": 8}
+_BESIDE = 8
+# A line of fewer units counts as so many: a price is one.
+_LEAST_OF_A_FACT = 4
+# With fewer units than that in its scripts and its head a shell says nothing of what it will show.
+_LEAST_OF_A_SHELL = 10
+# So many successive units of a line are looked for in the visible text, and so much of it has to be there.
+_RUN, _SHOWN_SHARE = 3, 0.75
+# With so many times the least units of prose the fingerprint is of prose alone.
+_ENOUGH_PROSE = 4
+NO_HASHES = np.empty(0, np.uint64)
 
 
-def _part(cut: Cut, registers: int) -> Part:
-    hashes = weighted_lines(cut)
+def content_share(units: int, recipe: Recipe) -> float:
+    """Return by what share the features are those of all of the content, where the prose has so many units: less, the more it has."""
+    if recipe.source != "prose":
+        return 0.0
+    most = _ENOUGH_PROSE * recipe.min_features
+    return min(1.0, max(0.0, (most - units) / (most - recipe.min_features))) if most else 0.0
+
+
+def with_head(extract: Extract) -> Extract:
+    """Return a page that a program draws with what its head says of it, and, where nothing is drawn yet, with that as its content."""
+    if not extract.is_drawn:
+        return extract
+    # With words before it, so that two titles of two words differ by more than a fact.
+    titles = [f"the title is {extract.title}"] if extract.title else []
+    head = [*titles, *(f"this page is about {text}" for text in extract.meta if text)]
+    parts = extract.parts
+    unseen = parts.unseen + [Block(line, 0, 0) for line in head]
+    content, prose = parts.content, parts.prose
+    if extract.is_shell:
+        # Of a page that says nothing yet the rest is what all pages of its site show.
+        content, prose = ([], []) if len(units(join(unseen))) < _LEAST_OF_A_SHELL else (content + unseen, prose + unseen)
+    lines = "\n".join((extract.unseen, *head))
+    return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
+
+
+def named(extract: Extract, prose: Cut) -> bytes:
+    """Return what a page is called, see `simcrawl.names`."""
+    return names.of((extract.parts.heading, extract.parts.outer_heading), extract.parts.facts, extract.title, prose)
+
+
+def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:
+    """Return the weighted lines of what stands beside the content and may be content all the same, text that is not shown among it."""
+    parts, seed = extract.parts, content.seed
+    visible = facts(Cut(join(parts.beside), seed=seed)) if parts.beside else NO_HASHES
+    if not parts.unseen:
+        return visible
+    shown = () if extract.is_shell else (content.hashes, around.hashes)
+    return np.concatenate((visible, facts(Cut(join(parts.unseen), seed=seed), shown)))
+
+
+def _all_text(extract: Extract) -> str:
+    # In order: the order of alternatives may change, and their number.
+    return "\n".join((extract.whole, *sorted(set(extract.unseen.splitlines()))))
+
+
+def _part(hashes: NDArray[np.uint64], registers: int) -> Part:
     return Part(len(hashes), sketch(hashes, registers))
 
 
@@ -344,3 +415,32 @@ def weighted_lines(cut: Cut) -> NDArray[np.uint64]:
     """Return hashes of the lines of a text, as many for each distinct one as it has units."""
     lengths = cut.lengths()
     return weighted(sequences(cut.hashes, lengths), lengths)
+
+
+def facts(cut: Cut, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint64]:
+    """Return what `weighted_lines` does, with short lines weighing more, of the lines that are not shown elsewhere.
+
+    `shown`: the hashes of the parts of a text. Scripts repeat what the page shows.
+    """
+    lengths = cut.lengths()
+    lines, weights = sequences(cut.hashes, lengths), np.maximum(lengths, _LEAST_OF_A_FACT)
+    if shown and len(lengths):
+        new = ~_are_shown(cut.hashes, lengths, shown)
+        lines, weights = lines[new], weights[new]
+    return weighted(lines, weights) if len(lines) else NO_HASHES
+
+
+def _are_shown(hashes: NDArray[np.uint64], lengths: NDArray[np.intp], shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
+    """Return which lines stand in other texts, by runs of their units, or by all units of one that is no longer than a run."""
+    ends = lengths.cumsum()
+    found = np.zeros(len(lengths), np.bool_)
+    for size in range(1, _RUN + 1):
+        some = (lengths >= size if size == _RUN else lengths == size).nonzero()[0]
+        if not len(some):
+            continue
+        there = np.isin(shingles(hashes, size), np.concatenate([shingles(text, size) for text in shown]))
+        before = np.concatenate(([0], there.cumsum()))
+        last = ends[some] - size + 1
+        first = ends[some] - lengths[some]
+        found[some] = before[last] - before[first] >= _SHOWN_SHARE * (last - first)
+    return found

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 DROP_OUTLINKS = 0.0
 IDENTICAL_TEXT = 1.0
 FOLLOW_OUTLINKS = 2.0
-"""Outlink thresholds on a scale of similarity: every similarity reaches 0, only identical visible text 1, none 2."""
+"""Outlink thresholds: every similarity reaches 0, only identical text 1, none 2. Above 0 links must lead to the same addresses, too."""
 
 Source = Literal["prose", "main"]
 EXTRACTOR = "simcrawl.extraction.main_text"
 _FAST_EXTRACTOR = "simcrawl.fast_extraction.main_text"
 # Version of the hashes and sketches: recipes of users have versions of their own.
-_HASHES = 2
+_HASHES = 3
 
 
 def _threshold(default: Any) -> Any:
@@ -58,7 +58,7 @@ class Recipe:
     min_similarity: float = _threshold(0.93)
     min_prose: int = _threshold(100)
     min_around: int = _threshold(120)
-    outlinks: float = _threshold(IDENTICAL_TEXT)
+    outlinks: float = _threshold(FOLLOW_OUTLINKS)
     min_features: int = _threshold(50)
 
     def __post_init__(self) -> None:
@@ -100,11 +100,11 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("content", 2),
-        Recipe("main", 2, source="main"),
+        Recipe("content", 3),
+        Recipe("main", 3, source="main"),
         Recipe(
             "manku2007",
-            2,
+            3,
             Features(weighting="tf"),
             source="main",
             sketch_registers=0,
@@ -113,8 +113,8 @@ RECIPES = {
             outlinks=DROP_OUTLINKS,
             min_features=1,
         ),
-        Recipe("resiliparse", 1, source="main", extractor=_FAST_EXTRACTOR),
-        Recipe("layout", 2, Features(kind="tags"), max_distance=3),
+        Recipe("resiliparse", 2, source="main", extractor=_FAST_EXTRACTOR),
+        Recipe("layout", 3, Features(kind="tags"), max_distance=3),
     )
 }
 """The built-in recipes.

@@ -13,9 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
-from simcrawl.pages import Abstention, Page, PageFingerprint, Reason
+from simcrawl import names
+from simcrawl.pages import UNKNOWN, Abstention, Page, PageFingerprint, Reason
 from simcrawl.simhash import hamming_distance
-from simcrawl.sketch import differing, resemblance
+from simcrawl.sketch import differing, own_units, resemblance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,6 +35,13 @@ _MOST_CANDIDATES = 256
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
+# Of equal content, see `_same_beside`: units, and a share of the content.
+_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 10, 0.03
+_BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
+# Of an article in other surroundings: units, and a share of what differs around.
+_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
+# An outlink threshold of 1 is for identical text, which no estimate is.
+_NOT_IDENTICAL = 0.9999
 
 
 class Kind(StrEnum):
@@ -184,15 +192,19 @@ class Rule:
         template. Where much stands around an article the article decides: see `_same_article`.
         """
         distance = hamming_distance(a.fingerprint, b.fingerprint)
+        links = _same_links(a, b)
         if a.text_digest == b.text_digest:
-            return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True, identical_links=a.links_digest == b.links_digest)
+            return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True, identical_links=links)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
-        if distance > self.max_distance or self.min_similarity <= 0:
-            return Comparison(distance, similarity, is_near_duplicate=distance <= self.max_distance)
-        if similarity is None or similarity >= self.min_similarity:
-            return Comparison(distance, similarity, is_near_duplicate=similarity is not None)
+        if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
+            near = distance <= self.max_distance and self.min_similarity <= 0
+            return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
+        if names.differ(a.names, b.names):
+            return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
+        if similarity >= self.min_similarity and _same_beside(a, b):
+            return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
         prose = self._same_article(a, b)
-        return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0)
+        return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)
 
     def _same_article(self, a: PageFingerprint, b: PageFingerprint) -> float:
         """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
@@ -202,6 +214,8 @@ class Rule:
         change, so a link that does is content. And prose may differ by a fraction only of what differs outside it.
         """
         pages = (a, b)
+        if names.differ_outside(a.names, b.names):
+            return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
             return 0
@@ -211,6 +225,7 @@ class Rule:
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
+            and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * around)
         )
         return prose if same else 0
 
@@ -251,7 +266,7 @@ class Rule:
         if isinstance(page, Abstention) and page.reason is Reason.EMPTY:
             return
         for stored in view.with_body(page.body_digest):
-            yield _Copy(stored, "identical body", _IDENTICAL)
+            yield _Copy(stored, "identical body", _identical(page, stored.page))
 
     def _same_text(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         if isinstance(page, PageFingerprint):
@@ -290,12 +305,28 @@ class Rule:
         )
 
     def _drops_outlinks(self, comparison: Comparison) -> bool:
-        if self.outlinks >= 1 and comparison.identical_text:
-            # A gallery's pages, or those of a hub, can have one text and other links.
-            return self.outlinks <= 1 and comparison.identical_links
+        if self.outlinks <= 0:
+            return True
         # One article in other surroundings: that its prose agrees says nothing of its links.
-        alike = 0 if comparison.same_article else comparison.similarity or 0
-        return self.outlinks <= 0 or (self.outlinks < 1 and alike >= self.outlinks)
+        alike = 1.0 if comparison.identical_text else 0.0 if comparison.same_article else min(comparison.similarity or 0.0, _NOT_IDENTICAL)
+        return alike >= self.outlinks and comparison.identical_links
+
+
+def _same_links(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether the links of both pages are known to lead to the same addresses."""
+    return a.links_digest == b.links_digest != UNKNOWN
+
+
+def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether two pages differ by no more beside their contents than chance changes: a counter, a version, a caption.
+
+    The container may have been a long box that many pages share, with the facts around it, or in a script.
+    """
+    own_a, own_b = own_units(a.beside, b.beside)
+    content = min(a.units, b.units)
+    return min(own_a, own_b) <= max(_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT * content) and max(own_a, own_b) <= max(
+        _BESIDE_ADDED, _ADDED_TO_CONTENT * content
+    )
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:
@@ -303,7 +334,10 @@ def _is_shell(page: PageFingerprint | Abstention) -> bool:
     return isinstance(page, Abstention) and not page.outlinks
 
 
-_IDENTICAL = Comparison(0, 1.0, is_near_duplicate=True, identical_text=True, identical_links=True)
+def _identical(page: Page, other: Page) -> Comparison:
+    """Return what is to be said of two pages of the same bytes: relative links lead elsewhere from another address."""
+    links = isinstance(page, PageFingerprint) and isinstance(other, PageFingerprint) and _same_links(page, other)
+    return Comparison(0, 1.0, is_near_duplicate=True, identical_text=True, identical_links=links)
 
 
 def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:

@@ -101,3 +101,10 @@ def differing(a: Part, b: Part) -> float:
     """Return the estimated units in blocks that only one of two pages has: (1 - J) / (1 + J) of both sums."""
     j = resemblance(a.sketch, b.sketch)
     return (1 - j) / (1 + j) * (a.units + b.units)
+
+
+def own_units(a: Part, b: Part) -> tuple[float, float]:
+    """Return the estimated units in blocks that only the first, and only the second of two pages has."""
+    j = resemblance(a.sketch, b.sketch)
+    common = j / (1 + j) * (a.units + b.units)
+    return max(0.0, a.units - common), max(0.0, b.units - common)

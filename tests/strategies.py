@@ -97,7 +97,7 @@ def pages(draw: DrawFn, bits: int = 64) -> PageFingerprint | Abstention:
     )
     part = st.builds(Part, small, sketch)
     own = {"fingerprint": fingerprints(bits), "units": small, "text_digest": sixteen, "links_digest": sixteen, "content_sketch": sketch}
-    own |= {"prose": part, "links": part, "around": part}
+    own |= {"prose": part, "links": part, "around": part, "beside": part}
     common: dict[str, Any] = draw(known)
     content: dict[str, Any] = {name: draw(values) for name, values in own.items()}
     if draw(st.booleans()):

@@ -107,7 +107,7 @@ def test_a_page_of_another_seed_or_recipe_is_refused():
     detector = Detector(open_store("memory:", seed=1))
     with pytest.raises(StoreMismatchError, match=r"seed 2.*seed 1"):
         detector.admit(_page(page(english()), seed=2))
-    with pytest.raises(StoreMismatchError, match="content/2, not manku2007/2"):
+    with pytest.raises(StoreMismatchError, match="content/3, not manku2007/3"):
         detector.admit(_page(page(english()), seed=1, recipe="manku2007"))
 
 
@@ -122,7 +122,7 @@ def test_options_override_the_recipe_s_thresholds_without_changing_what_pages_me
     options: dict[str, Any] = {"max_distance": 3, "min_similarity": 0.5, "min_features": 5, "min_around": 9, "outlinks": 0.7}
     detector = Detector(open_store("memory:"), **options)
     assert detector.recipe == replace(RECIPES["content"], **options)
-    assert detector.recipe.identity == "content/2"
+    assert detector.recipe.identity == "content/3"
     assert (detector.rule.max_distance, detector.rule.min_similarity, detector.rule.outlinks) == (3, 0.5, 0.7)
     assert (detector.rule.min_around, detector.rule.min_prose) == (9, 100)
     assert isinstance(detector.page(page(english(2))), PageFingerprint)

@@ -21,11 +21,13 @@ LAYERS = [
     "simhash",
     "hashing",
     "sketch",
+    "scripts",
     "blocks",
     "permutations",
     "batch",
     "sorted_tables",
     "features",
+    "names",
     "recipes",
     "extraction",
     "fast_extraction",
@@ -144,7 +146,8 @@ def test_the_package_itself_imports_nothing_of_its_own():
 
 def test_blocks_need_the_parser_s_tree_and_nothing_else():
     names = {imported.name.partition(".")[0] for imported in _of("blocks")}
-    assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml"}
+    assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml", "simcrawl"}
+    assert {own for imported in _of("blocks") if (own := _own(imported))} == {"scripts"}
 
 
 def test_there_is_no_cycle_of_modules():

@@ -41,10 +41,12 @@ def test_a_record_gives_back_its_page(data: st.DataObject, bits: int, first: flo
 def _all_different() -> PageFingerprint:
     """Return a page whose lengths and numbers are all different: none stands where another one belongs."""
     parts: dict[str, Any] = {
-        name: Part(10 + length, bytes([length]) * length) for length, name in enumerate(("prose", "links", "around"), 1)
+        name: Part(10 + length, bytes([length]) * length) for length, name in enumerate(("prose", "links", "around", "beside"), 1)
     }
     digests: dict[str, Any] = {name: bytes([at]) * 16 for at, name in enumerate(("body_digest", "text_digest", "links_digest"), 100)}
-    return replace(page("http://a.test/"), units=9, content_sketch=b"content", text_length=7, outlinks=8, **parts, **digests)
+    return replace(
+        page("http://a.test/"), units=9, content_sketch=b"content", text_length=7, outlinks=8, names=b"called", **parts, **digests
+    )
 
 
 def test_every_part_of_a_page_has_a_place_of_its_own():
@@ -68,16 +70,24 @@ def test_a_record_is_read_by_the_document_alone():
     assert struct.unpack(">dd", found["first seen"] + found["last seen"]) == (1.0, 2.0)
     assert [found[f"{name} digest"] for name in ("body", "text", "links")] == [made.body_digest, made.text_digest, made.links_digest]
     assert (numbers["text length"], numbers["outlinks"]) == (7, 8)
-    assert [numbers[f"{name} units"] for name in ("content", "prose", "links", "around")] == [9, 11, 12, 13]
-    assert [numbers[f"{name} size"] for name in ("content", "prose", "links", "around", "callback")] == [7, 1, 2, 3, 5]
-    sketches = (made.content_sketch, made.prose.sketch, made.links.sketch, made.around.sketch)
-    assert record[place:] == b"".join(sketches) + b"parse" + b"http://a.test/"
+    assert [numbers[f"{name} units"] for name in ("content", "prose", "links", "around", "beside")] == [9, 11, 12, 13, 14]
+    assert [numbers[f"{name} size"] for name in ("content", "prose", "links", "around", "beside", "names", "callback")] == [
+        7,
+        1,
+        2,
+        3,
+        4,
+        6,
+        5,
+    ]
+    sketches = (made.content_sketch, made.prose.sketch, made.links.sketch, made.around.sketch, made.beside.sketch)
+    assert record[place:] == b"".join(sketches) + made.names + b"parse" + b"http://a.test/"
 
 
-@pytest.mark.parametrize("name", ["links_digest", "prose", "links", "around"])
+@pytest.mark.parametrize("name", ["links_digest", "names", "prose", "links", "around", "beside"])
 def test_a_record_tells_pages_apart_by_each_part(name: str):
     made = page("http://a.test/")
-    changed: dict[str, Any] = {name: b"x" * 16 if name == "links_digest" else Part(1, b"")}
+    changed: dict[str, Any] = {name: b"x" * 16 if name in ("links_digest", "names") else Part(1, b"")}
     other = replace(made, **changed)
     assert encode(StoredPage(made, 1.0, 2.0)) != encode(StoredPage(other, 1.0, 2.0))
     assert _decode(encode(StoredPage(other, 1.0, 2.0))).page == other != made

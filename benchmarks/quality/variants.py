@@ -18,8 +18,19 @@ import trafilatura
 from benchmarks.quality.sketches import REGISTERS, SKETCHERS, joined, resembling
 from simcrawl.blocks import join
 from simcrawl.extraction import decode, extract
-from simcrawl.features import Cut, Features, fingerprint_features
-from simcrawl.pages import Abstention, Page, PageFingerprint, Reason, fingerprint_page, weighted_lines
+from simcrawl.features import Cut, fingerprint_both, fingerprint_features
+from simcrawl.pages import (
+    Abstention,
+    Page,
+    PageFingerprint,
+    Reason,
+    beside,
+    content_share,
+    fingerprint_page,
+    named,
+    weighted_lines,
+    with_head,
+)
 from simcrawl.recipes import EXTRACTOR, Recipe, resolve
 from simcrawl.rule import Rule
 from simcrawl.sketch import Part, shingles
@@ -32,7 +43,7 @@ if TYPE_CHECKING:
     from simcrawl.rule import Comparison
 
 FAST = "trafilatura fast"
-CONTENT, PROSE, WHOLE = "content by blocks", "prose by blocks", "whole visible text"
+CONTENT, PROSE, WHOLE, AROUND = "content by blocks", "prose by blocks", "whole visible text", "what stands around"
 CONTENT_OR_ARTICLE = "content, or the article"
 NONE = "nothing"
 
@@ -40,7 +51,7 @@ LESS, MORE = "the less alike of main and whole text", "the more alike of main an
 _COMBINED: dict[str, Callable[..., float]] = {LESS: min, MORE: max}
 
 # Registers of a part's sketch: one for so many of the content's.
-_SHARES = {"prose": 2, "links": 8, "around": 8}
+_SHARES = {"prose": 2, "links": 8, "around": 8, "beside": 8}
 _EXTRACTORS: dict[str, Callable[[str], str | None]] = {
     "trafilatura default": lambda html: trafilatura.extract(html, include_comments=False),
     "trafilatura, favour recall": lambda html: trafilatura.extract(html, include_comments=False, favor_recall=True),
@@ -117,7 +128,9 @@ class Pages:
 
     def __init__(self, bodies: dict[str, bytes]) -> None:
         self._bodies = bodies
-        self._extract = cache(lambda key: extract(bodies[key], None, "", main=False))
+        self._extract = cache(lambda key: with_head(extract(bodies[key], None, "", main=False)))
+        self._beside = cache(lambda key: beside(self._extract(key), self._cut(key, CONTENT), self._cut(key, AROUND)))
+        self._named = cache(lambda key: named(self._extract(key), self._cut(key, PROSE)))
         self.text = cache(self._text_of)
         self.shingles = cache(self._shingles_of)
         self.fingerprint = cache(self._fingerprint_of)
@@ -141,7 +154,7 @@ class Pages:
         known: dict[str, Any] = {"recipe": self._identity(recipe), "text_length": len(self.text(key, source))}
         if isinstance(plain, Abstention):
             return replace(plain, **known)
-        content, fingerprint = len(self._cut(key, CONTENT).hashes), self.fingerprint(key, source, recipe.features, recipe.bits)
+        content, fingerprint = len(self._cut(key, CONTENT).hashes), self.fingerprint(key, source, recipe)
         if content < recipe.min_features or fingerprint is None:
             return Abstention(reason=Reason.SHORT, **{field.name: getattr(plain, field.name) for field in fields(Page)} | known)
         return replace(plain, fingerprint=fingerprint, bits=recipe.bits, units=content, **known, **self._sketches(key, variant))
@@ -155,7 +168,7 @@ class Pages:
         if variant.judged != CONTENT_OR_ARTICLE:
             return {"content_sketch": self.sketch(key, variant.judged, size, *kind)}
         parts = {name: self._part(key, name, max(1, size // share), variant.sketcher) for name, share in _SHARES.items()}
-        return {"content_sketch": self.sketch(key, CONTENT, size, *kind)} | parts
+        return {"content_sketch": self.sketch(key, CONTENT, size, *kind), "names": self._named(key)} | parts
 
     def _plain_page(self, key: str) -> PageFingerprint | Abstention:
         # Of one word or more, without sketches: what is left is a page that every recipe refuses.
@@ -168,11 +181,14 @@ class Pages:
         if text == FAST:
             return extract(self._bodies[key], None, "").main
         page = self._extract(key)
-        return page.whole if text == WHOLE else join(page.parts.content if text == CONTENT else page.parts.prose)
+        return page.whole if text == WHOLE else join({CONTENT: page.parts.content, AROUND: page.parts.around}.get(text, page.parts.prose))
 
-    def _fingerprint_of(self, key: str, text: str, features: Features, bits: int) -> int | None:
-        weighed = features.weigh(self.text(key, text))
-        return fingerprint_features(weighed, bits=bits) if any(weighed.values()) else None
+    def _fingerprint_of(self, key: str, text: str, recipe: Recipe) -> int | None:
+        if text == PROSE and (share := content_share(len(self._cut(key, PROSE).hashes), recipe)):
+            cuts = (self._cut(key, PROSE), self._cut(key, CONTENT))
+            return fingerprint_both(*cuts, recipe.features, share=share, bits=recipe.bits)
+        weighed = recipe.features.weigh(self.text(key, text))
+        return fingerprint_features(weighed, bits=recipe.bits) if any(weighed.values()) else None
 
     def _sketch_of(self, key: str, text: str, size: int, shingling: Shingling, sketcher: str) -> bytes:
         return SKETCHERS[sketcher].make(self.shingles(key, text, shingling), size)
@@ -186,4 +202,6 @@ class Pages:
         return Part(len(hashes), SKETCHERS[sketcher].make(hashes, size))
 
     def _blocks_of(self, key: str, part: str) -> NDArray[np.uint64]:
+        if part == "beside":
+            return self._beside(key)
         return np.sort(weighted_lines(Cut(join(getattr(self._extract(key).parts, part)), seed=0)))

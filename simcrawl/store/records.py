@@ -2,7 +2,8 @@
 
     crc32 of all that follows      4 bytes, big-endian
     fixed part                     see _FIXED
-    sketches                       of content, prose, links and surroundings; lengths in the fixed part
+    sketches                       of content, prose, links, surroundings and what stands beside; lengths in the fixed part
+    names                          two bytes a word, length in the fixed part
     callback                       UTF-8, length in the fixed part
     URL                            UTF-8, the rest
 
@@ -22,9 +23,10 @@ from simcrawl.rule import StoredPage
 from simcrawl.sketch import Part
 
 # reason (0: a fingerprint), first seen, last seen, fingerprint, digests of body, text and links, text length, outlinks, units of content,
-# prose, links and surroundings, bytes of their sketches, bytes of the callback
-_FIXED = struct.Struct(">B dd 16s 16s 16s 16s II IIII HHHH B")
-_PARTS = ("prose", "links", "around")
+# prose, links, surroundings and what stands beside, bytes of their sketches, of the names, and of the callback
+_FIXED = struct.Struct(">B dd 16s 16s 16s 16s II IIIII HHHHH B B")
+_PARTS = ("prose", "links", "around", "beside")
+_SKETCHES = 1 + len(_PARTS)
 _CRC = struct.Struct(">I")
 _LAST_SEEN = struct.Struct(f">{_CRC.size + 9}x d")
 # Their numbers stand in records: new ones come last.
@@ -43,11 +45,12 @@ def encode(stored: StoredPage) -> bytes:
         sizes, sketches = [page.units, *(part.units for part in parts)], [page.content_sketch, *(part.sketch for part in parts)]
     else:
         own = (_REASONS.index(page.reason), _NO_DIGEST, page.body_digest, _NO_DIGEST, _NO_DIGEST)
-        sizes, sketches = [0] * 4, [b""] * 4
+        sizes, sketches = [0] * _SKETCHES, [b""] * _SKETCHES
+    names = page.names if isinstance(page, PageFingerprint) else b""
     counts = (min(page.text_length, _MOST), min(page.outlinks, _MOST))
     callback = _callback(stored.callback)
-    fixed = _FIXED.pack(own[0], stored.first_seen, stored.last_seen, *own[1:], *counts, *sizes, *map(len, sketches), len(callback))
-    rest = fixed + b"".join(sketches) + callback + page.url.encode("utf-8", "surrogatepass")
+    fixed = _FIXED.pack(own[0], stored.first_seen, stored.last_seen, *own[1:], *counts, *sizes, *map(len, (*sketches, names, callback)))
+    rest = fixed + b"".join(sketches) + names + callback + page.url.encode("utf-8", "surrogatepass")
     return _CRC.pack(zlib.crc32(rest)) + rest
 
 
@@ -79,15 +82,15 @@ def last_seen(record: bytes | memoryview) -> float:
 
 
 def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
-    reason, first, last, fingerprint, body, text, links, length, outlinks, *counts, called = _FIXED.unpack_from(data, _CRC.size)
-    sizes, lengths = counts[:4], counts[4:]
+    reason, first, last, fingerprint, body, text, links, length, outlinks, *counts = _FIXED.unpack_from(data, _CRC.size)
+    sizes, lengths = counts[:_SKETCHES], counts[_SKETCHES:]
     start = _CRC.size + _FIXED.size
-    *sketches, callback, url = (data[a:b] for a, b in pairwise([*accumulate([start, *lengths, called]), len(data)]))
+    *sketches, names, callback, url = (data[a:b] for a, b in pairwise([*accumulate([start, *lengths]), len(data)]))
     common |= {"body_digest": body, "text_length": length, "outlinks": outlinks, "url": url.decode("utf-8", "surrogatepass")}
     where = callback.decode("utf-8", "replace")
     if why := _REASONS[reason]:
         return StoredPage(Abstention(reason=why, **common), first, last, callback=where)
-    prose, linked, around = (Part(*part) for part in zip(sizes[1:], sketches[1:], strict=True))
+    prose, linked, around, beside = (Part(*part) for part in zip(sizes[1:], sketches[1:], strict=True))
     page = PageFingerprint(
         fingerprint=int.from_bytes(fingerprint, "big"),
         bits=bits,
@@ -98,6 +101,8 @@ def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
         prose=prose,
         links=linked,
         around=around,
+        beside=beside,
+        names=names,
         **common,
     )
     return StoredPage(page, first, last, callback=where)

@@ -1,0 +1,135 @@
+"""What a page's scripts bring with them as data: the text that a client-side program will show.
+
+JSON in scripts of that type (JSON-LD, `__NEXT_DATA__` and the like), streamed parts (`self.__next_f.push`) and state that a script assigns.
+Nothing is run or parsed as a language: string literals are found, in one pass, and of their values those are taken that people read. A
+value of several words is; a short one only under a key that speaks of content. So tokens, digests, identifiers, dates, addresses and
+class names, which change at every request or with every build, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A literal, possessively, so that no script takes more than one pass; then, of a key, its value where that is a number.
+_LITERAL = re.compile(
+    r'(?:"((?:[^"\\\n]++|\\.)*+)"|(?<![\w$])([A-Za-z_$][\w$]*+)(?=\s*+:))(?:(\s*+:)(?:\s*+(-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+', re.DOTALL
+)
+_KEY = re.compile(
+    r"(?:.*[a-z_:-])?(?:name|title|headline|heading|label|caption|text|body|content|description|summary|excerpt|price|amount|sku|isbn|gtin\d*"
+    r"|quantity|question|answer|message|subject|value|brand|author|location|address|street\w*|city|phone|email)",
+    re.IGNORECASE | re.DOTALL,
+)
+# Of looks, addresses and what is counted, hashed or drawn anew.
+_NO_KEY = re.compile(
+    r"(?:.*[a-z_:-])?(?:class(?:names?)?|style|css|d|src(?:set)?|sizes|href|url|uri|path(?:name)?|slug|id|rel|media|type|integrity|nonce|token|hash|digest"
+    r"|build\w*|version|locale|timestamp|date\w*|time|(?:created|updated|modified|published)\w*|views?|session\w*|csrf\w*|useragent|query|variables)",
+    re.IGNORECASE | re.DOTALL,
+)
+# Lists of other pages, which may be drawn anew, and dictionaries of a program's own words.
+_OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
+_BRACKET = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[][{}]', re.DOTALL)
+_NESTED = re.compile(r'[\[{:,]\s?"')
+_STATE = re.compile(
+    r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]"
+)
+_DATA_TYPE = re.compile(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_CONTROL = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
+_MARKUP = re.compile(r"<[^<>]{0,2000}>")
+# Text of a few words, or of a few wide characters.
+_READ = re.compile(
+    r"(?<!\w)[^\W\d_]\w*+[^\w\s]{0,3}\s{1,3}[^\w\s]{0,3}\w++[^\w\s]{0,3}\s{1,3}[^\w\s]{0,3}\w|[\u2e80-\ud7ff\uf900-\uffdc]{2}.{0,40}[\u2e80-\ud7ff\uf900-\uffdc]{3}",
+    re.DOTALL,
+)
+_SHORT = re.compile(r"\w")
+# Times as programs write them, addresses, code.
+_MACHINE = re.compile(
+    r"\s*(?:[a-z][a-z0-9+.-]*:|//|/|\.|#)\S*\s*$|\d{4}-\d\d-\d\dT|[A-Z][a-z]{2},? \d{1,2} [A-Z][a-z]{2} \d{4}"
+    r"|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d? [\d:]{8}"
+    r"|\s*(?:function\b|\(function|!function|var |const |let |import |@|[.#]?[\w-]+\s*\{)|Mozilla/"
+)
+# An identifier: digits among letters, or long.
+_TOKEN = re.compile(
+    r"\s*(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_+/=.-]{16,}\s*|\s*[0-9a-fA-F-]{16,}\s*|\s*\S{60,}\s*|\s*(?:true|false|null|undefined)\s*",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|[\n|]+")
+_DEEPEST = 3
+_LONGEST_KEY = 60
+_LONGEST_SCRIPT = 2_000_000
+_MOST_TEXTS = 5_000
+
+
+def is_data(kind: str, identity: str) -> bool:
+    """Return whether a script's type, or its id, says that it is JSON."""
+    return bool(_DATA_TYPE.match(kind)) or identity == "__NEXT_DATA__"
+
+
+def texts(script: str, *, data: bool) -> list[str]:
+    """Return what people would read of a script's data, a sentence each, in order.
+
+    `data`: the script is JSON; otherwise it is a program, looked at only where it assigns data.
+    """
+    script = script[:_LONGEST_SCRIPT]
+    if not data and not _STATE.search(script):
+        return []
+    return list(islice(_texts(script, _DEEPEST), _MOST_TEXTS))
+
+
+def _texts(source: str, depth: int) -> Iterator[str]:
+    key, end = "", 0
+    while found := _LITERAL.search(source, end):
+        end = found.end()
+        literal, name, colon, number = found.groups()
+        if colon:
+            key = name or literal
+            if _OF_OTHERS.match(key):
+                end = _after(source, end)
+            elif number and _speaks_of_content(key):
+                yield number
+        elif literal and len(literal) > 1:
+            yield from _of_value(literal, key, depth)
+
+
+def _after(source: str, start: int) -> int:
+    """Return where the list or object ends that begins here; the same place where none does."""
+    depth = 0
+    for found in _BRACKET.finditer(source, start):
+        if not depth and source[start : found.start()].strip():
+            return start
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth <= 0:
+            return found.end()
+    return len(source)
+
+
+def _of_value(literal: str, key: str, depth: int) -> Iterator[str]:
+    text = _ESCAPE.sub(_unescaped, literal) if "\\" in literal else literal
+    if len(key) <= _LONGEST_KEY and _NO_KEY.fullmatch(key):
+        return
+    if depth and _NESTED.search(text):
+        yield from _texts(text, depth - 1)
+        return
+    if "<" in text or "&" in text:
+        text = unescape(_MARKUP.sub("\n", text))
+    if _MACHINE.match(text) or _TOKEN.fullmatch(text):
+        return
+    if _READ.search(text) or (_speaks_of_content(key) and _SHORT.search(text)):
+        for sentence in _SENTENCE.split(text):
+            if stripped := " ".join(sentence.split()):
+                yield stripped
+
+
+def _speaks_of_content(key: str) -> bool:
+    return len(key) <= _LONGEST_KEY and bool(_KEY.fullmatch(key))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, character = found.groups()
+    return chr(int(code, 16)) if code else _CONTROL.get(character, character)
