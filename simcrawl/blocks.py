@@ -473,7 +473,8 @@ def _shown(element: HtmlElement, tag: str, *, in_link: bool) -> Iterator[str]:
     for text in filter(None, map(element.get, _SHOWN[tag])):
         # Less than that is the name of an icon.
         if tag != "img" or Block(text, 0, 0).width >= _CAPTION:
-            yield text
+            # As of what is embedded.
+            yield f"a picture shows here: {text}" if tag == "img" else text
 
 
 def _embedded(element: HtmlElement, tag: str) -> str:
@@ -482,7 +483,7 @@ def _embedded(element: HtmlElement, tag: str) -> str:
     if not target or element.get("width") in _INVISIBLE or _ADVERTISING.search(target[:_LONGEST_VALUE]):
         return ""
     # With the words before it: what is embedded weighs more than one more word does.
-    return f"embedded {tag} to show here: {target}"
+    return f"embedded {tag} to show here, in the place of words of the page's own: {target}"
 
 
 def _spelled(text: str) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # What stopped these pages may not stop them another time.
 _OF_THE_MOMENT = {Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.EXTRACTION_FAILED}
+_SHORT = {Reason.EMPTY, Reason.SHORT}
 # Some two kilobytes each.
 _MOST_RECENT = 200
 
@@ -138,9 +139,9 @@ class Detector:
         if known is None or (known.url == url and not (self._compares_links and getattr(known, "links_digest", None) == UNKNOWN)):
             return known
         # Relative links lead elsewhere from another URL, and whether a short page has any is all that is known of it.
-        if isinstance(known, Abstention) or self._compares_links:
+        if self._compares_links or getattr(known, "reason", None) in _SHORT:
             return None
-        return replace(known, url=url, links_digest=UNKNOWN)
+        return replace(known, url=url) if isinstance(known, Abstention) else replace(known, url=url, links_digest=UNKNOWN)
 
     @property
     def _compares_links(self) -> bool:

@@ -8,6 +8,7 @@ Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 from __future__ import annotations
 
 import re
+from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -70,20 +71,34 @@ def _words(hashes: NDArray[np.uint64], prose: Cut, *, own: bool = False) -> NDAr
     return spoken
 
 
-def differ(a: bytes, b: bytes) -> bool:
+class Naming(Enum):
+    """What two pages are called, compared."""
+
+    SAME = "same"
+    """Or it does not matter."""
+    LONGER = "longer"
+    """The one as the other, with words more: the contents of a book, and of its reference."""
+    OTHER = "other"
+
+
+def compare(a: bytes, b: bytes) -> Naming:
     """Return whether two pages are called differently, and it matters.
 
     It does where one of them speaks of what its heading is called, or says other things under it. Pages of one title are called the same,
     where the title is not only the site's.
     """
     if not a or not b:
-        return False
+        return Naming.SAME
     (title_a, facts_a, *words_a), (title_b, facts_b, *words_b) = _read(a), _read(b)
     own_a, own_b = words_a[: words_a.index(_END)], words_b[: words_b.index(_END)]
     if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b:
-        return False
+        return Naming.SAME
     only = _only(own_a, own_b)
-    return any(word & _SPEAKS for word in only) or bool(only and (facts_a ^ facts_b) & ~_SPEAKS)
+    if only and facts_a and facts_b and (facts_a ^ facts_b) & ~_SPEAKS:
+        return Naming.OTHER
+    if not any(word & _SPEAKS for word in only):
+        return Naming.LONGER if only and (facts_a ^ facts_b) & ~_SPEAKS else Naming.SAME
+    return Naming.LONGER if len({*only} & {*own_a}) in (0, len(only)) else Naming.OTHER
 
 
 def differ_outside(a: bytes, b: bytes) -> bool:
@@ -94,7 +109,9 @@ def differ_outside(a: bytes, b: bytes) -> bool:
     if title_a == title_b and title_a & _SPEAKS:
         return False
     outer_a, outer_b = words_a[words_a.index(_END) + 1 :], words_b[words_b.index(_END) + 1 :]
-    return bool(outer_a and outer_b) and any(word & _SPEAKS for word in _only(outer_a, outer_b))
+    only = _only(outer_a, outer_b)
+    exchanged = 0 < len({*only} & {*outer_a}) < len(only)
+    return bool(outer_a and outer_b) and (exchanged or any(word & _SPEAKS for word in only))
 
 
 def _read(names: bytes) -> list[int]:

@@ -352,7 +352,7 @@ class _Work:
 _SHARES = {"prose": 2, "links": 8, "around": 8}
 _BESIDE = 8
 # A line of fewer units counts as so many: a price is one.
-_LEAST_OF_A_FACT = 4
+_LEAST_OF_A_FACT = 5
 # With fewer units than that in its scripts and its head a shell says nothing of what it will show.
 _LEAST_OF_A_SHELL = 10
 # So many successive units of a line are looked for in the visible text, and so much of it has to be there.

@@ -40,6 +40,8 @@ _BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 10, 0.03
 _BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
+# Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
+_DOUBTFUL_NAME = 0.7
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -199,7 +201,9 @@ class Rule:
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
             return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
-        if names.differ(a.names, b.names):
+        naming = names.compare(a.names, b.names)
+        doubtful = naming is names.Naming.LONGER or names.differ_outside(a.names, b.names)
+        if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * (1 - self.min_similarity)):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
         if similarity >= self.min_similarity and _same_beside(a, b):
             return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)

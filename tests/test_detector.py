@@ -10,7 +10,7 @@ import simcrawl
 from simcrawl.detector import Detector, compare
 from simcrawl.errors import SettingError, StoreMismatchError
 from simcrawl.features import Features
-from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
+from simcrawl.pages import UNKNOWN, Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import RECIPES, Recipe
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import open_store
@@ -42,7 +42,8 @@ def test_a_body_that_is_known_is_not_extracted_again():
     detector.admit(first)
     again = detector.page(page(english()).encode(), url="http://x/b#part")
     assert extracted == ["http://x/a"]
-    assert again == replace(first, url="http://x/b")
+    # Its links may lead elsewhere from there.
+    assert again == replace(first, url="http://x/b", links_digest=UNKNOWN)
     assert detector.admit(again).reason == "identical body"
     detector.page(page(english(), links=("/x",)), url="http://x/c")
     assert extracted == ["http://x/a", "http://x/c"]

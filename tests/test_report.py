@@ -258,7 +258,7 @@ RECORD: dict[str, Any] = {
     "reason": "finished",
     "started": MADE - 90,
     "finished": MADE,
-    "recipe": "content/2",
+    "recipe": "content/3",
     "settings": {"SIMCRAWL_ACTION": "observe", "SIMCRAWL_MAX_DISTANCE": None, "SIMCRAWL_SCOPE": "all"},
     "rule": {"max_distance": 7, "min_similarity": 0.93},
     "stats": {
