@@ -36,12 +36,14 @@ _MOST_CANDIDATES = 256
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, and a share of the content.
-_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 10, 0.03
+_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 8, 0.03
 _BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.7
+# A page of fewer units may differ by less, in proportion.
+_SHORT_PAGE = 100
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -203,9 +205,12 @@ class Rule:
             return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
         naming = names.compare(a.names, b.names)
         doubtful = naming is names.Naming.LONGER or names.differ_outside(a.names, b.names)
-        if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * (1 - self.min_similarity)):
+        may_differ = 1 - self.min_similarity
+        if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
-        if similarity >= self.min_similarity and _same_beside(a, b):
+        # Of a few lines one word may be all that tells them apart.
+        may_differ *= min(1.0, min(a.units, b.units) / _SHORT_PAGE)
+        if 1 - similarity <= may_differ and _same_beside(a, b):
             return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
         prose = self._same_article(a, b)
         return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)

@@ -43,6 +43,7 @@ def test_a_body_that_is_known_is_not_extracted_again():
     again = detector.page(page(english()).encode(), url="http://x/b#part")
     assert extracted == ["http://x/a"]
     # Its links may lead elsewhere from there.
+    assert isinstance(first, PageFingerprint)
     assert again == replace(first, url="http://x/b", links_digest=UNKNOWN)
     assert detector.admit(again).reason == "identical body"
     detector.page(page(english(), links=("/x",)), url="http://x/c")
