@@ -47,6 +47,8 @@ _BOXES = frozenset({
 })
 _LEAVES_OUT = frozenset({"footer"})
 _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
+# A header that stands in one of these is that of a part of the page, and not of the site.
+_SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
 _TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src"}
@@ -104,6 +106,8 @@ _ADVERTISING = re.compile(
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
     re.IGNORECASE,
 )
+# What a text area offers to show this page elsewhere.
+_TO_EMBED = re.compile(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
 _NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_TARGETS})
 _WORDS = re.compile(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
@@ -170,6 +174,8 @@ class Layout:
     data: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
     buttons: set[int] = field(default_factory=set)
+    text_areas: set[int] = field(default_factory=set)
+    headers: set[int] = field(default_factory=set)
     left_out: set[int] = field(default_factory=set)
     title: str = ""
     meta: list[str] = field(default_factory=list)
@@ -203,7 +209,9 @@ class Layout:
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            is_furniture = (furniture if width < _PARAGRAPH else doubtful if remarks else boxed)[block.element]
+            typed = block.element in self.text_areas
+            is_furniture = (furniture if width < _PARAGRAPH or typed else doubtful if remarks else boxed)[block.element]
+            is_furniture = is_furniture or (typed and bool(_TO_EMBED.match(block.text)))
             is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
@@ -385,6 +393,8 @@ class _Walk:
 
     def end(self) -> Layout:
         self._end_block()
+        # One with the page's own heading in it is the head of an article.
+        self._layout.named_links.update(self._layout.headers)
         return replace(self._layout, depth=self._depth, title=self._title)
 
     def _deepen(self) -> None:
@@ -427,8 +437,14 @@ class _Walk:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
             self._layout.headings[number] = str(tag)
+            if tag == "h1":
+                self._layout.headers.difference_update(above for above, *_ in self._open)
         if tag == "button":
             self._layout.buttons.add(number)
+        elif tag == "textarea":
+            self._layout.text_areas.add(number)
+        elif tag == "header" and not any(above.tag in _SECTIONING for above in element.iterancestors()):
+            self._layout.headers.add(number)
         if tag in _DATA:
             self._layout.data.add(number)
 
@@ -437,16 +453,17 @@ class _Walk:
         # The tag of a component that the site made is a name as well.
         if "-" in tag:
             names = f"{names} {tag}"
+        if names:
+            self._call(number, *_kinds_of(names))
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
         if identity and "." not in identity:
-            names = f"{names} {identity}"
-        if not names:
-            return
-        # The cache is not to keep what a page made up.
-        around, links, sidebar = _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+            around, links, sidebar = _kinds_of(identity)
+            self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar)
+
+    def _call(self, number: int, around: bool, links: bool, sidebar: bool) -> None:  # noqa: FBT001 - as `_kinds` has them
         if around:
             self._layout.named_around.add(number)
-        if links and (len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE or not _LINKS_NAMES.search(_CAMEL.sub("-", identity))):
+        if links:
             self._layout.named_links.add(number)
         if sidebar:
             self._layout.sidebars.add(number)
@@ -491,6 +508,11 @@ def _spelled(text: str) -> str:
     if len(signs) < max(_LEAST_SIGNS, _SIGNS_SHARE * len(text.replace(" ", ""))):
         return ""
     return " ".join(f"{ord(sign):x}x" if _SIGN.match(sign) else sign for sign in text[:_LONGEST_VALUE])
+
+
+def _kinds_of(names: str) -> tuple[bool, bool, bool]:
+    # The cache is not to keep what a page made up.
+    return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
 
 
 # The pages of a site share their names.
