@@ -160,7 +160,7 @@ class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
-    `title`, `meta`: from the page's head. `mounts`: the elements that
+    `headers`: of the site, without the page's own heading. `title`, `meta`: from the page's head. `mounts`: the elements that
     a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
@@ -329,7 +329,12 @@ class _Walk:
     """Collects a layout while the tree is walked."""
 
     def __init__(self) -> None:
-        self._layout = Layout()
+        layout = self._layout = Layout()
+        self._by_tag: dict[object, set[int]] = {
+            "button": layout.buttons,
+            "textarea": layout.text_areas,
+            **dict.fromkeys(_DATA, layout.data),
+        }
         # (number, in a link, breaks lines) of the open elements.
         self._open = [(0, False, False)]
         # How deep in unseen elements, and at which of these depths one began that says nothing.
@@ -393,7 +398,6 @@ class _Walk:
 
     def end(self) -> Layout:
         self._end_block()
-        # One with the page's own heading in it is the head of an article.
         self._layout.named_links.update(self._layout.headers)
         return replace(self._layout, depth=self._depth, title=self._title)
 
@@ -436,17 +440,17 @@ class _Walk:
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
-            self._layout.headings[number] = str(tag)
-            if tag == "h1":
-                self._layout.headers.difference_update(above for above, *_ in self._open)
-        if tag == "button":
-            self._layout.buttons.add(number)
-        elif tag == "textarea":
-            self._layout.text_areas.add(number)
-        elif tag == "header" and not any(above.tag in _SECTIONING for above in element.iterancestors()):
+            self._enter_heading(str(tag), number)
+        if tag in self._by_tag:
+            self._by_tag[tag].add(number)
+        elif tag == "header" and _is_of_the_site(element):
             self._layout.headers.add(number)
-        if tag in _DATA:
-            self._layout.data.add(number)
+
+    def _enter_heading(self, tag: str, number: int) -> None:
+        self._layout.headings[number] = tag
+        if tag == "h1":
+            # What is the head of an article is not the site's.
+            self._layout.headers.difference_update(above for above, *_ in self._open)
 
     def _classify_by_name(self, element: HtmlElement, tag: str, number: int) -> None:
         names, identity = element.get("class") or "", element.get("id") or ""
@@ -460,7 +464,7 @@ class _Walk:
             around, links, sidebar = _kinds_of(identity)
             self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar)
 
-    def _call(self, number: int, around: bool, links: bool, sidebar: bool) -> None:  # noqa: FBT001 - as `_kinds` has them
+    def _call(self, number: int, around: bool, links: bool, sidebar: bool) -> None:
         if around:
             self._layout.named_around.add(number)
         if links:
@@ -508,6 +512,11 @@ def _spelled(text: str) -> str:
     if len(signs) < max(_LEAST_SIGNS, _SIGNS_SHARE * len(text.replace(" ", ""))):
         return ""
     return " ".join(f"{ord(sign):x}x" if _SIGN.match(sign) else sign for sign in text[:_LONGEST_VALUE])
+
+
+def _is_of_the_site(header: HtmlElement) -> bool:
+    """Return whether a header stands in no part of a page: what role it has by HTML's own rules ("banner")."""
+    return not any(above.tag in _SECTIONING for above in header.iterancestors())
 
 
 def _kinds_of(names: str) -> tuple[bool, bool, bool]:
