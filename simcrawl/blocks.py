@@ -47,6 +47,8 @@ _BOXES = frozenset({
 })
 _LEAVES_OUT = frozenset({"footer"})
 _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
+# A header that stands in one of these is that of a part of the page, and not of the site.
+_SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
 _TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src"}
@@ -104,6 +106,8 @@ _ADVERTISING = re.compile(
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
     re.IGNORECASE,
 )
+# What a text area offers to show this page elsewhere.
+_TO_EMBED = re.compile(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
 _NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_TARGETS})
 _WORDS = re.compile(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
@@ -156,7 +160,7 @@ class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
-    `title`, `meta`: from the page's head. `mounts`: the elements that
+    `headers`: of the site, without the page's own heading. `title`, `meta`: from the page's head. `mounts`: the elements that
     a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
@@ -170,6 +174,8 @@ class Layout:
     data: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
     buttons: set[int] = field(default_factory=set)
+    text_areas: set[int] = field(default_factory=set)
+    headers: set[int] = field(default_factory=set)
     left_out: set[int] = field(default_factory=set)
     title: str = ""
     meta: list[str] = field(default_factory=list)
@@ -203,7 +209,9 @@ class Layout:
             own = inside[block.element]
             if own:
                 parts.content.append(block)
-            is_furniture = (furniture if width < _PARAGRAPH else doubtful if remarks else boxed)[block.element]
+            typed = block.element in self.text_areas
+            is_furniture = (furniture if width < _PARAGRAPH or typed else doubtful if remarks else boxed)[block.element]
+            is_furniture = is_furniture or (typed and bool(_TO_EMBED.match(block.text)))
             is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
@@ -321,7 +329,12 @@ class _Walk:
     """Collects a layout while the tree is walked."""
 
     def __init__(self) -> None:
-        self._layout = Layout()
+        layout = self._layout = Layout()
+        self._by_tag: dict[object, set[int]] = {
+            "button": layout.buttons,
+            "textarea": layout.text_areas,
+            **dict.fromkeys(_DATA, layout.data),
+        }
         # (number, in a link, breaks lines) of the open elements.
         self._open = [(0, False, False)]
         # How deep in unseen elements, and at which of these depths one began that says nothing.
@@ -385,6 +398,7 @@ class _Walk:
 
     def end(self) -> Layout:
         self._end_block()
+        self._layout.named_links.update(self._layout.headers)
         return replace(self._layout, depth=self._depth, title=self._title)
 
     def _deepen(self) -> None:
@@ -426,27 +440,34 @@ class _Walk:
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
-            self._layout.headings[number] = str(tag)
-        if tag == "button":
-            self._layout.buttons.add(number)
-        if tag in _DATA:
-            self._layout.data.add(number)
+            self._enter_heading(str(tag), number)
+        if tag in self._by_tag:
+            self._by_tag[tag].add(number)
+        elif tag == "header" and _is_of_the_site(element):
+            self._layout.headers.add(number)
+
+    def _enter_heading(self, tag: str, number: int) -> None:
+        self._layout.headings[number] = tag
+        if tag == "h1":
+            # What is the head of an article is not the site's.
+            self._layout.headers.difference_update(above for above, *_ in self._open)
 
     def _classify_by_name(self, element: HtmlElement, tag: str, number: int) -> None:
         names, identity = element.get("class") or "", element.get("id") or ""
         # The tag of a component that the site made is a name as well.
         if "-" in tag:
             names = f"{names} {tag}"
+        if names:
+            self._call(number, *_kinds_of(names))
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
         if identity and "." not in identity:
-            names = f"{names} {identity}"
-        if not names:
-            return
-        # The cache is not to keep what a page made up.
-        around, links, sidebar = _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+            around, links, sidebar = _kinds_of(identity)
+            self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar)
+
+    def _call(self, number: int, around: bool, links: bool, sidebar: bool) -> None:
         if around:
             self._layout.named_around.add(number)
-        if links and (len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE or not _LINKS_NAMES.search(_CAMEL.sub("-", identity))):
+        if links:
             self._layout.named_links.add(number)
         if sidebar:
             self._layout.sidebars.add(number)
@@ -492,6 +513,16 @@ def _spelled(text: str) -> str:
     if len(signs) < max(_LEAST_SIGNS, _SIGNS_SHARE * len(text.replace(" ", ""))):
         return ""
     return " ".join(f"{ord(sign):x}x" if _SIGN.match(sign) else sign for sign in text[:_LONGEST_VALUE])
+
+
+def _is_of_the_site(header: HtmlElement) -> bool:
+    """Return whether a header stands in no part of a page: what role it has by HTML's own rules ("banner")."""
+    return not any(above.tag in _SECTIONING for above in header.iterancestors())
+
+
+def _kinds_of(names: str) -> tuple[bool, bool, bool]:
+    # The cache is not to keep what a page made up.
+    return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
 
 
 # The pages of a site share their names.

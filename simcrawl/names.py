@@ -33,11 +33,12 @@ _VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading.
 _END = 0
+_LATIN, _MIXED = 1, 0
 _TELLS = np.uint64(_SPEAKS)
 
 
 def of(headings: tuple[str, str], facts: str, title: str, prose: Cut) -> bytes:
-    """Return what a page is called: two bytes for its title, two for the facts under its heading, then two for each word of its headings.
+    """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
     `headings`: that of the prose, and one that stands outside.
 
@@ -48,8 +49,9 @@ def of(headings: tuple[str, str], facts: str, title: str, prose: Cut) -> bytes:
     texts = [inner, outer, facts[:_LONGEST], _VERSION.sub(" ", full)]
     cut = Cut("\n".join(f"{_FIRST} {' '.join(text.split())}" for text in texts), seed=prose.seed)
     ends = cut.lengths().cumsum()
-    own, above, below, called = (cut.hashes[start + 1 : end][:_MOST_WORDS] for start, end in pairwise([0, *ends]))
-    whole = (_all(_words(called, prose)), _all(below))
+    lines = [cut.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
+    own, above, below, called = (line[:_MOST_WORDS] for line in lines)
+    whole = (_all(_words(called, prose)), _all(below), _below(texts[0], lines[0], prose))
     words = _words(own, prose, own=True), np.array([_END], np.uint64), _words(np.setdiff1d(above, own), prose)
     return np.concatenate((np.array(whole, np.uint64), *words)).astype(">u2").tobytes()
 
@@ -71,6 +73,23 @@ def _words(hashes: NDArray[np.uint64], prose: Cut, *, own: bool = False) -> NDAr
     return spoken
 
 
+def _below(heading: str, words: NDArray[np.uint64], prose: Cut) -> int:
+    """Return two bytes for all words of the prose but the heading's.
+
+    The lowest bit: whether the heading is in Latin letters. 0: it is in several scripts, or in none.
+    """
+    latin = {letter.isascii() for letter in heading if letter.isalpha()}
+    if len(latin) != 1:
+        return _MIXED
+    rest = ((int(prose.hashes.sum()) - int(words.sum())) >> 48) & 0xFFFF
+    return (rest & ~_LATIN) | (_LATIN if latin == {True} else 0)
+
+
+def _is_translated(a: int, b: int) -> bool:
+    """Return whether the same text stands below headings in two scripts."""
+    return a != _MIXED != b and a ^ b == _LATIN
+
+
 class Naming(Enum):
     """What two pages are called, compared."""
 
@@ -85,13 +104,13 @@ def compare(a: bytes, b: bytes) -> Naming:
     """Return whether two pages are called differently, and it matters.
 
     It does where one of them speaks of what its heading is called, or says other things under it. Pages of one title are called the same,
-    where the title is not only the site's.
+    where the title is not only the site's, and so are those of one text below headings in two scripts: one of them is a translation.
     """
     if not a or not b:
         return Naming.SAME
-    (title_a, facts_a, *words_a), (title_b, facts_b, *words_b) = _read(a), _read(b)
+    (title_a, facts_a, below_a, *words_a), (title_b, facts_b, below_b, *words_b) = _read(a), _read(b)
     own_a, own_b = words_a[: words_a.index(_END)], words_b[: words_b.index(_END)]
-    if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b:
+    if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b or _is_translated(below_a, below_b):
         return Naming.SAME
     only = _only(own_a, own_b)
     if only and facts_a and facts_b and (facts_a ^ facts_b) & ~_SPEAKS:
@@ -105,7 +124,7 @@ def differ_outside(a: bytes, b: bytes) -> bool:
     """Return whether the headings that stand outside the contents of two pages name them differently."""
     if not a or not b:
         return False
-    (title_a, _, *words_a), (title_b, _, *words_b) = _read(a), _read(b)
+    (title_a, _, _, *words_a), (title_b, _, _, *words_b) = _read(a), _read(b)
     if title_a == title_b and title_a & _SPEAKS:
         return False
     outer_a, outer_b = words_a[words_a.index(_END) + 1 :], words_b[words_b.index(_END) + 1 :]

@@ -305,6 +305,51 @@ def test_furniture_is_known_by_its_name_as_a_word_of_its_own(name: str, around: 
         assert "the lighthouse opens" in _whole(page)
 
 
+def test_an_id_of_several_words_takes_nothing_from_the_class():
+    for attributes, around in (("id='the-harbour-menu'", False), ("id='the-harbour-menu' class='menu'", True)):
+        page = f"<div>{_article(english(20))}<div {attributes}>the lighthouse opens</div></div>"
+        assert ("the lighthouse opens" not in _prose(page)) == around
+
+
+@pytest.mark.parametrize(
+    ("page", "around"),
+    [
+        ("<body><header>{said}</header><div>{article}</div>", True),
+        ("<body><div><header>{said}</header></div><div>{article}</div>", True),
+        ("<body><article><header>{said}</header>{article}</article>", False),
+        ("<body><main><header>{said}</header>{article}</main>", False),
+        # Here it has the page's own heading.
+        ("<body><div><header><h1>All of it</h1>{said}</header>{article}</div>", False),
+        ("<body><div><header><div><h1>All of it</h1></div>{said}</header>{article}</div>", False),
+    ],
+)
+def test_a_header_is_furniture_where_it_is_that_of_the_site(page: str, around: bool):
+    parts = _page(page.format(said="<p>the lighthouse opens</p>", article=_article(english(20)))).parts()
+    assert ("the lighthouse opens" in join(parts.around)) == around
+    # Where it does not consist of links it may say something all the same.
+    assert ("the lighthouse opens" in join(parts.beside)) == around
+
+
+@pytest.mark.parametrize(
+    ("box", "around"),
+    [
+        ("<form><textarea>{said}</textarea></form>", True),
+        ("<form><p>{said}</p></form>", False),
+        ("<div><textarea>{said}</textarea></div>", False),
+        ("<div><textarea>&lt;iframe src='https://www.example.org/player' title='{said}'&gt;&lt;/iframe&gt;</textarea></div>", True),
+        ("<div><textarea>&lt;!doctype html&gt;&lt;iframe src='here' title='{said}'&gt;&lt;/iframe&gt;</textarea></div>", False),
+        ("<div><p>&lt;iframe src='https://www.example.org/player' title='{said}'&gt;&lt;/iframe&gt;</p></div>", False),
+    ],
+)
+def test_what_is_to_be_sent_or_to_be_embedded_is_beside(box: str, around: bool):
+    said = "the lighthouse opens on the first of May, " * 4
+    parts = _page(f"<body><div>{_article(english(10))}{box.format(said=said)}</div>").parts()
+    assert ("the lighthouse opens" not in join(parts.prose)) == around
+    assert ("the lighthouse opens" in join(parts.around)) == around
+    assert ("the lighthouse opens" in join(parts.beside)) == around
+    assert "the lighthouse opens" in join(parts.content)
+
+
 # ---- pages without this or that
 
 
