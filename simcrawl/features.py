@@ -253,9 +253,9 @@ class Lines(NamedTuple):
 
 
 def cut_lines(texts: Sequence[str], *, seed: int) -> list[Lines]:
-    """Return the lines of several texts in one go: the passes that a `Cut` takes cost most where there is little to pass over."""
+    """Return the lines of one or more texts in one go: the passes that a `Cut` takes cost most where there is little to pass over."""
     pieces = [_data_of(*_spaced(_framed(text))) for text in texts]
-    data = np.concatenate([*pieces, np.empty(0, np.uint8)])
+    data = np.concatenate(pieces)
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.intp)
     # The last byte of the margin: so a text ends a line, too.
     data[ends - 1] = _LINE_FEED

@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A literal, possessively, so that no script takes more than one pass; then, of a key, its value where that is a number.
-_LITERAL = re.compile(
-    r'(?:"((?:[^"\\\n]++|\\.)*+)"|(?<![\w$])([A-Za-z_$][\w$]*+)(?=\s*+:))(?:(\s*+:)(?:\s*+(-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+', re.DOTALL
-)
+# Possessively, so that no script takes more than one pass: a literal, or a key's name; then, of a key, its value where that is a number.
+_STRING = r'"(?:[^"\\\n]++|\\.)*+'
+_NAME = r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]*+)(?=\s*+:)"
+_VALUE = r"(?:(?P<colon>\s*+:)(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+"
+# A string that does not end would be read again from each quote in it.
+_LITERAL = re.compile(rf'(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>))', re.DOTALL)
+_NAMED = re.compile(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)
 _KEY = re.compile(
     r"(?:.*[a-z_:-])?(?:name|title|headline|heading|label|caption|text|body|content|description|summary|excerpt|price|amount|sku|isbn|gtin\d*"
     r"|quantity|question|answer|message|subject|value|brand|author|location|address|street\w*|city|phone|email)",
@@ -34,8 +37,8 @@ _NO_KEY = re.compile(
 )
 # Lists of other pages, which may be drawn anew, and dictionaries of a program's own words.
 _OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
-_BRACKET = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[][{}]', re.DOTALL)
-_OPENING = re.compile(rf"\s*+(?:{_BRACKET.pattern})", re.DOTALL)
+_BRACKET = re.compile(rf'{_STRING}"?+|[][{{}}]', re.DOTALL)
+_OPENING = re.compile(rf'\s*+(?:{_STRING}"|[][{{}}])', re.DOTALL)
 _NESTED = re.compile(r'[\[{:,]\s?"')
 _STATE = re.compile(
     r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]"
@@ -87,10 +90,13 @@ def texts(script: str, *, data: bool) -> list[str]:
 
 
 def _texts(source: str, depth: int) -> Iterator[str]:
-    kind, end = _NO_KIND, 0
-    while found := _LITERAL.search(source, end):
+    kind, end, unclosed = _NO_KIND, 0, 0
+    while found := (_NAMED.search(source, end, unclosed) if end < unclosed else None) or _LITERAL.search(source, max(end, unclosed)):
         end = found.end()
-        literal, name, colon, number = found.groups()
+        literal, name, colon, number, opened = found.groups()
+        if opened is not None:
+            unclosed = found.end("unclosed")
+            continue
         if colon:
             kind = _kind_of(name or literal)
             if kind.is_of_others:
