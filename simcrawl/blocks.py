@@ -49,6 +49,8 @@ _LEAVES_OUT = frozenset({"footer"})
 _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
 # A header that stands in one of these is that of a part of the page, and not of the site.
 _SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
+# Of all other elements only attributes say something, see `_Walk._classify`.
+_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header"}
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
 _TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src"}
@@ -109,6 +111,7 @@ _ADVERTISING = re.compile(
 # What a text area offers to show this page elsewhere.
 _TO_EMBED = re.compile(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
 _NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_TARGETS})
+_UNSEEN = _SKIPPED | _HIDDEN
 _WORDS = re.compile(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
 _INVISIBLE = frozenset({"0", "1", "0px", "1px"})
@@ -337,6 +340,7 @@ class _Walk:
         }
         # (number, in a link, breaks lines) of the open elements.
         self._open = [(0, False, False)]
+        self._parents = self._layout.parents
         # How deep in unseen elements, and at which of these depths one began that says nothing.
         self._unseen = self._silent = self._depth = 0
         self._pieces: list[str] = []
@@ -348,19 +352,21 @@ class _Walk:
         tag = element.tag
         if tag in _NOTED:
             self._note(element, tag)
-        if self._unseen or tag in _SKIPPED or (tag in _HIDDEN and element.get("shadowrootmode") is None):
+        if self._unseen or (tag in _UNSEEN and (tag in _SKIPPED or element.get("shadowrootmode") is None)):
             self._enter_unseen(element, tag)
             return
         parent, in_link, _ = self._open[-1]
         breaks = tag in _BREAKS
-        if breaks:
+        if breaks and self._pieces:
             self._end_block()
-        number = len(self._layout.parents)
-        self._layout.parents.append(parent)
+        number = len(self._parents)
+        self._parents.append(parent)
         self._classify(element, tag, number)
         self._open.append((number, in_link or (tag == "a" and element.get("href") is not None), breaks))
-        self._deepen()
-        self.read(element.text)
+        if len(self._open) > self._depth:
+            self._deepen()
+        if text := element.text:
+            self.read(text)
 
     def _enter_unseen(self, element: HtmlElement, tag: object) -> None:
         self._unseen += 1
@@ -380,10 +386,11 @@ class _Walk:
             if not self._unseen or element.tag in _UNSEEN_BREAKS:
                 self._end_unseen()
         else:
-            if self._open[-1][2]:
+            if self._pieces and self._open[-1][2]:
                 self._end_block()
             self._open.pop()
-        self.read(element.tail)
+        if text := element.tail:
+            self.read(text)
 
     def read(self, text: str | None) -> None:
         if not text:
@@ -428,15 +435,20 @@ class _Walk:
     def _classify(self, element: HtmlElement, tag: object, number: int) -> None:
         if tag in ("html", "body"):
             return
+        role = element.get("role")
         if element.get("id") in _MOUNTS:
             self._layout.mounts.add(number)
-        role = element.get("role")
+        # Most elements are none of these.
+        if tag in _TELLING or role or "-" in str(tag):
+            self._classify_further(element, str(tag), role, number)
+
+    def _classify_further(self, element: HtmlElement, tag: str, role: str | None, number: int) -> None:
         if tag in _AROUND or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
         elif tag in _ASKING:
             self._layout.named_links.add(number)
-        if tag in _BOXES or "-" in str(tag):
-            self._classify_by_name(element, str(tag), number)
+        if tag in _BOXES or "-" in tag:
+            self._classify_by_name(element, tag, number)
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
@@ -473,13 +485,12 @@ class _Walk:
             self._layout.sidebars.add(number)
 
     def _end_block(self) -> None:
-        if self._pieces:
-            if text := " ".join("".join(self._pieces).split()):
-                element = self._open[-1][0]
-                self._layout.blocks.append(Block(text, element, self._link_characters))
-                if not _HAS_WORD.search(text) and (spelled := _spelled(text)):
-                    self._layout.unseen.append(Block(spelled, element, 0))
-            self._pieces, self._link_characters = [], 0
+        if text := " ".join("".join(self._pieces).split()):
+            element = self._open[-1][0]
+            self._layout.blocks.append(Block(text, element, self._link_characters))
+            if not _HAS_WORD.search(text) and (spelled := _spelled(text)):
+                self._layout.unseen.append(Block(spelled, element, 0))
+        self._pieces, self._link_characters = [], 0
 
     def _end_unseen(self) -> None:
         if self._unseen_pieces:

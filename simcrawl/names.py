@@ -8,16 +8,19 @@ Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 from __future__ import annotations
 
 import re
+import struct
 from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simcrawl.features import Cut
-
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
+
+    from simcrawl.features import Cut, Lines
 
 # Of two bytes a word.
 _MOST_WORDS = 16
@@ -34,43 +37,47 @@ _SPEAKS = 1
 # Between the words of the inner and the outer heading.
 _END = 0
 _LATIN, _MIXED = 1, 0
-_TELLS = np.uint64(_SPEAKS)
+_WORD, _BITS_BELOW = 0xFFFF ^ _SPEAKS, 48
 
 
-def of(headings: tuple[str, str], facts: str, title: str, prose: Cut) -> bytes:
-    """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
+def lines(headings: tuple[str, str], facts: str, title: str) -> str:
+    """Return what `of` looks at in four lines: one cut is for all of a page.
 
     `headings`: that of the prose, and one that stands outside.
-
-    The lowest bit says that the page speaks of it.
     """
-    # One cut for all; a word in front of each, for a line without one is none.
-    inner, outer, full = (_NUMBERING.sub("", text[:_LONGEST]) for text in (*headings, title))
+    inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
     texts = [inner, outer, facts[:_LONGEST], _VERSION.sub(" ", full)]
-    cut = Cut("\n".join(f"{_FIRST} {' '.join(text.split())}" for text in texts), seed=prose.seed)
-    ends = cut.lengths().cumsum()
-    lines = [cut.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
-    own, above, below, called = (line[:_MOST_WORDS] for line in lines)
-    whole = (_all(_words(called, prose)), _all(below), _below(texts[0], lines[0], prose))
-    words = _words(own, prose, own=True), np.array([_END], np.uint64), _words(np.setdiff1d(above, own), prose)
-    return np.concatenate((np.array(whole, np.uint64), *words)).astype(">u2").tobytes()
+    # A word in front of each, for a line without one is none.
+    return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
 
 
-def _all(words: NDArray[np.uint64]) -> int:
-    """Return two bytes for all words together; the lowest bit: whether the page speaks of one of them."""
-    return int(np.bitwise_xor.reduce(words & ~_TELLS, initial=0) | np.bitwise_or.reduce(words & _TELLS, initial=0))
+def _unnumbered(text: str) -> str:
+    found = _NUMBERING.match(text)
+    return text[found.end() :] if found else text
 
 
-def _words(hashes: NDArray[np.uint64], prose: Cut, *, own: bool = False) -> NDArray[np.uint64]:
-    """Return two bytes for each distinct word of a text; `own`: the text is of the prose."""
-    if not len(hashes):
-        return hashes
-    words, counts = np.unique(hashes, return_counts=True)
-    speaks = (prose.hashes == words[:, None]).sum(axis=1) > own * counts
-    values = (words >> np.uint64(48)) & ~_TELLS
-    values[values == _END] = ~_TELLS & np.uint64(0xFFFF)
-    spoken: NDArray[np.uint64] = values | speaks.astype(np.uint64)
-    return spoken
+def of(called: Cut | Lines, prose: Cut, heading: str) -> bytes:
+    """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
+
+    `called`: what `lines` gives, cut; `heading`: the prose's. The lowest bit says that the page speaks of it.
+    """
+    # Numbers, not arrays: of so few words that takes a third of the time.
+    ends = called.lengths().cumsum().tolist()
+    found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
+    own, above, facts, title = (words[:_MOST_WORDS].tolist() for words in found)
+    times = _times({*own, *above, *title}, prose)
+    words = [_word(word, speaks=times[word] > own.count(word)) for word in sorted({*own})]
+    outer = [_word(word, speaks=times[word] > 0) for word in sorted({*above} - {*own})]
+    whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
+    values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
+    return struct.pack(f">{len(values)}H", *values)
+
+
+def _times(words: set[int], prose: Cut) -> dict[int, int]:
+    """Return how often words stand in the prose."""
+    listed = list(words)
+    counts = np.count_nonzero(prose.hashes == np.array(listed, np.uint64)[:, None], axis=1)
+    return dict(zip(listed, counts.tolist(), strict=True))
 
 
 def _below(heading: str, words: NDArray[np.uint64], prose: Cut) -> int:
@@ -81,13 +88,27 @@ def _below(heading: str, words: NDArray[np.uint64], prose: Cut) -> int:
     latin = {letter.isascii() for letter in heading if letter.isalpha()}
     if len(latin) != 1:
         return _MIXED
-    rest = ((int(prose.hashes.sum()) - int(words.sum())) >> 48) & 0xFFFF
+    rest = ((int(prose.hashes.sum()) - int(words.sum())) >> _BITS_BELOW) & 0xFFFF
     return (rest & ~_LATIN) | (_LATIN if latin == {True} else 0)
 
 
 def _is_translated(a: int, b: int) -> bool:
     """Return whether the same text stands below headings in two scripts."""
     return a != _MIXED != b and a ^ b == _LATIN
+
+
+def _all(words: Iterable[int]) -> int:
+    """Return two bytes for all words together; the lowest bit: whether the page speaks of one of them."""
+    together = speaks = 0
+    for word in words:
+        together ^= word
+        speaks |= word
+    return (together & _WORD) | (speaks & _SPEAKS)
+
+
+def _word(word: int, *, speaks: bool) -> int:
+    """Return two bytes for a word."""
+    return ((word >> _BITS_BELOW) & _WORD or _WORD) | (_SPEAKS if speaks else 0)
 
 
 class Naming(Enum):

@@ -20,8 +20,8 @@ import numpy as np
 
 from simcrawl import names
 from simcrawl.blocks import NO_PARTS, Block, join
-from simcrawl.features import NOTHING, Cut, fingerprint_both, fingerprint_cut, units
-from simcrawl.hashing import hash_units
+from simcrawl.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
+from simcrawl.hashing import firsts, hash_units
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.simhash import to_hex
 from simcrawl.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
@@ -340,12 +340,15 @@ class _Work:
         registers, parts = self.recipe.sketch_registers, NO_PARTS if extract.tags else extract.parts
         if not registers:
             return {}
-        cuts = {name: prose if name == "prose" else self.cut(join(getattr(parts, name))) for name in _SHARES}
+        texts = map(join, (parts.links, parts.around, parts.beside, parts.unseen))
+        links, around, visible, unseen, called = cut_lines([*texts, _called(extract)], seed=self.seed)
+        cuts: dict[str, Cut | Lines] = {"prose": prose, "links": links, "around": around}
         made = {name: _part(weighted_lines(cut), max(1, registers // _SHARES[name])) for name, cut in cuts.items()}
         size = max(1, registers // _BESIDE)
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
-        return made | {"beside": _part(beside(extract, content, cuts["around"]), size), "names": named(extract, prose)}
+        stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
+        return made | {"beside": _part(stands, size), "names": names.of(called, prose, extract.parts.heading)}
 
 
 # What share of a sketch's registers each of them has.
@@ -389,17 +392,22 @@ def with_head(extract: Extract) -> Extract:
 
 def named(extract: Extract, prose: Cut) -> bytes:
     """Return what a page is called, see `simcrawl.names`."""
-    return names.of((extract.parts.heading, extract.parts.outer_heading), extract.parts.facts, extract.title, prose)
+    return names.of(Cut(_called(extract), seed=prose.seed), prose, extract.parts.heading)
+
+
+def _called(extract: Extract) -> str:
+    parts = extract.parts
+    return names.lines((parts.heading, parts.outer_heading), parts.facts, extract.title)
 
 
 def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:
     """Return the weighted lines of what stands beside the content and may be content all the same, text that is not shown among it."""
-    parts, seed = extract.parts, content.seed
-    visible = facts(Cut(join(parts.beside), seed=seed)) if parts.beside else NO_HASHES
-    if not parts.unseen:
-        return visible
-    shown = () if extract.is_shell else (content.hashes, around.hashes)
-    return np.concatenate((visible, facts(Cut(join(parts.unseen), seed=seed), shown)))
+    visible, unseen = cut_lines([join(extract.parts.beside), join(extract.parts.unseen)], seed=content.seed)
+    return _beside(extract, visible, unseen, (content.hashes, around.hashes))
+
+
+def _beside(extract: Extract, visible: Lines, unseen: Lines, shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    return np.concatenate((facts(visible), facts(unseen, () if extract.is_shell else shown)))
 
 
 def _all_text(extract: Extract) -> str:
@@ -411,20 +419,22 @@ def _part(hashes: NDArray[np.uint64], registers: int) -> Part:
     return Part(len(hashes), sketch(hashes, registers))
 
 
-def weighted_lines(cut: Cut) -> NDArray[np.uint64]:
+def weighted_lines(cut: Cut | Lines) -> NDArray[np.uint64]:
     """Return hashes of the lines of a text, as many for each distinct one as it has units."""
     lengths = cut.lengths()
     return weighted(sequences(cut.hashes, lengths), lengths)
 
 
-def facts(cut: Cut, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint64]:
+def facts(cut: Cut | Lines, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint64]:
     """Return what `weighted_lines` does, with short lines weighing more, of the lines that are not shown elsewhere.
 
     `shown`: the hashes of the parts of a text. Scripts repeat what the page shows.
     """
     lengths = cut.lengths()
+    if not len(lengths):
+        return NO_HASHES
     lines, weights = sequences(cut.hashes, lengths), np.maximum(lengths, _LEAST_OF_A_FACT)
-    if shown and len(lengths):
+    if shown:
         new = ~_are_shown(cut.hashes, lengths, shown)
         lines, weights = lines[new], weights[new]
     return weighted(lines, weights) if len(lines) else NO_HASHES
@@ -432,15 +442,24 @@ def facts(cut: Cut, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint
 
 def _are_shown(hashes: NDArray[np.uint64], lengths: NDArray[np.intp], shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
     """Return which lines stand in other texts, by runs of their units, or by all units of one that is no longer than a run."""
-    ends = lengths.cumsum()
+    starts = firsts(lengths)
     found = np.zeros(len(lengths), np.bool_)
     for size in range(1, _RUN + 1):
         some = (lengths >= size if size == _RUN else lengths == size).nonzero()[0]
         if not len(some):
             continue
-        there = np.isin(shingles(hashes, size), np.concatenate([shingles(text, size) for text in shown]))
-        before = np.concatenate(([0], there.cumsum()))
-        last = ends[some] - size + 1
-        first = ends[some] - lengths[some]
-        found[some] = before[last] - before[first] >= _SHOWN_SHARE * (last - first)
+        runs = lengths[some] - size + 1
+        places = (starts[some] - firsts(runs)).repeat(runs) + np.arange(runs.sum())
+        known = np.concatenate([shingles(text, size) for text in shown])
+        known.sort()
+        there = _among(shingles(hashes, size)[places], known)
+        found[some] = np.add.reduceat(there, firsts(runs), dtype=np.intp) >= _SHOWN_SHARE * runs
     return found
+
+
+def _among(values: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which values are among others, which ascend: what `np.isin` does, without sorting the values."""
+    if not len(known):
+        return np.zeros(len(values), np.bool_)
+    among: NDArray[np.bool_] = known.take(known.searchsorted(values), mode="clip") == values
+    return among

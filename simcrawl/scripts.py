@@ -9,17 +9,21 @@ class names, which change at every request or with every build, are left out.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A literal, possessively, so that no script takes more than one pass; then, of a key, its value where that is a number.
-_LITERAL = re.compile(
-    r'(?:"((?:[^"\\\n]++|\\.)*+)"|(?<![\w$])([A-Za-z_$][\w$]*+)(?=\s*+:))(?:(\s*+:)(?:\s*+(-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+', re.DOTALL
-)
+# Possessively, so that no script takes more than one pass: a literal, or a key's name; then, of a key, its value where that is a number.
+_STRING = r'"(?:[^"\\\n]++|\\.)*+'
+_NAME = r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]*+)(?=\s*+:)"
+_VALUE = r"(?:(?P<colon>\s*+:)(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+"
+# A string that does not end would be read again from each quote in it.
+_LITERAL = re.compile(rf'(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>))', re.DOTALL)
+_NAMED = re.compile(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)
 _KEY = re.compile(
     r"(?:.*[a-z_:-])?(?:name|title|headline|heading|label|caption|text|body|content|description|summary|excerpt|price|amount|sku|isbn|gtin\d*"
     r"|quantity|question|answer|message|subject|value|brand|author|location|address|street\w*|city|phone|email)",
@@ -27,13 +31,14 @@ _KEY = re.compile(
 )
 # Of looks, addresses and what is counted, hashed or drawn anew.
 _NO_KEY = re.compile(
-    r"(?:.*[a-z_:-])?(?:class(?:names?)?|style|css|d|src(?:set)?|sizes|href|url|uri|path(?:name)?|slug|id|rel|media|type|integrity|nonce|token|hash|digest"
+    r"(?:.*(?:[_:-]|(?-i:[a-z](?=[A-Z]))))?(?:class(?:names?)?|style|css|d|src(?:set)?|sizes|href|url|uri|path(?:name)?|slug|id|rel|media|type|integrity|nonce|token|hash|digest"
     r"|build\w*|version|locale|timestamp|date\w*|time|(?:created|updated|modified|published)\w*|views?|session\w*|csrf\w*|useragent|query|variables)",
     re.IGNORECASE | re.DOTALL,
 )
 # Lists of other pages, which may be drawn anew, and dictionaries of a program's own words.
 _OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
-_BRACKET = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|[][{}]', re.DOTALL)
+_BRACKET = re.compile(rf'{_STRING}"?+|[][{{}}]', re.DOTALL)
+_OPENING = re.compile(rf'\s*+(?:{_STRING}"|[][{{}}])', re.DOTALL)
 _NESTED = re.compile(r'[\[{:,]\s?"')
 _STATE = re.compile(
     r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]"
@@ -62,6 +67,8 @@ _TOKEN = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|[\n|]+")
 _DEEPEST = 3
 _LONGEST_KEY = 60
+# Characters: of a value under a key that speaks of content, and of one that has to be some words.
+_LEAST, _LEAST_READ = 2, 5
 _LONGEST_SCRIPT = 2_000_000
 _MOST_TEXTS = 5_000
 
@@ -83,51 +90,72 @@ def texts(script: str, *, data: bool) -> list[str]:
 
 
 def _texts(source: str, depth: int) -> Iterator[str]:
-    key, end = "", 0
-    while found := _LITERAL.search(source, end):
+    kind, end, unclosed = _NO_KIND, 0, 0
+    while found := (_NAMED.search(source, end, unclosed) if end < unclosed else None) or _LITERAL.search(source, max(end, unclosed)):
         end = found.end()
-        literal, name, colon, number = found.groups()
+        literal, name, colon, number, opened = found.groups()
+        if opened is not None:
+            unclosed = found.end("unclosed")
+            continue
         if colon:
-            key = name or literal
-            if _OF_OTHERS.match(key):
+            kind = _kind_of(name or literal)
+            if kind.is_of_others:
                 end = _after(source, end)
-            elif number and _speaks_of_content(key):
+            elif number and kind.is_content:
                 yield number
-        elif literal and len(literal) > 1:
-            yield from _of_value(literal, key, depth)
+        elif literal and len(literal) >= (_LEAST if kind.is_content else _LEAST_READ) and not kind.is_machine:
+            yield from _of_value(literal, depth, is_content=kind.is_content)
 
 
 def _after(source: str, start: int) -> int:
     """Return where the list or object ends that begins here; the same place where none does."""
+    # Not looked for any further: a program may have a thousand such keys and no list.
+    if not _OPENING.match(source, start):
+        return start
     depth = 0
     for found in _BRACKET.finditer(source, start):
-        if not depth and source[start : found.start()].strip():
-            return start
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
         if depth <= 0:
             return found.end()
     return len(source)
 
 
-def _of_value(literal: str, key: str, depth: int) -> Iterator[str]:
+def _of_value(literal: str, depth: int, *, is_content: bool) -> Iterator[str]:
     text = _ESCAPE.sub(_unescaped, literal) if "\\" in literal else literal
-    if len(key) <= _LONGEST_KEY and _NO_KEY.fullmatch(key):
-        return
     if depth and _NESTED.search(text):
         yield from _texts(text, depth - 1)
         return
     if "<" in text or "&" in text:
         text = unescape(_MARKUP.sub("\n", text))
+    if not _READ.search(text) and not (is_content and _SHORT.search(text)):
+        return
     if _MACHINE.match(text) or _TOKEN.fullmatch(text):
         return
-    if _READ.search(text) or (_speaks_of_content(key) and _SHORT.search(text)):
-        for sentence in _SENTENCE.split(text):
-            if stripped := " ".join(sentence.split()):
-                yield stripped
+    for sentence in _SENTENCE.split(text):
+        if stripped := " ".join(sentence.split()):
+            yield stripped
 
 
-def _speaks_of_content(key: str) -> bool:
-    return len(key) <= _LONGEST_KEY and bool(_KEY.fullmatch(key))
+class _Kind(NamedTuple):
+    """What a key says of its value: a list of other pages, something that people do not read, something that they do."""
+
+    is_of_others: bool = False
+    is_machine: bool = False
+    is_content: bool = False
+
+
+_NO_KIND = _Kind()
+
+
+def _kind_of(key: str) -> _Kind:
+    # The cache is not to keep what a page made up.
+    return _kind(key) if len(key) <= _LONGEST_KEY else _Kind(bool(_OF_OTHERS.match(key)))
+
+
+# The keys of a script come again and again.
+@lru_cache(maxsize=4096)
+def _kind(key: str) -> _Kind:
+    return _Kind(bool(_OF_OTHERS.match(key)), bool(_NO_KEY.fullmatch(key)), bool(_KEY.fullmatch(key)))
 
 
 def _unescaped(found: re.Match[str]) -> str:

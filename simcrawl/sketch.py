@@ -63,8 +63,8 @@ def sketch(hashes: NDArray[np.uint64], registers: int) -> bytes:
 
     A register that no hash fell into is 0.
     """
-    if not registers:
-        return b""
+    if not registers or not len(hashes):
+        return bytes(registers)
     ascending = hashes.copy()
     ascending.sort()
     # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.

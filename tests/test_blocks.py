@@ -644,3 +644,74 @@ def test_an_element_around_everything_changes_nothing(spec: tuple[str, list[Any]
     a, b = layout(plain), layout(E.body(wrapped))
     assert join(a.blocks) == join(b.blocks)
     assert [join(part) for part in a.parts()[:6]] == [join(part) for part in b.parts()[:6]]
+
+
+# ---- beside the content, and unseen
+
+_ARTICLE = f"<h1>The harbour</h1><p>{english(20)}</p>"
+
+
+def _beside(html: str) -> list[str]:
+    return [block.text for block in _page(f"<body><div><article>{_ARTICLE}</article></div>{html}</body>").parts().beside]
+
+
+def test_a_box_outside_the_content_may_be_content_all_the_same():
+    assert _beside("<div>Price: 12 crowns</div>") == ["Price: 12 crowns"]
+    assert _beside("<div class='widget'><p>Price: 12 crowns</p></div>") == ["Price: 12 crowns"]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<nav>Harbours of the north</nav>",
+        "<div class='footer'>Harbours of the north</div>",
+        "<div role='dialog'>Harbours of the north</div>",
+        "<button>Buy it now</button>",
+        "<div>12 May 2024, 10:30</div>",
+        "<div><a href='/'>Harbours of the north</a></div>",
+        "<div class='widget'><p><a href='/'>Harbours</a> north</p></div>",
+    ],
+)
+def test_furniture_buttons_datelines_and_links_are_nothing_beside(box: str):
+    assert _beside(box) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "unseen"),
+    [
+        ("<noscript>the picture of a ship</noscript>", ["the picture of a ship"]),
+        ("<template><p>one</p><p>two</p></template>", ["one", "two"]),
+        ("<svg><text>January 12</text><g><text>March</text></g></svg>", ["January 12", "March"]),
+        ("<select><option>red<option>blue</select>", ["red", "blue"]),
+        ("<img alt='A ship in the harbour at dawn'>", ["A ship in the harbour at dawn"]),
+        ("<img alt='A ship'>", []),
+        ("<a href='/x'><img alt='A ship in the harbour at dawn'></a>", []),
+        ("<input value='twelve'><input type='hidden' value='x17'>", ["twelve"]),
+        ("<iframe src='/map?at=12'></iframe>", ["embedded iframe to show here: /map?at=12"]),
+        ("<iframe src='/ads/12'></iframe><iframe src='/x' width=1></iframe><iframe></iframe>", []),
+        ("<p>.-- .... .- -</p>", ["2ex 2dx 2dx   2ex 2ex 2ex 2ex   2ex 2dx   2dx"]),
+        ("<p>wait... what?</p>", []),
+        ("<style>.x{}</style><script>f()</script>", []),
+    ],
+)
+def test_what_a_browser_does_not_show_as_text_is_unseen(html: str, unseen: list[str]):
+    found = _page(f"<body><div>{_ARTICLE}{html}</div></body>")
+    assert [block.text.split() for block in found.parts().unseen] == [text.split() for text in unseen]
+
+
+def test_what_is_unseen_in_furniture_does_not_count():
+    hidden = "<noscript>the picture of a ship</noscript><img alt='A ship in the harbour at dawn'>"
+    assert _page(f"<body><div>{_ARTICLE}</div><nav>menu {hidden}</nav></body>").parts().unseen == []
+
+
+def test_a_page_without_content_that_a_program_draws_is_a_shell():
+    drawn = _page(f"<body><div id='root'>{_ARTICLE}</div></body>")
+    shell = _page(f"<body><div id='root'></div><p>{english(2)}</p></body>")
+    assert (drawn.is_drawn, drawn.is_shell) == (True, False)
+    assert (shell.is_drawn, shell.is_shell) == (True, True)
+    assert not _page(f"<body><div>{_ARTICLE}</div></body>").is_drawn
+
+
+def test_heading_facts_and_outer_heading():
+    parts = _page(f"<body><div><h1>Outside</h1></div><div><h2>Inside</h2><p>200 g</p><p>2 kg</p><p>{english(20)}</p></div></body>").parts()
+    assert (parts.heading, parts.facts, parts.outer_heading) == ("Inside", "200 g\n2 kg", "Outside")

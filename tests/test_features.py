@@ -17,6 +17,9 @@ from simcrawl.errors import SettingError
 from simcrawl.features import (
     Cut,
     Features,
+    cut_lines,
+    fingerprint_both,
+    fingerprint_cut,
     fingerprint_features,
     fingerprint_hashes,
     hash_rows,
@@ -315,6 +318,32 @@ def test_a_cut_text_has_the_hashes_of_its_words(text: str):
 @given(_lines)
 def test_a_cut_text_is_shingled_by_its_units_or_letters(text: str):
     assert Cut(text, seed=2).shingled().tolist() == hash_units(shingle_units(units(text)), seed=2).tolist()
+
+
+@given(st.lists(_lines, min_size=1, max_size=5), st.integers(0, 2))
+def test_texts_that_are_cut_in_one_go_have_their_own_lines(texts: list[str], seed: int):
+    found = [(lines.hashes.tolist(), lines.lengths().tolist()) for lines in cut_lines(texts, seed=seed)]
+    assert found == [((cut := Cut(text, seed=seed)).hashes.tolist(), cut.lengths().tolist()) for text in texts]
+
+
+def test_symbols_are_units_of_their_own():
+    assert units("♔♕ e4→e5 😀😀 ⠓⠑") == ["♔", "♕", "e4", "→", "e5", "😀", "😀", "⠓", "⠑"]
+    assert simcrawl.fingerprint("♔ to move") != simcrawl.fingerprint("♕ to move") != simcrawl.fingerprint("to move")
+
+
+@given(st.floats(0, 1))
+def test_a_fingerprint_of_two_texts_lies_between_those_of_each(share: float):
+    own, whole = (Cut(english(30, seed), seed=0) for seed in (1, 2))
+    ends = [fingerprint_cut(cut, Features()) for cut in (own, whole)]
+    made = fingerprint_both(own, whole, Features(), share=share)
+    assert isinstance(made, int)
+    assert isinstance(ends[0], int)
+    assert isinstance(ends[1], int)
+    # Where both have one bit it stays.
+    assert not (made ^ ends[0]) & ~(ends[0] ^ ends[1])
+    assert fingerprint_both(own, whole, Features(), share=0.0) == fingerprint_both(own, own, Features(), share=share) == ends[0]
+    assert fingerprint_both(own, whole, Features(), share=1.0) == ends[1] != ends[0]
+    assert fingerprint_both(own, Cut("", seed=0), Features(), share=share) == ends[0]
 
 
 @pytest.mark.parametrize("astral", ["", "\U00020000", "\U0001f600", "\U000e0100"])

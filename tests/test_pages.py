@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import SettingError
-from simcrawl.features import Features, fingerprint_features, units
+from simcrawl.features import Cut, Features, fingerprint_features, units
 from simcrawl.hashing import hash_units
 from simcrawl.pages import (
     Abstention,
@@ -24,6 +24,7 @@ from simcrawl.pages import (
     Reason,
     _has_too_many_attributes,
     digest,
+    facts,
     fingerprint_and_sketch,
     fingerprint_page,
     fingerprint_text,
@@ -611,3 +612,89 @@ def test_digests_depend_on_content_and_seed():
     made = {digest(data, seed) for data in (b"", b"a", b"b") for seed in (0, 1, 2**64 - 1)}
     assert len(made) == 9
     assert set(map(len, made)) == {16}
+
+
+# ---- beside the content
+
+
+def _lines(*lines: str) -> str:
+    return "\n".join(lines)
+
+
+def _weights(text: str, *shown: str) -> int:
+    return len(facts(Cut(text, seed=0), [Cut(part, seed=0).hashes for part in shown]))
+
+
+def test_a_fact_weighs_as_much_as_some_words():
+    assert _weights("12") == _weights("a b c d") == 4
+    assert _weights("a b c d e") == 5
+    assert _weights(_lines("12", "12", "13")) == 8
+    assert _weights("") == _weights("...") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [
+        ("north", 0),
+        ("in north", 4),
+        ("the north", 0),
+        ("grow in the north", 0),
+        ("the north in grow", 4),
+        ("maple", 4),
+        # Three of its four runs are shown, and two of three.
+        ("willows grow in the north of", 0),
+        ("grow in the north of", 5),
+        ("they say willows grow in", 5),
+    ],
+)
+def test_a_line_that_is_shown_elsewhere_does_not_count(text: str, weight: int):
+    shown = ("many willows grow in the north", "a cedar")
+    assert _weights(text, *shown) == weight
+    # Beside others it is as if alone, and with nothing shown it counts.
+    assert _weights(_lines("birch one two three", text, "seven"), *shown) == 8 + weight
+    assert _weights(text, "") == _weights(text) > 0
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=7), max_size=6), st.lists(st.sampled_from("abc"), max_size=30))
+def test_lines_are_looked_for_by_runs(lines: list[list[str]], shown: list[str]):
+    def is_shown(line: list[str]) -> bool:
+        size = min(3, len(line))
+        runs = [shown[at : at + size] for at in range(len(shown) - size + 1)]
+        own = [line[at : at + size] for at in range(len(line) - size + 1)]
+        return sum(run in runs for run in own) >= 0.75 * len(own)
+
+    new = {tuple(line) for line in lines if not is_shown(line)}
+    assert _weights(_lines(*map(" ".join, lines)), " ".join(shown)) == sum(max(4, len(line)) for line in new)
+
+
+def _product(price: str, script: str = "", head: str = "") -> PageFingerprint:
+    return _found(fingerprint_page(f"<body>{head}<article><h1>Cedar</h1><p>{english(60)}</p>{script}</article><div>{price}</div></body>"))
+
+
+def test_a_price_stands_beside_the_content():
+    one, two = _product("12 crowns"), _product("13 crowns")
+    assert one.content_sketch == two.content_sketch
+    assert (one.beside.units, two.beside.units) == (4, 4)
+    assert one.beside != two.beside
+    assert one.text_digest != two.text_digest
+
+
+def test_what_a_script_alone_says_stands_beside_and_what_the_page_shows_does_not():
+    def script(text: str) -> str:
+        return f'<script type="application/ld+json">{{"description": "{text}"}}</script>'
+
+    plain, repeated = _product("12 crowns"), _product("12 crowns", script(english(60).split("\n")[0]))
+    other = _product("12 crowns", script("none of this stands in any text of that page"))
+    assert repeated.beside == plain.beside
+    assert other.beside.units == plain.beside.units + 10
+    assert other.content_sketch == plain.content_sketch
+
+
+def test_a_shell_is_compared_by_what_its_scripts_and_its_head_say():
+    def shell(text: str) -> PageFingerprint | Abstention:
+        return fingerprint_page(f'<title>Cedar</title><body><div id="root"></div><script>window.x = {{"text": "{text}"}}</script></body>')
+
+    one, two = _found(shell(english(40).replace("\n", " "))), _found(shell(english(40, 1).replace("\n", " ")))
+    assert resemblance(one.content_sketch, two.content_sketch) < 0.3
+    assert one.fingerprint != two.fingerprint
+    assert _abstains(shell("")) is Reason.EMPTY

@@ -3,13 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import simcrawl
 from simcrawl.pages import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.rule import Kind, Rule, Verdict, site
-from simcrawl.sketch import NO_PART, Part, differing, resemblance
+from simcrawl.sketch import NO_PART, Part, differing, resemblance, sketch
 from simcrawl.store import MemoryStore, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
 
@@ -614,3 +615,38 @@ def test_scope_site_knows_originals_of_the_same_site_only(original: str, asked: 
 def test_scope_site_finds_the_original_behind_those_of_other_sites():
     store = _store(*(_like(number, url=f"http://other{number}.example/") for number in range(1, 10)), BASE)
     assert Detector(store, scope="site").admit(_like(100, bits=3)).original == ORIGINAL
+
+
+# ---- what stands beside equal contents
+
+
+def _with_beside(url: str, units: int, *, content: int = 100, own: int = 0, seed: int = 0) -> PageFingerprint:
+    """Return a page with so many units beside its content, `own` more of which no other page has."""
+    hashes = np.random.default_rng(0).integers(0, 2**64, units, dtype=np.uint64)
+    others = np.random.default_rng(1 + seed).integers(0, 2**64, own, dtype=np.uint64)
+    part = Part(units + own, sketch(np.concatenate((hashes, others)), 4096))
+    return replace(_page(page(TEXT), url), units=content, beside=part, text_digest=url.encode()[-16:].rjust(16))
+
+
+def _are_one(a: PageFingerprint, b: PageFingerprint) -> bool:
+    assert RULE.compare(a, b).is_near_duplicate == RULE.compare(b, a).is_near_duplicate
+    return RULE.compare(a, b).is_near_duplicate
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "content", "same"),
+    [
+        (8, 8, 100, True),
+        (20, 20, 100, False),
+        (20, 20, 1000, True),
+        (50, 0, 100, True),
+        (80, 0, 100, False),
+        (150, 0, 1000, True),
+        (50, 5, 100, True),
+        (50, 20, 100, False),
+    ],
+)
+def test_little_may_be_exchanged_and_more_added_beside_equal_contents(own: int, other: int, content: int, same: bool):
+    a = _with_beside("http://x/a", 100, own=own, content=content, seed=1)
+    b = _with_beside("http://x/b", 100, own=other, content=content, seed=2)
+    assert _are_one(a, b) == same

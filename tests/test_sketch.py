@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.hashing import hash_units
-from simcrawl.sketch import NO_PART, Part, differing, resemblance, sequences, shingles, sketch, weighted
+from simcrawl.sketch import NO_PART, Part, differing, own_units, resemblance, sequences, shingles, sketch, weighted
 
 if TYPE_CHECKING:
     from random import Random
@@ -200,3 +200,21 @@ def test_parts_without_anything_in_common_differ_by_all_that_both_have():
 def test_parts_that_differ_by_one_block_differ_by_its_units():
     rest = dict.fromkeys(range(10), 3)
     assert differing(_part(rest | {99: 12}), _part(rest)) == pytest.approx(12, abs=4)
+
+
+def test_each_of_two_parts_has_its_own_units():
+    rest = dict.fromkeys(range(10), 3)
+    more, less = own_units(_part(rest | {99: 12}), _part(rest))
+    assert more == pytest.approx(12, abs=2)
+    assert less == pytest.approx(0, abs=2)
+    assert own_units(_part(rest), _part({})) == (30, 0)
+    assert own_units(_part({}), _part({})) == (0, 0)
+
+
+@given(_weights, _weights)
+def test_own_units_are_what_differs_and_never_negative(a: dict[int, int], b: dict[int, int]):
+    left, right = _part(a), _part(b)
+    own = own_units(left, right)
+    assert min(own) >= 0
+    assert own == own_units(right, left)[::-1]
+    assert sum(own) >= differing(left, right) - 1e-6
