@@ -16,7 +16,7 @@ from simcrawl.sketch import Part
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-RECIPE = "manku2007/2"
+RECIPE = "manku2007/3"
 widths = st.sampled_from(WIDTHS)
 
 

@@ -80,7 +80,7 @@ def test_load_of_several_folders_under_a_base_url(tmp_path: Path, capsys: pytest
     assert run(arguments) == 0
     assert set(_fingerprints(made)) == {"x.html", "y.html"}
     with simcrawl.open_store(made) as opened:
-        assert opened.header.recipe == "manku2007/2"
+        assert opened.header.recipe == "manku2007/3"
 
 
 # ---- batch

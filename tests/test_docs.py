@@ -180,7 +180,7 @@ def test_every_meta_key_and_every_signal_is_listed() -> None:
     from simcrawl.crawl import signals
 
     sources = "\n".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").rglob("*.py"))
-    read = set(re.findall(r"^(?:\w*META_KEY|_\w*_META) = \"(\w+)\"", sources, re.MULTILINE))
+    read = set(re.findall(r"^(?:\w*META_KEY|_\w*_META|CHANGE) = \"(\w+)\"", sources, re.MULTILINE))
     assert _listed("Request meta") == read
     sent = {name for name, value in vars(signals).items() if type(value) is object}
     assert set(re.findall(r"`simcrawl\.signals\.(\w+)\(", REFERENCE)) == sent
