@@ -220,7 +220,11 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
         "SIMCRAWL_KEEP_TEXT": True,
         "FEEDS": {str(tmp_path / "%(name)s"): {"format": "jsonlines"}},
     }
-    found = {name for outcome in crawls(jobs, settings=settings) for name in outcome.stats if name.startswith("simcrawl/")}
+    nights = crawls(jobs, settings=settings)
+    # What only a second night has to tell, and what is dropped only where it is asked for.
+    site.add("/other", page("7.4/en/conditional-formatting", "/behind-other"))
+    nights += crawls(jobs, settings=settings | {"SIMCRAWL_OUTLINKS": "drop"})
+    found = {name for outcome in nights for name in outcome.stats if name.startswith("simcrawl/")}
     patterns = _stats().values()
     assert [name for name in sorted(found) if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []
     # Those that a crawl without failures does not set, or not this one.
