@@ -110,6 +110,8 @@ def test_the_checks_of_outputs_can_fail() -> None:
     for expected in (["a", "...", "c"], ["b", "...", "d"], ["a", "...", "x", "...", "d"], ["a", "b", "c"], ["a", "...", "b", "d"]):
         assert difference(expected, ["a", "b", "c", "d"]), expected
     assert renewed(["a1", "...", "b1", "...", "c1"], ["a2", "x", "b2", "y", "c2"]) == ["a2", "  ...", "b2", "  ...", "c2"]
+    assert renewed(["a", "...", "b one", "c"], ["a", "x", "b two", "c", "d"]) == ["a", "  ...", "b two", "c", "d"]
+    assert renewed(["a", "...", "b"], ["a"]) == ["a", "  ..."]
     assert segments(["...", "a"]) == [[], ["a"]]
 
 
