@@ -14,7 +14,8 @@ ADDONS = {"simcrawl.Addon": 500}
 SIMCRAWL_ENABLED = True
 # Where pages are remembered: a directory (below .scrapy/ where relative), lmdb:///absolute/path, or memory:
 SIMCRAWL_STORE = "simcrawl"
-# What happens to a copy: "drop" page and outlinks, "drop-items", "drop-links", or "observe" (only count and record).
+# What happens to a copy: "drop" (its items, and its links if SIMCRAWL_OUTLINKS says so), "drop-items" (links are always followed),
+# "drop-links" (only its links, if SIMCRAWL_OUTLINKS says so), or "observe" (only count and record).
 SIMCRAWL_ACTION = "drop"
 # Which pages can be an original: "all", or those of the same "site" (registrable domain).
 SIMCRAWL_SCOPE = "all"
@@ -33,7 +34,7 @@ SIMCRAWL_RECIPE = "auto"
 # These come with the recipe; the values shown are those of "content".
 # SIMCRAWL_MAX_DISTANCE = 7        # differing bits of the 64 up to which a stored page is a candidate
 # SIMCRAWL_MIN_SIMILARITY = 0.93   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
-# SIMCRAWL_OUTLINKS = 1.0          # similarity from which its outlinks are dropped too (1.0: identical text and links); or "drop", "follow"
+# SIMCRAWL_OUTLINKS = "follow"     # all links of a copy; "drop": none; a similarity: from there on none, if they lead to the same addresses
 # SIMCRAWL_MIN_FEATURES = 50       # pages with fewer words are compared as exact copies only
 # SIMCRAWL_MIN_AROUND = 120        # words around an article from which its prose alone can make it a copy
 # SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"

@@ -1,4 +1,4 @@
-"""simcrawl: stop a crawl from fetching the same content twice.
+"""simcrawl: a crawl keeps each content once.
 
 `import simcrawl` loads neither Scrapy nor trafilatura: names resolve when they are first used (PEP 562).
 """

@@ -238,21 +238,31 @@ def _find(part: list[str], lines: list[str], place: int, *, at_start: bool, at_e
 def renewed(expected: list[str], printed: list[str]) -> list[str]:
     """Return what was printed, left out where the page leaves out: a part is found by how its first line begins, numbers aside.
 
-    A line that differs in a time or a size only stays as it is.
+    A line that differs in a time or a size only stays as it is. A part is as long as it was, but for the last one, which goes to the end.
     """
     known = {_form(line): line for line in expected}
     printed = [known.get(_form(line), line) for line in printed]
     parts = segments(expected)
-    if len(parts) == 1:
-        return printed
     new: list[str] = []
+    place = 0
     for number, part in enumerate(parts):
-        if number == len(parts) - 1:
-            start = len(printed) - len(part)
-        else:
-            start = 0 if not number or not part else next(i for i, line in enumerate(printed) if _shape(line).startswith(_shape(part[0])))
-        new += [*(["  ..."] if number else []), *printed[start : start + len(part)]]
+        start = _begin(part, printed, place) if number else 0
+        place = start + len(part) if number < len(parts) - 1 else len(printed)
+        new += [*(["  ..."] if number else []), *printed[start:place]]
     return new
+
+
+def _begin(part: list[str], printed: list[str], place: int) -> int:
+    """Return where a part begins: at the line that begins like its first one for longest. An empty one that ends a page is at the end."""
+    if not part:
+        return len(printed)
+    first = _shape(part[0])
+    return max(range(place, len(printed)), key=lambda at: _shared(first, _shape(printed[at])), default=place)
+
+
+def _shared(a: str, b: str) -> int:
+    """Return how many characters two lines begin with in common."""
+    return next((at for at, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
 
 
 def _form(line: str) -> tuple[str, str]:

@@ -88,11 +88,11 @@ def test_duplicates(store: str, capsys: pytest.CaptureFixture[str]):
         "reason": "identical text",
         "distance": 0,
         "similarity": 1.0,
-        "dropped": "page and outlinks",
+        "dropped": "page",
         "rejected": False,
     }
     assert run(["duplicates", store]) == 0
-    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page and outlinks", when, "no"]]
+    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page", when, "no"]]
 
 
 def test_verify(store: str, capsys: pytest.CaptureFixture[str]):
@@ -453,7 +453,7 @@ def test_a_terminal_gets_a_table(store: str):
 def test_a_terminal_gets_entries_with_whole_urls(store: str):
     shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal("duplicates", store)).splitlines()
     assert shown[:2] == [B, f"  = {A}"]
-    assert shown[2].startswith("  identical text, 0 bits, 1.000 alike, page and outlinks dropped, ")
+    assert shown[2].startswith("  identical text, 0 bits, 1.000 alike, page dropped, ")
 
 
 def test_what_is_done_at_once_shows_no_bar(store: str):

@@ -110,6 +110,8 @@ def test_the_checks_of_outputs_can_fail() -> None:
     for expected in (["a", "...", "c"], ["b", "...", "d"], ["a", "...", "x", "...", "d"], ["a", "b", "c"], ["a", "...", "b", "d"]):
         assert difference(expected, ["a", "b", "c", "d"]), expected
     assert renewed(["a1", "...", "b1", "...", "c1"], ["a2", "x", "b2", "y", "c2"]) == ["a2", "  ...", "b2", "  ...", "c2"]
+    assert renewed(["a", "...", "b one", "c"], ["a", "x", "b two", "c", "d"]) == ["a", "  ...", "b two", "c", "d"]
+    assert renewed(["a", "...", "b"], ["a"]) == ["a", "  ..."]
     assert segments(["...", "a"]) == [[], ["a"]]
 
 
@@ -180,7 +182,7 @@ def test_every_meta_key_and_every_signal_is_listed() -> None:
     from simcrawl.crawl import signals
 
     sources = "\n".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").rglob("*.py"))
-    read = set(re.findall(r"^(?:\w*META_KEY|_\w*_META) = \"(\w+)\"", sources, re.MULTILINE))
+    read = set(re.findall(r"^(?:\w*META_KEY|_\w*_META|CHANGE) = \"(\w+)\"", sources, re.MULTILINE))
     assert _listed("Request meta") == read
     sent = {name for name, value in vars(signals).items() if type(value) is object}
     assert set(re.findall(r"`simcrawl\.signals\.(\w+)\(", REFERENCE)) == sent
@@ -220,7 +222,11 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
         "SIMCRAWL_KEEP_TEXT": True,
         "FEEDS": {str(tmp_path / "%(name)s"): {"format": "jsonlines"}},
     }
-    found = {name for outcome in crawls(jobs, settings=settings) for name in outcome.stats if name.startswith("simcrawl/")}
+    nights = crawls(jobs, settings=settings)
+    # What only a second night has to tell, and what is dropped only where it is asked for.
+    site.add("/other", page("7.4/en/conditional-formatting", "/behind-other"))
+    nights += crawls(jobs, settings=settings | {"SIMCRAWL_OUTLINKS": "drop"})
+    found = {name for outcome in nights for name in outcome.stats if name.startswith("simcrawl/")}
     patterns = _stats().values()
     assert [name for name in sorted(found) if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []
     # Those that a crawl without failures does not set, or not this one.

@@ -294,6 +294,59 @@ def test_a_recorded_crawl_gives_settings_sums_reasons_and_slow_pages(store: Stor
     assert [[data["urls"][at], seconds] for at, seconds in data["tables"]["slowest"]] == [["http://a.test/slow", 5.894]]
 
 
+CHANGES: dict[str, Any] = {
+    "new": 3,
+    "changed": 1,
+    "unchanged": 7,
+    "gone": 2,
+    "urls": {"new": HOSTILE[:2], "changed": [HOSTILE[2]], "gone": HOSTILE[-2:]},
+}
+
+
+def changes_of(store: Store, *records: dict[str, Any]) -> list[Any]:
+    """Return the sections on changes in the report of a store with these records."""
+    for record in records:
+        store.note_crawl(record)
+    found: list[Any] = written(gather(store), store).xpath("//section[@id='changes']")
+    return found
+
+
+def test_what_has_changed_is_counted_and_named_as_text(store: Store):
+    fill(store)
+    (section,) = changes_of(store, RECORD, RECORD | {"changes": CHANGES})
+    assert text_of(section, ".//h2") == "Since the last finished crawl of this spider"
+    assert [text_of(figure, ".") for figure in section.xpath(".//dl/div")] == ["new 3", "changed 1", "unchanged 7", "gone 2"]
+    assert [text_of(kind, ".") for kind in section.xpath(".//summary")] == ["New: the first 2", "Changed", "Gone"]
+    assert [item.text for item in section.xpath(".//li")] == [*HOSTILE[:3], *HOSTILE[-2:]]
+    assert not section.xpath(".//li/*")
+
+
+def test_what_is_gone_is_unknown_where_a_crawl_cannot_know_it(store: Store):
+    fill(store)
+    nothing: dict[str, Any] = {"new": 4, "changed": 0, "unchanged": 0, "gone": None, "urls": {"new": [], "changed": [], "gone": []}}
+    (section,) = changes_of(store, RECORD | {"changes": nothing})
+    assert text_of(section, ".//dl/div[last()]") == "gone unknown: the crawl did not finish, or is the first one"
+    assert not section.xpath(".//details")
+
+
+def test_a_crawl_that_recorded_no_changes_has_no_section_on_them(store: Store):
+    fill(store)
+    assert changes_of(store, RECORD | {"changes": CHANGES}, RECORD) == []
+    assert not written(gather(store), store).xpath("//a[@href='#changes']")
+
+
+def test_sums_over_several_crawls_say_so(store: Store):
+    fill(store)
+    store.note_crawl(RECORD)
+    assert "bytes of copies, in" not in text_of(written(gather(store), store), "//dl[@class='figures']")
+    store.note_crawl(RECORD)
+    assert "10.8 MB bytes of copies, in 2 crawls" in _figures(written(gather(store), store))
+
+
+def _figures(document: Any) -> str:
+    return " ".join(f"{text_of(figure, './dd')} {text_of(figure, './dt')}" for figure in document.xpath("//dl[@class='figures']/div"))
+
+
 def test_every_reason_to_skip_a_page_has_a_meaning(store: Store):
     fill(store)
     reference = (ROOT / "docs" / "reference.md").read_text()

@@ -13,7 +13,7 @@ from simcrawl.store import open_store
 from tests.browser import Browser, Tab, UnavailableError, open_browser
 from tests.crawl.runner import crawl
 from tests.crawl.server import DirectorySite
-from tests.test_report import MADE, hostile
+from tests.test_report import CHANGES, MADE, RECORD, hostile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,6 +168,20 @@ def test_a_phone_shows_rows_as_cards_that_can_be_sorted(browser: Browser, report
         assert urls == sorted(urls)
         tab.page.select_option("#duplicates .phone select", label="Similarity")
         assert tab.texts(COPIES) != urls
+
+
+def test_urls_of_pages_that_have_changed_break_on_a_phone(browser: Browser, tmp_path: Path):
+    with open_store(tmp_path / "store", recipe="manku2007") as store:
+        store.note_crawl(RECORD | {"changes": CHANGES})
+        store.sync()
+    with browser.open(_written(tmp_path / "store", tmp_path / "report.html"), width=390, height=844) as tab:
+        assert tab.texts("#changes dd") == ["3", "1", "7", "2"]
+        tab.run("document.querySelectorAll('#changes details').forEach(at => at.open = true)")
+        assert tab.run("document.documentElement.scrollWidth") <= 390
+        assert tab.texts("#changes li")
+        assert not tab.texts("#changes img, #changes script, #changes b, #changes a")
+        assert tab.complaints == []
+        assert "taken" not in tab.page.title()
 
 
 INK = """
