@@ -292,7 +292,7 @@ def _never() -> Any:
 def test_two_crawlers_in_one_process_share_a_store(site: Site, tmp_path: Path) -> None:
     copies(site)
     jobs = [{"spider": name, "arguments": {"url": site.url()}} for name in ("Plain", "Async")]
-    one, two = crawls(jobs, settings={"SIMCRAWL_STORE": str(tmp_path / "store")})
+    one, two = crawls(jobs, settings={"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_CRAWL": "both"})
     admitted = one.pages().get("admitted", 0) + two.pages().get("admitted", 0)
     assert admitted == one.stats["simcrawl/store/pages"] - 1
     for outcome in (one, two):

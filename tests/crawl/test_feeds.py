@@ -100,7 +100,7 @@ def test_a_copy_does_not_wait_for_the_next_commit(site: Site, tmp_path: Path, mo
 
 def test_two_crawlers_that_share_a_store_do_not_wait_for_each_other_s_commit(site: Site, tmp_path: Path) -> None:
     mirror(site)
-    patience = {"SIMCRAWL_SYNC_SECONDS": 600, "SIMCRAWL_MAX_PAGE_SECONDS": 20}
+    patience = {"SIMCRAWL_CRAWL": "both", "SIMCRAWL_SYNC_SECONDS": 600, "SIMCRAWL_MAX_PAGE_SECONDS": 20}
     settings = with_feed(tmp_path) | patience | {"FEEDS": {str(tmp_path / "%(half)s"): {"format": "jsonlines"}}}
     jobs = [{"spider": "Plain", "arguments": {"url": site.url(f"/{half}"), "half": half}} for half in "ab"]
     outcomes = crawls(jobs, settings=settings)

@@ -71,8 +71,8 @@ class DemoSpider(SiteSpider):
         console.width = max(console.width, _WIDTH)
         console.print(_table(self._drops))
         checked, dropped = (stats.get_value(f"simcrawl/pages/{name}", 0) for name in ("checked", "dropped"))
-        links = stats.get_value("simcrawl/outlinks/dropped", 0)
-        console.print(f"{checked} pages checked, {dropped} dropped as copies; {links} links on them were not followed.")
+        links = stats.get_value("simcrawl/outlinks/followed", 0)
+        console.print(f"{checked} pages checked, {dropped} dropped as copies; {links} links on them were followed.")
 
 
 def _table(drops: list[tuple[str, Verdict]]) -> Table:
