@@ -13,6 +13,7 @@ from tests.crawl.content import DEMO, hub, page
 from tests.crawl.runner import MODES, crawl, crawls
 from tests.crawl.server import Site
 from tests.crawl.test_crawl import IN_ORDER
+from tests.samples import english
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ def host(site: Site) -> dict[str, Any]:
 
 def rewritten(site: Site) -> dict[str, Any]:
     for place in range(0, len(TOPICS), 2):
-        site.add(f"/main/{place}", page(TOPICS[place], note=" rewritten", more="A new chapter of its own. " * 40))
+        site.add(f"/main/{place}", page(TOPICS[place], note=" rewritten", more=english(150, seed=place)))
     return {}
 
 
