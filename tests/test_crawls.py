@@ -387,6 +387,11 @@ def test_what_a_crawl_came_across_is_not_gone(store: Store):
     assert _night(store, {B: TWO})[0] == {B: "new"}
 
 
+def test_a_page_that_was_looked_at_is_not_forgotten_for_a_failure_later_on(store: Store):
+    _night(store, {A: ONE}, seen=(A,))
+    assert _night(store, {A: ONE})[0] == {A: "unchanged"}
+
+
 def test_what_was_a_copy_is_not_gone_but_known(store: Store):
     copy = {A: ONE, B: ONE}
     _night(store, copy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -143,12 +144,12 @@ class Session:
         if self.config.reset:
             start_anew(where)
         self.store = open_store(where, bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
-        try:
+        with ExitStack() as opened:
+            opened.callback(self.store.close)
             self.crawl = begin_crawl(self.store, self.config.crawl, crawler)
+            opened.callback(self.crawl.leave)
             self.detector = Detector(self.store, crawl=self.crawl, **self.config.detector_options)
-        except BaseException:
-            self.store.close()
-            raise
+            opened.pop_all()
         self.changes = Changes(self.crawl, self.stats)
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()

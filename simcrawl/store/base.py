@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain, dropwhile
 from operator import attrgetter, itemgetter
@@ -229,7 +229,7 @@ class _Overlay:
         return (stored for stored in pages if stored.page.url not in self.index)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _InCrawl:
     """What a decision of a crawl sees: the crawl's own pages, those that were loaded, and of the lasting store what a user said.
 
@@ -239,6 +239,7 @@ class _InCrawl:
     own: _Overlay
     loaded: _Overlay | None
     lasting: BaseStore
+    _earlier: dict[str, StoredPage | None] = field(default_factory=dict)
 
     def page(self, url: str) -> StoredPage | None:
         return self.own.page(url)
@@ -259,7 +260,10 @@ class _InCrawl:
         return self.lasting.is_rejected(page, other)
 
     def earlier(self, url: str) -> StoredPage | None:
-        return self.lasting.known(url)
+        # The rule asks, and then the claim.
+        if url not in self._earlier:
+            self._earlier[url] = self.lasting.known(url)
+        return self._earlier[url]
 
 
 class BaseStore(ABC):
@@ -565,6 +569,8 @@ class BaseStore(ABC):
         if known and (not known.confirmed or (_same_content(known.page, page) and known.callback in ("", callback))):
             self._touch(known, now)
             return None
+        # Now, for to confirm a claim must not wait for a look into a store; and first, for that may fail.
+        earlier = view.earlier(page.url)
         with self._lock:
             if len(self._index) >= _MOST_UNWRITTEN:
                 raise StoreFullError(
@@ -573,10 +579,8 @@ class BaseStore(ABC):
             first_seen = known.first_seen if known else now
             stored = StoredPage(replace(page, text=None, content=None), first_seen, now, confirmed=False, unique=unique and not known)
             claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
+            claim.known = earlier
             self._index.add(stored)
-        if self._lasting:
-            # Now, for to confirm a claim must not wait for a look into a store.
-            claim.known = self._lasting.known(page.url)
         return claim
 
     def _touch(self, known: StoredPage, now: float) -> None:
@@ -585,13 +589,12 @@ class BaseStore(ABC):
                 self._index.add(replace(known, last_seen=now))
 
     def _settle(self, claim: Claim, *, confirmed: bool, callback: str = "") -> None:
+        url, kept = claim.stored.page.url, replace(claim.stored, confirmed=True, callback=callback)
         with self._lock:
             if claim.settled:
                 return
             claim.settled = True
-            url = claim.stored.page.url
             del self._claims[url]
-            kept = replace(claim.stored, confirmed=True, callback=callback)
             if confirmed:
                 self._index.replace(kept)
                 if not self._lasting:

@@ -26,6 +26,7 @@ written page by page instead of removed.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from time import time
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -178,10 +179,15 @@ class Crawl:
         whether the page comes out. Without a last crawl every page is new.
         """
         key = url_key(page_key(url), self.lasting.header.seed)
-        state = SEEN if content is None else KEPT if kept else COPY
-        self.own.visit(self._key + key, state + (content or bytes(16)))
         if content is None:
+            # A page that was looked at is not forgotten for a failure later on. Where the store cannot tell, nothing is called gone.
+            known = None
+            with suppress(StoreError):
+                known = self.own.visited(self._key + key)
+            if known is None:
+                self.own.visit(self._key + key, SEEN + bytes(16))
             return None
+        self.own.visit(self._key + key, (KEPT if kept else COPY) + content)
         before = self._last.get(key) if self._last else None
         if before is None or before[:1] == SEEN:
             return "new"
