@@ -50,7 +50,7 @@ _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
 # A header that stands in one of these is that of a part of the page, and not of the site.
 _SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
 # Of all other elements only attributes say something, see `_Walk._classify`.
-_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header"}
+_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main"}
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
 _TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src"}
@@ -163,8 +163,9 @@ class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
-    `headers`: of the site, without the page's own heading. `title`, `meta`: from the page's head. `mounts`: the elements that
-    a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
+    `headers`: of the site, without the page's own heading. `mains`: what is marked as the page's main part. `title`, `meta`: from
+    the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another
+    at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -179,6 +180,7 @@ class Layout:
     buttons: set[int] = field(default_factory=set)
     text_areas: set[int] = field(default_factory=set)
     headers: set[int] = field(default_factory=set)
+    mains: set[int] = field(default_factory=set)
     left_out: set[int] = field(default_factory=set)
     title: str = ""
     meta: list[str] = field(default_factory=list)
@@ -232,7 +234,7 @@ class Layout:
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         heading, facts = self._called(parts.prose)
-        outside = (block.text for block in parts.beside if self.headings.get(block.element) == "h1")
+        outside = (block.text for block in parts.beside if self._is_name(block))
         return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""))
 
     def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
@@ -283,7 +285,32 @@ class Layout:
         container = innermost
         while container and not headings[container]:
             container = self.parents[container]
-        return container if headings[container] else innermost
+        return self._with_its_name(container, furniture, widths) if headings[container] else innermost
+
+    def _with_its_name(self, container: int, furniture: list[bool], widths: list[int]) -> int:
+        """Return the smallest element around a container that holds the page's name, too: an h1 above it in the page's main part.
+
+        A long section of a page can hold nearly all of its running text in one release, and not quite in the next.
+        """
+        found = zip(self.blocks, widths, strict=True)
+        # One as long as a paragraph is no name.
+        names = {block.element for block, width in found if self._is_name(block) and width < _PARAGRAPH and not furniture[block.element]}
+        around = [container]
+        while around[-1]:
+            around.append(self.parents[around[-1]])
+        meeting = ((name, self._first_in(set(around), name)) for name in names)
+        # Elements that stand around one another have the smaller numbers the further out they are.
+        nearest = max((element for name, element in meeting if name < container or element == container), default=0)
+        return nearest if any(element in self.mains for element in around if element <= nearest) else container
+
+    def _is_name(self, block: Block) -> bool:
+        return self.headings.get(block.element) == "h1"
+
+    def _first_in(self, wanted: set[int], element: int) -> int:
+        """Return the first of the wanted elements that is `element` or stands around it. 0 has to be wanted."""
+        while element not in wanted:
+            element = self.parents[element]
+        return element
 
     def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
         """Return for each element the sum of the values in it and below it."""
@@ -449,6 +476,8 @@ class _Walk:
             self._layout.named_links.add(number)
         if tag in _BOXES or "-" in tag:
             self._classify_by_name(element, tag, number)
+        if tag == "main" or role == "main":
+            self._layout.mains.add(number)
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:

@@ -42,8 +42,8 @@ _BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.7
-# A page of fewer units may differ by less, in proportion.
-_SHORT_PAGE = 100
+# A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
+_SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -208,9 +208,7 @@ class Rule:
         may_differ = 1 - self.min_similarity
         if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
-        # Of a few lines one word may be all that tells them apart.
-        may_differ *= min(1.0, min(a.units, b.units) / _SHORT_PAGE)
-        if 1 - similarity <= may_differ and _same_beside(a, b):
+        if 1 - similarity <= _of_short_pages(may_differ, a, b) and _same_beside(a, b):
             return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
         prose = self._same_article(a, b)
         return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)
@@ -324,6 +322,17 @@ class Rule:
 def _same_links(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether the links of both pages are known to lead to the same addresses."""
     return a.links_digest == b.links_digest != UNKNOWN
+
+
+def _of_short_pages(may_differ: float, a: PageFingerprint, b: PageFingerprint) -> float:
+    """Return by how much the contents of two pages may differ, less where they are short.
+
+    Of a few lines one word may be all that tells them apart, and even what stands around them is a good part of the page.
+    """
+    units = min(a.units, b.units)
+    if units >= _SHORT_PAGE:
+        return may_differ
+    return max(0.0, may_differ * units / _SHORT_PAGE - _AROUND_SHORT * differing(a.around, b.around) / max(1, units))
 
 
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -372,6 +372,40 @@ def test_a_heading_beside_the_running_text_widens_the_container():
     assert _content(page) == f"The harbour\n{english(30)}"
 
 
+_SUMMARY = "<div><h1>Package java.time</h1></div><p>The main API for dates.</p>"
+_SECTION = "<section><h2>Description</h2>" + "".join(f"<p>{line}</p>" for line in english(30).splitlines()) + "</section>"
+
+
+@pytest.mark.parametrize("main", ["<main>%s</main>", "<div role='main'>%s</div>", "<main><div><div>%s</div></div></main>"])
+def test_a_long_section_belongs_to_the_name_above_it_in_the_pages_main_part(main: str):
+    page = "<html><body><p>Home</p>" + main % (_SUMMARY + _SECTION) + "<p>Imprint</p></body></html>"
+    assert _content(page) == f"Package java.time\nThe main API for dates.\nDescription\n{english(30)}"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        # No element says where the page's main part is.
+        "<div>%(summary)s%(section)s</div>",
+        # The name stands outside it.
+        "%(summary)s<main>%(section)s</main>",
+        # It stands below the section.
+        "<main>%(section)s%(summary)s</main>",
+        "<main><div class='sidebar'>%(summary)s</div>%(section)s</main>",
+        # What is as long as a paragraph is no name.
+        "<main><h1>%(long)s</h1>%(section)s</main>",
+    ],
+)
+def test_a_long_section_stands_alone_without_such_a_name(frame: str):
+    parts = {"summary": _SUMMARY, "section": _SECTION, "long": " ".join(english(2).split())}
+    assert _content(f"<html><body>{frame % parts}<p>Imprint</p></body></html>") == f"Description\n{english(30)}"
+
+
+def test_a_section_with_a_name_of_its_own_stands_alone():
+    section = _SECTION.replace("h2", "h1")
+    assert _content(f"<html><body><main>{_SUMMARY}{section}</main></body></html>") == f"Description\n{english(30)}"
+
+
 def test_one_long_paragraph_is_found_with_its_heading():
     text = " ".join(english(30).split())
     page = f"<html><body><p>Home</p><div><h2>Boats</h2><p>{text}</p></div><footer><h2>Us</h2></footer></body></html>"
