@@ -53,13 +53,18 @@ _SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
 _TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main"}
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
-_TARGETS = {"iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src"}
+_TARGETS = {
+    "iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src", "frame": "src",
+    "turbo-frame": "src", "include-fragment": "src",
+}
 _TYPED = frozenset({"", "text", "button", "submit", "reset", "url", "number", "email", "tel", "search", "image"})
 # Where client-side programs put what they draw.
 _MOUNTS = frozenset({
     "root", "app", "__next", "__nuxt", "___gatsby", "react-root", "main-app", "app-root", "svelte", "ember-app", "q-app",
-    "react-app", "vue-app"
+    "react-app", "vue-app", "blazor-app", "application", "app-mount", "app-container", "flutter-app"
 })
+# The tag of a component that is one.
+_MOUNT_TAG = re.compile(r"(?:^|-)(?:app|root|outlet)(?:-|$)")
 _META = frozenset({"description", "og:title", "og:description", "twitter:title", "twitter:description"})
 # fmt: on
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
@@ -194,9 +199,9 @@ class Layout:
 
     @property
     def is_shell(self) -> bool:
-        """Whether it has drawn nothing yet."""
+        """Whether it has drawn next to nothing yet: at most that it loads."""
         below = self._below(self.mounts) if self.mounts else []
-        return bool(below) and not any(below[block.element] for block in self.blocks)
+        return bool(below) and sum(block.width for block in self.blocks if below[block.element]) < _PARAGRAPH
 
     def parts(self) -> Parts:
         """Return the blocks inside the page's container, what each of them is, and what stands around them."""
@@ -470,6 +475,8 @@ class _Walk:
             self._classify_further(element, str(tag), role, number)
 
     def _classify_further(self, element: HtmlElement, tag: str, role: str | None, number: int) -> None:
+        if "-" in tag and _MOUNT_TAG.search(tag):
+            self._layout.mounts.add(number)
         if tag in _AROUND or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
         elif tag in _ASKING:

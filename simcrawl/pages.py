@@ -356,8 +356,8 @@ _SHARES = {"prose": 2, "links": 8, "around": 8}
 _BESIDE = 8
 # A line of fewer units counts as so many: a price is one.
 _LEAST_OF_A_FACT = 5
-# With fewer units than that in its scripts and its head a shell says nothing of what it will show.
-_LEAST_OF_A_SHELL = 10
+# With fewer units than that in its scripts a shell says nothing of what it will show.
+_LEAST_OF_A_SHELL = 40
 # So many successive units of a line are looked for in the visible text, and so much of it has to be there.
 _RUN, _SHOWN_SHARE = 3, 0.75
 # With so many times the least units of prose the fingerprint is of prose alone.
@@ -384,8 +384,9 @@ def with_head(extract: Extract) -> Extract:
     unseen = parts.unseen + [Block(line, 0, 0) for line in head]
     content, prose = parts.content, parts.prose
     if extract.is_shell:
-        # Of a page that says nothing yet the rest is what all pages of its site show.
-        content, prose = ([], []) if len(units(join(unseen))) < _LEAST_OF_A_SHELL else (content + unseen, prose + unseen)
+        # Of a page that says nothing yet the rest is what all pages of its site show, and its head may be, too.
+        data = join(block for block in parts.unseen if not block.element)
+        content, prose = ([], []) if len(units(data)) < _LEAST_OF_A_SHELL else (content + unseen, prose + unseen)
     lines = "\n".join((extract.unseen, *head))
     return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
 

@@ -743,6 +743,18 @@ def test_a_page_without_content_that_a_program_draws_is_a_shell():
     shell = _page(f"<body><div id='root'></div><p>{english(2)}</p></body>")
     assert (drawn.is_drawn, drawn.is_shell) == (True, False)
     assert (shell.is_drawn, shell.is_shell) == (True, True)
+
+
+@pytest.mark.parametrize("mount", ["<div id='app'>%s</div>", "<app-root><p>%s</p></app-root>", "<shop-app><div>%s</div></shop-app>"])
+def test_a_shell_says_at_most_that_it_loads(mount: str):
+    loading, drawn = (_page(f"<body>{mount % text}<p>{english(9)}</p></body>") for text in ("Loading, please wait ...", english(3)))
+    assert (loading.is_drawn, loading.is_shell) == (True, True)
+    assert (drawn.is_drawn, drawn.is_shell) == (True, False)
+
+
+@pytest.mark.parametrize("tag", ["wrapper-box", "approach-text", "x-grassroots"])
+def test_not_every_component_is_where_a_program_draws(tag: str):
+    assert not _page(f"<body><{tag}></{tag}><p>{english(9)}</p></body>").is_drawn
     assert not _page(f"<body><div>{_ARTICLE}</div></body>").is_drawn
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import multiprocessing
 import re
 from concurrent.futures import ProcessPoolExecutor
@@ -430,6 +431,33 @@ def test_every_reason_is_reached(reason: Reason, html: str | bytes, options: dic
     assert _abstains(made) == reason
     assert made.body_digest == digest(html.encode() if isinstance(html, str) else html, 3)
     assert (made.url, made.seed) == ("http://x/", 3)
+
+
+_BANNER = f"<div class='consent'><p>{english(12)}</p></div>"
+_HEAD = f"<title>The shop of the harbour</title><meta name='description' content='{' '.join(english(3).split())}'>"
+
+
+@pytest.mark.parametrize(
+    "shell",
+    [
+        "<div id='root'></div>",
+        "<div id='app'><div class='spinner'>Loading the shop ...</div></div>",
+        "<app-root>Please wait</app-root>",
+        "<shop-app></shop-app><noscript>You need to enable JavaScript to run this app.</noscript>",
+    ],
+)
+def test_a_shell_is_not_compared_by_what_all_pages_of_its_site_show(shell: str):
+    html = f"<html><head>{_HEAD}</head><body>{shell}{_BANNER}<script src='/main.js'></script></body></html>"
+    assert _abstains(fingerprint_page(html, url="http://x/")) == Reason.EMPTY
+
+
+def test_a_shell_is_compared_by_the_data_that_it_brings():
+    data = json.dumps({"product": {"name": "A boat", "description": " ".join(english(8).split())}})
+    html = f"<html><body><div id='root'></div>{_BANNER}<script type='application/json'>{data}</script></body></html>"
+    same, other = (fingerprint_page(html.replace("A boat", name), url="http://x/") for name in ("A boat", "The red lantern of Ystad"))
+    assert isinstance(same, PageFingerprint)
+    assert isinstance(other, PageFingerprint)
+    assert same.text_digest != other.text_digest
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
