@@ -35,9 +35,9 @@ _MOST_CANDIDATES = 256
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
-# Of equal content, see `_same_beside`: units, and a share of the content.
-_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT = 8, 0.03
-_BESIDE_ADDED, _ADDED_TO_CONTENT = 60, 0.2
+# Of equal content, see `_same_beside`: units, a share of the content, and units at most: some paragraphs are content on any page.
+_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 60
+_BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
@@ -342,9 +342,9 @@ def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """
     own_a, own_b = own_units(a.beside, b.beside)
     content = min(a.units, b.units)
-    return min(own_a, own_b) <= max(_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT * content) and max(own_a, own_b) <= max(
-        _BESIDE_ADDED, _ADDED_TO_CONTENT * content
-    )
+    exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
+    added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
+    return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

@@ -644,6 +644,8 @@ def _are_one(a: PageFingerprint, b: PageFingerprint) -> bool:
         (150, 0, 1000, True),
         (50, 5, 100, True),
         (50, 20, 100, False),
+        (480, 0, 9000, False),
+        (150, 150, 9000, False),
     ],
 )
 def test_little_may_be_exchanged_and_more_added_beside_equal_contents(own: int, other: int, content: int, same: bool):
