@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from html import escape
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
+from hypothesis import given, settings, strategies as st
 from lxml import html as lxml_html
 
 from simcrawl.blocks import NO_PARTS, join, layout
@@ -155,6 +158,53 @@ def test_the_links_of_a_page_of_any_url(url: str):
     made = _extract(page(english(), links=("/a", "http://b/?c")), url)
     assert len(made.links) == 2
     assert "http://b/?c" in made.links
+
+
+_BASES = [
+    "http://example.org/x/y.html",
+    "https://example.org",
+    "http://e.org:8000/a?b",
+    "ftp://e.org/y",
+    "",
+    "http://u@e.org/x",
+    "HTTP://E.org/A",
+    "//e.org/y",
+]
+_STARTS = [
+    "/",
+    "//",
+    "http://example.org",
+    "https://e.org/",
+    "HTTP://e.org",
+    "http://[::1]/",
+    "http://[/",
+    "ftp://e.org/",
+    "mailto:",
+    "",
+    "?",
+    "http://é.org/",
+]
+_STEPS = ["/", "a", ".", "..", "/..", "b.html", ";", ":80", "@", "%20", "é", "\t", "\\", " ", "[", "?", "a=b", "&", "#", "#c"]
+
+
+@given(st.sampled_from(_BASES), st.sampled_from(_STARTS), st.lists(st.sampled_from(_STEPS), max_size=5))
+@settings(max_examples=2000)
+def test_every_link_leads_where_the_library_for_urls_says(base: str, start: str, steps: list[str]):
+    href = "".join((start, *steps)).strip()
+    try:
+        target = urldefrag(urljoin(base, href)).url
+    except ValueError:
+        target = href
+    made = extract(f'<html><body><a href="{escape(href)}">x</a></body></html>'.encode(), "utf-8", base, main=False)
+    assert made.links == (target,)
+    assert made.outlinks == _is_outlink(target, base)
+
+
+def _is_outlink(target: str, base: str) -> bool:
+    try:
+        return target != urldefrag(base).url and urlsplit(target).scheme in ("http", "https", "")
+    except ValueError:
+        return False
 
 
 def test_links_are_relative_to_the_base_that_a_page_names():
