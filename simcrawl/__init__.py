@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simcrawl.features import Features
     from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
     from simcrawl.recipes import Recipe, fingerprint
+    from simcrawl.rewrites import Prediction, RewriteRules
     from simcrawl.rule import Comparison, Match, Rule, Verdict
     from simcrawl.simhash import hamming_distance, simhash
     from simcrawl.store import open_store
@@ -29,7 +30,9 @@ _HOMES = {
     "Features": "features",
     "Match": "rule",
     "PageFingerprint": "pages",
+    "Prediction": "rewrites",
     "Recipe": "recipes",
+    "RewriteRules": "rewrites",
     "Rule": "rule",
     "Verdict": "rule",
     "compare": "detector",
@@ -51,7 +54,9 @@ __all__ = [
     "Features",
     "Match",
     "PageFingerprint",
+    "Prediction",
     "Recipe",
+    "RewriteRules",
     "Rule",
     "Verdict",
     "compare",
