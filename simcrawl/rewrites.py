@@ -68,8 +68,8 @@ _KEPT, _COPY = 1, 2
 class Prediction(NamedTuple):
     """What a URL leads to, probably.
 
-    `probability`: that its page is a copy, as a lower bound (95 %). `original`: the fetched page that it would be a copy of. `rule`: in
-    words. `support`: how many fetched pages the rule was tried on, here.
+    `probability`: that its page is a copy, the estimate less 1.64 of its standard errors. `original`: the fetched page that it would be
+    a copy of. `rule`: in words. `support`: how many fetched pages the rule was tried on, here.
     """
 
     probability: float
