@@ -297,9 +297,13 @@ class Layout:
 
         A long section of a page can hold nearly all of its running text in one release, and not quite in the next.
         """
-        found = zip(self.blocks, widths, strict=True)
+        headings = {element for element, tag in self.headings.items() if tag == "h1" and not furniture[element]}
+        # So it is on most pages: only a few pay for what follows.
+        if not self.mains or not headings:
+            return container
         # One as long as a paragraph is no name.
-        names = {block.element for block, width in found if self._is_name(block) and width < _PARAGRAPH and not furniture[block.element]}
+        found = zip(self.blocks, widths, strict=True)
+        names = {block.element for block, width in found if block.element in headings and width < _PARAGRAPH}
         around = [container]
         while around[-1]:
             around.append(self.parents[around[-1]])
