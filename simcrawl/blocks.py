@@ -298,7 +298,7 @@ class Layout:
         A long section of a page can hold nearly all of its running text in one release, and not quite in the next.
         """
         headings = {element for element, tag in self.headings.items() if tag == "h1" and not furniture[element]}
-        # So it is on most pages: only a few pay for what follows.
+        # Nearly all pages end here: what follows is not cheap.
         if not self.mains or not headings:
             return container
         # One as long as a paragraph is no name.
@@ -307,7 +307,8 @@ class Layout:
         around = [container]
         while around[-1]:
             around.append(self.parents[around[-1]])
-        meeting = ((name, self._first_in(set(around), name)) for name in names)
+        wanted = set(around)
+        meeting = ((name, self._first_in(wanted, name)) for name in names)
         # Elements that stand around one another have the smaller numbers the further out they are.
         nearest = max((element for name, element in meeting if name < container or element == container), default=0)
         return nearest if any(element in self.mains for element in around if element <= nearest) else container
