@@ -1,5 +1,7 @@
 """An example of a Scrapy project's settings with simcrawl in it. Every setting is shown with its default.
 
+Commented out is what is off by default, and what comes with the recipe: there the values are those of "content".
+
 `scrapy.cfg` beside this file points here, so that `scrapy crawl demo` and `scrapy crawl site -a url=...` work in a clone.
 """
 
@@ -11,50 +13,75 @@ ROBOTSTXT_OBEY = True
 # The one line that switches simcrawl on.
 ADDONS = {"simcrawl.Addon": 500}
 
+# False switches simcrawl off.
 SIMCRAWL_ENABLED = True
-# Where pages are remembered: a directory (below .scrapy/ where relative), lmdb:///absolute/path, or memory:
+# Where pages are remembered: a directory (a relative one is below .scrapy/, as HTTPCACHE_DIR), lmdb:///absolute/path, or memory:.
 SIMCRAWL_STORE = "simcrawl"
-# What happens to a copy: "drop" (its items, and its links if SIMCRAWL_OUTLINKS says so), "drop-items" (links are always followed),
-# "drop-links" (only its links, if SIMCRAWL_OUTLINKS says so), or "observe" (only count and record).
+# What happens to a copy: "drop" (its items, and its outlinks as SIMCRAWL_OUTLINKS says); "drop-items" (outlinks are always followed);
+# "drop-links" (items kept, links as SIMCRAWL_OUTLINKS says); "observe" (only count and record).
 SIMCRAWL_ACTION = "drop"
-# Which pages can be an original: "all", or those of the same "site" (registrable domain).
+# Differing fingerprint bits up to which a stored page is a candidate.
+# SIMCRAWL_MAX_DISTANCE = 7
+# Estimated similarity of the contents from which a candidate is a near-duplicate; 0 switches verification off.
+# SIMCRAWL_MIN_SIMILARITY = 0.93
+# Which pages can be an original: "all", or those of the same "site" (registrable domain; of an address or localhost, the host).
 SIMCRAWL_SCOPE = "all"
-# Which crawl an original must be of: "crawl": this one; "store": any that the store knows, so that only what no crawl ever had comes out.
+# Which crawl an original must be of: "crawl", of this one (and pages that were loaded); "store", of any that the store knows: then only
+# what no crawl ever had comes out.
 SIMCRAWL_ORIGINALS = "crawl"
-# Spiders and processes that name the same crawl share one, as long as one of them runs.
+# A name: processes and spiders with the same name and store share one crawl as long as one of them lives.
 # SIMCRAWL_CRAWL = "nightly"
 # Forget all that the store holds before the crawl begins.
 SIMCRAWL_RESET = False
-# How many pages of a cluster are kept.
+# The first so many pages of a cluster are kept.
 SIMCRAWL_COPIES_KEPT = 1
-# How pages become fingerprints: "auto", "content", "main", "manku2007" (the paper's plain rule), "resiliparse",
-# "layout", or a dotted path.
+# Which of several copies is kept: by default the one that comes first; "canonical": the one that others name as canonical, for which they
+# wait some seconds (without a name: https rather than http, the shorter URL rather than the longer).
+# SIMCRAWL_PREFER = "canonical"
+# Outlinks of a dropped page: "follow" all; 1.0: drop them where the text is identical and its links lead to the same addresses, queries
+# included; a lower similarity: from there on, with the same links; "drop" all, as the paper.
+# SIMCRAWL_OUTLINKS = "follow"
+# Requests that are likely copies are made after others; False: as Scrapy has them, and none is skipped.
+SIMCRAWL_ORDER = True
+# From which cautious estimate on a request is left out, since its page would be a copy: a number from 0.5 to 1, or False to make all of
+# them.
+SIMCRAWL_SKIP = 0.95
+# Hosts with equal pages, as a list or with commas between them: requests for pages of one are left out in favour of pages of another one as
+# within one host.
+SIMCRAWL_MIRRORS = ()
+# How pages become fingerprints: "auto", "content", "main" (the same with the fingerprint of trafilatura's main text), "manku2007" (the
+# paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra fast), "layout", or a dotted path to a
+# simcrawl.Recipe.
 SIMCRAWL_RECIPE = "auto"
-
-# These come with the recipe; the values shown are those of "content".
-# SIMCRAWL_MAX_DISTANCE = 7        # differing bits of the 64 up to which a stored page is a candidate
-# SIMCRAWL_MIN_SIMILARITY = 0.93   # estimated similarity from which a candidate is a near-duplicate; 0: no verification
-# SIMCRAWL_OUTLINKS = "follow"     # all links of a copy; "drop": none; a similarity: from there on none, if they lead to the same addresses
-# SIMCRAWL_MIN_FEATURES = 50       # pages with fewer words are compared as exact copies only
-# SIMCRAWL_MIN_AROUND = 120        # words around an article from which its prose alone can make it a copy
+# Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that gives the main text; pages are then compared by it alone.
 # SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"
-
+# Pages of fewer words (or unspaced characters) are compared as exact copies only.
+# SIMCRAWL_MIN_FEATURES = 50
+# Words (or unspaced characters) around an article, on one of two pages, from which equal prose alone makes a copy; 0: always.
+# SIMCRAWL_MIN_AROUND = 120
+# Larger pages pass, as too_large.
 SIMCRAWL_MAX_PAGE_BYTES = 4_000_000
+# Slower pages pass, as too_slow.
 SIMCRAWL_MAX_PAGE_SECONDS = 10.0
-# Pages not seen for so many days are no originals any more; 0: never.
+# Pages not seen for so many days are forgotten; 0: never.
 SIMCRAWL_EXPIRE_DAYS = 0
 # Worker processes for pages: a number, 0 for threads, or "auto".
 SIMCRAWL_WORKERS = "auto"
+# Memory of a worker process: a page that needs more passes, as out_of_memory.
 SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000
+# Confirmed pages are written and synced in one transaction at most this often.
 SIMCRAWL_SYNC_SECONDS = 1.0
-# A page counts as stored only when its items are in the feed's file, not in a buffer that a hard kill would take along:
-# "auto" where that can be done (plain local files), True (the same, and a warning where it cannot), False.
+# A page is confirmed only when its items have been flushed to the feed's file, so that a hard kill loses nothing that its copies could have
+# brought back: "auto" where that can be done (plain local files), True (the same, and a warning where it cannot), False (when its items
+# have left the pipelines).
 SIMCRAWL_DURABLE_FEED = "auto"
-# Name of a text field: near-duplicate items are dropped too.
+# Name of a text field: items whose text is a near-duplicate of an earlier item's of this crawl are dropped.
 # SIMCRAWL_ITEM_FIELD = "text"
-# Keep the texts of pages, compressed, so that `simcrawl report` shows what differs: True (up to 100 MB of them), or a number of bytes.
+# Keep the content of pages and of their near-duplicates in the store, compressed, for simcrawl report to show what differs: True (100 MB in
+# all), or how many bytes in all.
 SIMCRAWL_KEEP_TEXT = False
-# Starts any spider from the URLs in a file (one a line, as `simcrawl duplicates --urls` prints) and keeps their pages.
+# A file with one URL a line, such as simcrawl duplicates --urls prints: any spider starts from these instead of its own start requests, and
+# their pages are kept whatever they are copies of.
 # SIMCRAWL_RECRAWL = "dropped.txt"
-# Every drop in the log at INFO, not only the first. How far a crawl is stands there every LOGSTATS_INTERVAL seconds.
+# Log every drop at INFO, not only the first.
 SIMCRAWL_DEBUG = False

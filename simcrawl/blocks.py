@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from simcrawl.echoes import Echoes
 from simcrawl.scripts import is_data, texts
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ _DATELINE = re.compile(
     re.IGNORECASE,
 )
 _DATELINE_WIDTH = 60
+_LONGEST_ECHO = 120
+# Where a page stands, or which pages a reader saw before: never of it.
+_TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -203,8 +207,11 @@ class Layout:
         below = self._below(self.mounts) if self.mounts else []
         return bool(below) and sum(block.width for block in self.blocks if below[block.element]) < _PARAGRAPH
 
-    def parts(self) -> Parts:
-        """Return the blocks inside the page's container, what each of them is, and what stands around them."""
+    def parts(self, url: str = "", *, noindex: bool = False) -> Parts:
+        """Return the blocks inside the page's container, what each of them is, and what stands around them.
+
+        Of a page that asks search engines to leave it alone (`noindex`), what only repeats its `url` counts as surroundings.
+        """
         sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
         boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
         doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
@@ -215,8 +222,13 @@ class Layout:
             inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
         parts = Parts([], [], [], [], [], [])
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
+        # A page that people are to find may have its name in any box, and nothing else of its own.
+        echoes = self._echoes(url) if noindex else None
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
+            if echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes):
+                parts.around.append(block)
+                continue
             if own:
                 parts.content.append(block)
             typed = block.element in self.text_areas
@@ -241,6 +253,18 @@ class Layout:
         heading, facts = self._called(parts.prose)
         outside = (block.text for block in parts.beside if self._is_name(block))
         return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""))
+
+    def _echoes(self, url: str) -> Echoes | None:
+        """Return what lines may repeat of the page's address; None where they may not: any line may name a page without a heading."""
+        if not url or not self.headings:
+            return None
+        return Echoes(url, (block.text for block in self.blocks if block.element in self.headings)) or None
+
+    def _is_echo(self, short: Block, echoes: Echoes) -> bool:
+        """Return whether a block only says what the page's address says, or when that was changed. Lists of changes have links."""
+        if short.link_characters or short.element in self.data or short.element in self.headings:
+            return False
+        return echoes.are(short.text) or (echoes.are_in(short.text) and bool(_DATELINE.search(short.text)))
 
     def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
         """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
@@ -514,16 +538,18 @@ class _Walk:
             self._call(number, *_kinds_of(names))
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
         if identity and "." not in identity:
-            around, links, sidebar = _kinds_of(identity)
-            self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar)
+            around, links, sidebar, trail = _kinds_of(identity)
+            self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar, trail)
 
-    def _call(self, number: int, around: bool, links: bool, sidebar: bool) -> None:
+    def _call(self, number: int, around: bool, links: bool, sidebar: bool, trail: bool) -> None:
         if around:
             self._layout.named_around.add(number)
         if links:
             self._layout.named_links.add(number)
         if sidebar:
             self._layout.sidebars.add(number)
+        if trail:
+            self._layout.left_out.add(number)
 
     def _end_block(self) -> None:
         if text := " ".join("".join(self._pieces).split()):
@@ -572,14 +598,15 @@ def _is_of_the_site(header: HtmlElement) -> bool:
     return not any(above.tag in _SECTIONING for above in header.iterancestors())
 
 
-def _kinds_of(names: str) -> tuple[bool, bool, bool]:
+def _kinds_of(names: str) -> tuple[bool, bool, bool, bool]:
     # The cache is not to keep what a page made up.
     return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
 
 
 # The pages of a site share their names.
 @lru_cache(maxsize=4096)
-def _kinds(names: str) -> tuple[bool, bool, bool]:
-    """Return whether a box of this class and id calls itself surroundings, whether it does if it is mostly links, and whether a sidebar."""
+def _kinds(names: str) -> tuple[bool, bool, bool, bool]:
+    """Return whether a box of this class or id calls itself surroundings, does so if it is mostly links, a sidebar, and a trail."""
     words = _CAMEL.sub("-", names.strip())
-    return bool(_AROUND_NAMES.search(words)), bool(_LINKS_NAMES.search(words)), bool(_SIDEBAR.search(words))
+    found = [bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL)]
+    return found[0], found[1], found[2], found[3]

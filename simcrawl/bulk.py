@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import multiprocessing
-import os
 from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -22,6 +21,7 @@ from urllib.parse import quote, urljoin
 
 from simcrawl.errors import SettingError, SimcrawlError
 from simcrawl.pages import Abstention, PageFingerprint, digest, fingerprint_page
+from simcrawl.system import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -216,7 +216,7 @@ def make_pages(pages: Iterable[RawPage | Made], options: dict[str, Any], *, work
     Raises:
         SimcrawlError: a process died.
     """
-    with _extraction(options, _cores() if workers is None else workers) as (submit, most):
+    with _extraction(options, cores() if workers is None else workers) as (submit, most):
         waiting: deque[Future[list[Made]]] = deque()
         for batch in _batches(pages):
             waiting.append(submit(batch))
@@ -224,10 +224,6 @@ def make_pages(pages: Iterable[RawPage | Made], options: dict[str, Any], *, work
                 yield from waiting.popleft().result()
         while waiting:
             yield from waiting.popleft().result()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _unknown(detector: Detector, crawl: Crawl, pages: Iterable[RawPage], loaded: Loaded) -> Iterator[RawPage | Made]:

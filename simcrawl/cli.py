@@ -36,12 +36,14 @@ from simcrawl.cli_output import (
 )
 from simcrawl.cli_pages import read_page
 from simcrawl.cli_report import COMMANDS as REPORTING
+from simcrawl.cli_rules import COMMANDS as TEACHING
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import resolve
-from simcrawl.rule import Rule
+from simcrawl.rule import Kind, Rule
 from simcrawl.store import compact as compact_store, rebuild as rebuild_store
+from simcrawl.store.base import PREDICTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +118,8 @@ def store_commands() -> list[str]:
 def stats(store: str, as_json: bool) -> None:
     """Say what a store holds.
 
-    Pages, copies of them by kind, and how many of these were dropped; share: of copies among all.
+    Pages, copies of them by kind, and how many of these were dropped; share: of copies among all. Pages that were not fetched, for they
+    are almost certainly copies by their URLs, count on their own and nowhere else.
 
       simcrawl stats STORE
       simcrawl stats STORE --json | jq .share
@@ -124,11 +127,12 @@ def stats(store: str, as_json: bool) -> None:
     with _open(store) as opened, at_work("Reading"):
         header, counts, told = opened.header, opened.counts(), Counter[str]()
         for line in opened.duplicates():
-            told.update((line.kind, *(["dropped"] if line.dropped_page else []), *(["rejected"] if line.rejected else [])))
+            told.update((line.kind, *(["dropped"] if line.dropped_page and line.kind != PREDICTED else [])))
         rejected = sum(1 for _ in opened.rejections())
-    kinds = {"exact": told["exact_duplicate"], "near": told["near_duplicate"], "dropped": told["dropped"], "rejected": rejected}
-    total = counts["pages"] + counts["duplicates"]
-    values = counts | kinds | {"share": round(counts["duplicates"] / total, 3) if total else None}
+    exact, near = told[Kind.EXACT_DUPLICATE.value], told[Kind.NEAR_DUPLICATE.value]
+    kinds = {"exact": exact, "near": near, "dropped": told["dropped"], "not_fetched": told[PREDICTED], "rejected": rejected}
+    copies, total = exact + near, counts["pages"] + exact + near
+    values = counts | {"duplicates": copies} | kinds | {"share": round(copies / total, 3) if total else None}
     show_values(values | {"recipe": header.recipe, "bits": header.bits, "tables": len(opened.design.tables)}, as_json=as_json)
 
 
@@ -350,7 +354,7 @@ def _with_examples(text: str) -> str:
     return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in cleandoc(text).split("\n\n"))
 
 
-for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING):
+for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING, *TEACHING):
     cli.add_command(_command)
 for _command in (cli, *cli.commands.values()):
     _command.help = _with_examples(_command.help or "")

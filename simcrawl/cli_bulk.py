@@ -123,7 +123,9 @@ def _urls(held: _Held, fingerprint: int) -> list[str | None]:
 def clusters(*, stored: str, by: str | None, min_size: int, max_distance: int | None, limit: int | None, as_json: bool) -> None:
     """List clusters of pages, largest first.
 
-    Each with its size, its representative, the page that was kept, and its members, the copies of it.
+    Each with its size, its representative, the page that was kept, and its members: the copies of it, and copies of these. A pair whose
+    verdict was taken back (see the command reject) is none, and a page alone is no cluster. Pages that were not fetched are members, too,
+    with "predicted" as their reason.
 
       simcrawl clusters STORE --min-size 5 --limit 10
       simcrawl clusters STORE --json | jq -r .representative

@@ -14,12 +14,17 @@ from rich.text import Text
 from simcrawl import inspection
 from simcrawl.cli_output import NEGATIVE, at_work, json_option, open_existing, show, show_entries, store_argument
 from simcrawl.cli_pages import is_web, read_page
+from simcrawl.clusters import clusters
 from simcrawl.inspection import DROPPED, SORT_KEYS, Wanted
+from simcrawl.learned import MIRROR_COPIES, MIRROR_SHARE, mirrors
+from simcrawl.recall import learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simcrawl.inspection import Host, Mirror
+    from simcrawl.clusters import Cluster
+    from simcrawl.inspection import Host
+    from simcrawl.learned import Mirror
     from simcrawl.store import Store
     from simcrawl.store.base import Duplicate
     from simcrawl.store.rejections import Rejection
@@ -39,7 +44,7 @@ limit_option = click.option("--limit", metavar="N", type=click.IntRange(1), help
 @click.option("--host", metavar="HOST", help="Only pages of this host and its subdomains.")
 @click.option("--url", metavar="TEXT", help="Only pages with this text in their URL.")
 @click.option("--original", metavar="TEXT", help="Only copies of pages with this text in their URL.")
-@click.option("--kind", type=click.Choice(["exact", "near"]), help="Only exact copies, or only near-duplicates.")
+@click.option("--kind", type=click.Choice(["exact", "near", "predicted"]), help="Only exact or near copies, or pages not fetched.")
 @click.option("--dropped", type=click.Choice(DROPPED), help="Only pages of which this was dropped.")
 @click.option("--rejected/--not-rejected", default=None, help="Only verdicts that were taken back, or only those that were not.")
 @click.option("--min-distance", metavar="BITS", type=_bits, help="At least so many differing bits.")
@@ -108,6 +113,7 @@ def _duplicate_row(line: Duplicate) -> dict[str, Any]:
         "dropped": _done(line),
         "when": _moment(line.when),
         "rejected": line.rejected,
+        "canonical": line.canonical,
     }
 
 
@@ -123,9 +129,17 @@ def _moment(when: float) -> str:
 
 def _duplicate_entry(row: dict[str, Any]) -> Text:
     """Return a page, what it is a copy of, and why, on a line each."""
-    told = (*_alike(row), f"{row['dropped']} dropped", row["when"][:16].replace("T", " ") + " UTC")
+    told = (*_alike(row), *_SAID.get(row["canonical"], ()), f"{row['dropped']} dropped", row["when"][:16].replace("T", " ") + " UTC")
     entry = Text(row["url"], "bold").append("\n  = ", "not bold").append(row["original"], "not bold")
     return entry.append(f"\n  {', '.join(told)}", "not bold dim").append(", rejected" if row["rejected"] else "", "red")
+
+
+# What the two pages say of each other.
+_SAID = {
+    "original": ("names it as canonical",),
+    "copy": ("is named by it as canonical",),
+    "translation": ("calls it a translation",),
+}
 
 
 def _alike(row: dict[str, Any]) -> Iterator[str]:
@@ -141,18 +155,20 @@ def _alike(row: dict[str, Any]) -> Iterator[str]:
 
 def show_clusters(store: Store, *, min_size: int, limit: int | None, as_json: bool) -> None:
     """Print the clusters of pages that the register speaks of."""
-    found = list(islice(inspection.clusters(store.duplicates(), min_size=min_size), limit))
+    found = clusters(store, min_size=min_size, most=limit)
     if as_json:
         show(({"size": one.size, "representative": one.representative, "members": _members(one)} for one in found), as_json=True)
     else:
         show_entries((row for number, one in enumerate(found, 1) for row in _cluster_rows(number, one)), _cluster_entry)
 
 
-def _members(cluster: inspection.Cluster) -> list[dict[str, Any]]:
-    return [{name: value for name, value in _duplicate_row(line).items() if name != "rejected"} for line in cluster.members]
+def _members(cluster: Cluster) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in _duplicate_row(line).items() if name not in ("rejected", "canonical")} for line in cluster.members
+    ]
 
 
-def _cluster_rows(number: int, cluster: inspection.Cluster) -> Iterator[dict[str, Any]]:
+def _cluster_rows(number: int, cluster: Cluster) -> Iterator[dict[str, Any]]:
     first = {"cluster": number, "size": cluster.size}
     yield first | {"url": cluster.representative, "reason": "kept", "distance": None, "similarity": None}
     for row in _members(cluster):
@@ -174,31 +190,31 @@ def _cluster_entry(row: dict[str, Any]) -> Text:
 @store_argument
 @click.option("--depth", metavar="N", type=click.IntRange(0), default=0, help="Directories of the path that count as part of a host.")
 @click.option(
-    "--min-copies", metavar="N", type=click.IntRange(1), default=2, show_default=True, help="Mirrors have so many copies at least."
+    "--min-copies", metavar="N", type=click.IntRange(1), default=MIRROR_COPIES, show_default=True, help="Mirrors have so many copies."
 )
-@click.option("--min-share", metavar="0..1", type=_similarity, default=0.1, show_default=True, help="And copies have this share at least.")
+@click.option("--min-share", metavar="0..1", type=_similarity, default=MIRROR_SHARE, show_default=True, help="And copies this share.")
 @limit_option
 @json_option
 def hosts(*, store: str, depth: int, min_copies: int, min_share: float, limit: int | None, as_json: bool) -> None:
-    """Count pages and copies by host, and find mirrors.
+    """Count pages, copies and pages not fetched by host, and find mirrors.
 
-    Two hosts are mirrors to the share of the smaller one's pages that are copies of the other's, or the other way round: which of two
-    copies is the original, the order of the crawl decides. With --depth 1, https://example.org/v1/ and https://example.org/v2/ are two:
+    Two hosts or directories are mirrors where a rule (see the command rules) lets one stand for the other in URLs, to the share of copies
+    among the pages that were found in both. With --depth 1 the counts are of https://example.org/v1/ and https://example.org/v2/:
 
       simcrawl hosts STORE --depth 1
     """
     with open_existing(store) as opened, at_work("Reading", opened.counts()["pages"]) as move:
-        found, pairs = inspection.hosts(_urls(opened, move), opened.duplicates(), depth=depth)
-    mirrors = [pair for pair in pairs if pair.copies >= min_copies and pair.share >= min_share]
+        found = inspection.hosts(_urls(opened, move), opened.duplicates(), depth=depth)
+        places = mirrors(learned(opened), min_copies=min_copies, min_share=min_share)
     if as_json:
-        everything = {"hosts": list(map(_host_row, found[:limit])), "mirrors": list(map(_mirror_row, mirrors[:limit]))}
+        everything = {"hosts": list(map(_host_row, found[:limit])), "mirrors": list(map(_mirror_row, places[:limit]))}
         click.echo(json.dumps(everything, ensure_ascii=False))
         return
     show(map(_host_row, found[:limit]))
-    if mirrors:
+    if places:
         if not sys.stdout.isatty():
             click.echo()
-        show(map(_mirror_row, mirrors[:limit]), view=_mirror_view, title="Mirrors: hosts with copies of each other")
+        show(map(_mirror_row, places[:limit]), view=_mirror_view, title="Mirrors: hosts and directories with copies of each other")
 
 
 def _urls(store: Store, move: Callable[..., None]) -> Iterator[str]:
@@ -208,16 +224,15 @@ def _urls(store: Store, move: Callable[..., None]) -> Iterator[str]:
 
 
 def _host_row(host: Host) -> dict[str, Any]:
-    return {"host": host.host, "pages": host.pages, "duplicates": host.duplicates, "share": round(host.share, 3)}
+    return host._asdict() | {"share": round(host.share, 3)}
 
 
 def _mirror_row(mirror: Mirror) -> dict[str, Any]:
-    copies = {"copies": mirror.copies, "copies_of_a": mirror.copies_b, "copies_of_b": mirror.copies_a}
-    return {"a": mirror.a, "b": mirror.b, **copies, "share": round(mirror.share, 3)}
+    return mirror._asdict() | {"share": round(mirror.share, 3)}
 
 
 def _mirror_view(row: dict[str, Any]) -> dict[str, Any]:
-    return {"hosts a and b": Text(f"{row.pop('a')}\n= {row.pop('b')}"), **row}
+    return {"mirrors a and b": Text(f"{row.pop('a')}\n= {row.pop('b')}"), **row}
 
 
 # ---- reject

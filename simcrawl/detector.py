@@ -8,6 +8,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from simcrawl import hints
 from simcrawl.config import parse
 from simcrawl.errors import SettingError
 from simcrawl.pages import (
@@ -98,6 +99,7 @@ class Detector:
         self.cascade: Counter[str] = Counter()
         """How many pages were `extracted`, and how many were not, since a stored or a recent page has their body."""
         self._recent: OrderedDict[bytes, PageFingerprint | Abstention] = OrderedDict()
+        self._named = hints.Named()
         self._lock = Lock()
         self._originals = parse("SIMCRAWL_ORIGINALS", originals)
         self._name = None if isinstance(crawl, Crawl) else parse("SIMCRAWL_CRAWL", crawl)
@@ -115,9 +117,11 @@ class Detector:
         Raises:
             StoreError: the store cannot be read.
         """
-        return self.recall(html, url=url) or self.remember(self.extract(html, url=url, encoding=encoding, keep_text=keep_text))
+        return self.recall(html, url=url, encoding=encoding) or self.remember(
+            self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
+        )
 
-    def recall(self, html: bytes | str, *, url: str = "") -> PageFingerprint | Abstention | None:
+    def recall(self, html: bytes | str, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention | None:
         """Return a page whose body a stored or a recent page has too; None where its content has yet to be extracted.
 
         Raises:
@@ -131,6 +135,9 @@ class Detector:
                 self._recent.move_to_end(body)
         stage = "body_recent" if known else "body_stored"
         known = self._under(known or self._stored(body), page_key(url))
+        if known and known.hints is None:
+            # No store keeps them: they are of use while the page is in flight.
+            known = replace(known, hints=hints.of_body(encode(html), "utf-8" if isinstance(html, str) else encoding, url))
         self._count(stage if known else "extracted", "recall", monotonic() - started)
         return known
 
@@ -183,16 +190,29 @@ class Detector:
             StoreMismatchError: the page was made with another recipe or seed.
             StoreError: the store cannot be read or written.
         """
-        return self.crawl.admit(page, self.rule) if self._originals == "crawl" else self.store.admit(page, self.rule)
+        page = self._with_names(page)
+        verdict = self.crawl.admit(page, self.rule) if self._originals == "crawl" else self.store.admit(page, self.rule)
+        if not verdict.is_duplicate:
+            self._named.note(page.url, page.hints)
+        return verdict
+
+    def _with_names(self, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
+        """Return a page that knows which others name it as their canonical one."""
+        named_by = self._named.by(page.url)
+        return replace(page, hints=(page.hints or hints.NO_HINTS)._replace(named_by=named_by)) if named_by else page
 
     def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
         """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`."""
         started = monotonic()
         pages = self.crawl if self._originals == "crawl" else self.store
+        page = self._with_names(page)
         try:
-            return pages.claim(page, self.rule, never_drop=never_drop, callback=callback)
+            admission = pages.claim(page, self.rule, never_drop=never_drop, callback=callback)
         finally:
             self.seconds["store"] += monotonic() - started
+        if admission.claim:
+            self._named.note(page.url, page.hints)
+        return admission
 
     @property
     def falls_behind(self) -> bool:

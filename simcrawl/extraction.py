@@ -17,6 +17,7 @@ from trafilatura import load_html
 from w3lib.encoding import html_to_unicode
 
 from simcrawl.blocks import Block, Parts, join, layout
+from simcrawl.hints import NO_HINTS, Hints, of_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,8 @@ class Extract:
     `parts` are those of `simcrawl.blocks`; of a user's extractor, all of its text is prose. `links`: the distinct addresses that its links
     lead to, sorted, without fragments. `outlinks`: how many distinct http(s) pages these are. `tags`: the
     space-separated tag path of every element, in document order. `depth`: how many elements stand in one another at most. `unseen`: all
-    text that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.blocks.Layout`.
+    text that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.blocks.Layout`. `hints`: see
+    `simcrawl.hints`.
     """
 
     main: str
@@ -52,6 +54,7 @@ class Extract:
     meta: tuple[str, ...] = ()
     is_drawn: bool = False
     is_shell: bool = False
+    hints: Hints = NO_HINTS
 
 
 def main_text(html: bytes | str, encoding: str | None = None) -> str:
@@ -96,10 +99,11 @@ def extract(
         text = extractor(body, used, url)
     # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
     hrefs = {href.strip() for href in tree.xpath("//a/@href | //area/@href")}
-    links = _links(hrefs, _base(tree, url))
+    base = _base(tree, url)
+    links, hints = _links(hrefs, base), of_tree(tree, base)
     return Extract(
         text,
-        all_prose(text) if extractor else page.parts(),
+        all_prose(text) if extractor else page.parts(url, noindex=hints.noindex),
         join(page.blocks),
         links,
         _count_outlinks(links, url),
@@ -110,6 +114,7 @@ def extract(
         tuple(page.meta),
         page.is_drawn,
         page.is_shell,
+        hints,
     )
 
 

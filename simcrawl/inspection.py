@@ -1,18 +1,20 @@
-"""What can be asked of a store's register: which lines, clusters of pages, hosts, mirrors.
+"""What can be asked of a store's register: which lines, which hosts. Clusters: see `simcrawl.clusters`.
 
 Pure: lines of the register and URLs in, values out.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from simcrawl.store.base import PREDICTED
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from simcrawl.store.base import Duplicate
 
@@ -94,105 +96,36 @@ def host_of(url: str, depth: int = 0) -> str:
     return "/".join((parts.netloc.rpartition("@")[2].lower(), *directories))
 
 
-# ---- clusters
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A page that was kept, and the lines of all that were copies of it, or copies of its copies."""
-
-    representative: str
-    members: list[Duplicate]
-
-    @property
-    def size(self) -> int:
-        """The number of pages, the one that was kept among them."""
-        return 1 + len(self.members)
-
-
-def clusters(lines: Iterable[Duplicate], *, min_size: int = 2) -> list[Cluster]:
-    """Return the clusters that the register speaks of, largest first; equal sizes by their representative.
-
-    Verdicts that a user took back join nothing.
-    """
-    by_url = {line.url: line for line in lines if not line.rejected}
-    grouped: defaultdict[str, list[Duplicate]] = defaultdict(list)
-    for line in by_url.values():
-        grouped[_root(line, by_url)].append(line)
-    found = [
-        Cluster(root, sorted((line for line in members if line.url != root), key=attrgetter("url"))) for root, members in grouped.items()
-    ]
-    return sorted((one for one in found if one.size >= min_size), key=lambda one: (-one.size, one.representative))
-
-
-def _root(line: Duplicate, by_url: dict[str, Duplicate]) -> str:
-    """Return the page at the end of the originals' originals; of a circle (two crawls can make one), its first URL."""
-    passed = [line.url]
-    while line.original in by_url:
-        if line.original in passed:
-            return min(passed[passed.index(line.original) :])
-        passed.append(line.original)
-        line = by_url[line.original]
-    return line.original
-
-
 # ---- hosts
 
 
 class Host(NamedTuple):
-    """`pages`: kept; `duplicates`: recognised as copies, whatever was done about them."""
+    """`pages`: kept; `duplicates`: recognised as copies, whatever was done about them; `not_fetched`: taken for copies by their URLs."""
 
     host: str
     pages: int
     duplicates: int
+    not_fetched: int = 0
 
     @property
     def share(self) -> float:
-        """The share of copies among all of them."""
-        return self.duplicates / (self.pages + self.duplicates)
+        """The share of copies among all that were fetched."""
+        return self.duplicates / max(1, self.pages + self.duplicates)
 
 
-class Mirror(NamedTuple):
-    """Two hosts with copies of each other: `copies_a` pages of a are copies of pages of b, `copies_b` the other way round.
-
-    `share`: of the pages of the smaller one, kept or not.
-    """
-
-    a: str
-    b: str
-    copies_a: int
-    copies_b: int
-    share: float
-
-    @property
-    def copies(self) -> int:
-        """The copies in both directions: which of two mirrors is the original, the order of the crawl decides page by page."""
-        return self.copies_a + self.copies_b
-
-
-def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) -> tuple[list[Host], list[Mirror]]:
-    """Return the hosts with most copies first, and all pairs of hosts with copies of each other.
+def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) -> list[Host]:
+    """Return the hosts with most copies first.
 
     `urls`: of the pages that were kept; `depth`: directories of the path that count as part of a host. A page that was a copy and is kept
     counts as kept.
     """
-    kept_urls, copied = set[str](), Counter[str]()
-    pairs: Counter[tuple[str, str]] = Counter()
-    kept = Counter[str]()
+    kept_urls, kept, copied, predicted = set[str](), Counter[str](), Counter[str](), Counter[str]()
     for url in urls:
         kept[host_of(url, depth)] += 1
         kept_urls.add(url)
     for line in lines:
         if not line.rejected:
-            host, other = host_of(line.url, depth), host_of(line.original, depth)
-            copied[host] += line.url not in kept_urls
-            pairs[host, other] += host != other
-    found = [Host(host, kept[host], copied[host]) for host in kept.keys() | copied.keys() if kept[host] or copied[host]]
-    sizes = {host.host: host.pages + host.duplicates for host in found}
-    return sorted(found, key=lambda one: (-one.duplicates, one.host)), list(_mirrors(pairs, sizes))
-
-
-def _mirrors(pairs: Counter[tuple[str, str]], sizes: dict[str, int]) -> Iterator[Mirror]:
-    both = {(min(pair), max(pair)): pairs[pair] + pairs[pair[::-1]] for pair in list(pairs) if pairs[pair]}
-    for (a, b), copies in sorted(both.items(), key=lambda item: (-item[1], item[0])):
-        yield Mirror(a, b, pairs[a, b], pairs[b, a], copies / max(copies, min(sizes.get(a, 0), sizes.get(b, 0))))
+            counts = predicted if line.kind == PREDICTED else copied
+            counts[host_of(line.url, depth)] += line.url not in kept_urls
+    found = (Host(host, kept[host], copied[host], predicted[host]) for host in kept.keys() | copied.keys() | predicted.keys())
+    return sorted((one for one in found if any(one[1:])), key=lambda one: (-one.duplicates, one.host))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simcrawl.extraction import Extract
+    from simcrawl.hints import Hints
 
 MAX_PAGE_BYTES = 4_000_000
 MAX_PAGE_SECONDS = 10.0
@@ -77,7 +78,7 @@ class Page:
     """What is known of every page. Digests are 16 bytes, keyed with the seed.
 
     `text_length`: characters of the text that the fingerprint is of. `text`: the main text, and `content`: the content that is compared, a
-    block a line; both on request only.
+    block a line; both on request only. `hints`: what it says of itself, see `simcrawl.hints`; None where nobody looked.
     """
 
     url: str
@@ -88,6 +89,7 @@ class Page:
     outlinks: int = 0
     text: str | None = field(default=None, compare=False, repr=False)
     content: str | None = field(default=None, compare=False, repr=False)
+    hints: Hints | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +177,7 @@ def fingerprint_page(
     try:
         with _timed(seconds, "extract"):
             extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
+        known["hints"] = extract.hints
         if extract.depth >= _MAX_DEPTH:
             return Abstention(reason=Reason.TOO_DEEP, **known)
         with _timed(seconds, "fingerprint"):

@@ -18,6 +18,10 @@ the wider one being the prior of the narrower; what they say is added up in log-
                  -> is it a copy?        -- yes --> rules that lead from it to its original
     link         -> best twin            ---------> Prediction: how likely a copy, of which page, by which rule
 
+What was learned in one crawl serves the next (`next_crawl`): rules and what speaks for and against them stay, fetched pages do not. So no
+page is a copy of one that only an earlier crawl has fetched, and rules that are remembered order at once, but have to be right again
+some times before anything is skipped by them.
+
 Memory is bounded whatever a site does: of pages 8 bytes each are known and the older half is forgotten past a million of them; rules, runs,
 classes and counters have bounds as well. No rule looks at more than a few dozen twins.
 """
@@ -26,9 +30,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import OrderedDict
+from heapq import nlargest
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from xxhash import xxh3_64_intdigest
@@ -41,12 +47,16 @@ if TYPE_CHECKING:
     from simcrawl.rule import Verdict
 
 _TOKEN = re.compile(r"[^/._?=&-]+|[/._?=&-]")
+# Scheme and host; and the first directory, where nothing is replaced before its end.
+_PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
 _SEPARATORS = frozenset("/._?=&-")
 _LONGEST_URL, _LONGEST_RUN = 2000, 6
 _MOST_TWINS, _MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 48, 20, 400, 64, 8
 _MOST_SHAPES, _MOST_POSITIONS, _MOST_INDIFFERENT, _MOST_DIFFERENCES = 2000, 24, 16, 3
 # A parameter of no more values than that says what kind of page it is; one of more names a page.
 _MOST_KINDS = 12
+# Rules that pages suggested, by what they say of themselves.
+_MOST_SUGGESTED = 50
 _MOST_KNOWN, _MOST_COUNTERS, _MOST_FIRSTS, _MOST_RECENT, _MOST_HELD = 1_000_000, 200_000, 100_000, 4096, 20_000
 # As if so many pages had been seen that the wider rate says.
 _PRIORS = (2.0, 2.0, 4.0)
@@ -56,13 +66,29 @@ _LONGEST_MEMORY = 300
 _BIAS, _OF_RULE, _OF_DIRECTORY, _OF_TWINS, _OF_NAME, _OF_NAME_BY_RULE = 0.3, 0.3, 0.5, 0.5, 0.5, 0.3
 # One-sided, 95 %.
 _Z = 1.64
-_LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
+# A replacement says something where it is hardly ever right, too; a class of URLs does not: it may have been tried on other pages alone.
+_LEVELS = (0.05, 0.12, 0.2, 0.35, 0.5, 0.7, 0.9, 0.98)
+_CLASS_LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 _LEVEL = 10
 # Of what may be skipped one in so many is fetched all the same.
-_SAMPLED = 10
+_SAMPLED = 25
 # What is left of a rule's evidence after a miss: pages.
 _AFTER_A_MISS = 20
+# What an earlier crawl saw weighs as so many pages at most, and so many copies have to be seen in this one before a rule skips.
+_REMEMBERED, _CONFIRMED = 20, 20
+_MOST_REMEMBERED, _MOST_TRIED, _EXAMPLES, _MOST_PLACES = 40_000, 2000, 3, 20
+# What became of a page. Of a copy some bits of its original's key are kept beside: numbers up to 255, of which Python has one object each.
 _KEPT, _COPY = 1, 2
+# What a copy of another page than the one that is named counts for its class.
+_OTHER = 0.8
+# A rule skips nothing if more of its copies than that lead to new pages. Some do by chance: of a page and its copy either comes first.
+_MOST_LEADING = 0.3
+# Nothing is skipped by a rule that was tried on fewer pages: the links on its copies have hardly been seen.
+_LEAST = 24
+# Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others.
+_ENTERED = 2
+# How many levels a page is lowered at most that is the first of its directory: with it waits what only it leads to.
+_UNENTERED_LEVELS = 2
 
 
 class Prediction(NamedTuple):
@@ -76,6 +102,69 @@ class Prediction(NamedTuple):
     original: str
     rule: str
     support: float
+
+
+class Outlook(NamedTuple):
+    """What is known of a URL before it is fetched.
+
+    `prediction`: what it leads to; None where no rule leads from it to a fetched page. `skip`: what speaks for leaving the request out,
+    None where it has to be made. Its original was kept; its rule leads there, or to another copy of that page. `priority`: what to add to
+    the request's, 0, or less the likelier its page is a copy.
+    """
+
+    prediction: Prediction | None
+    skip: Prediction | None
+    priority: int
+
+
+_NOTHING = Outlook(None, None, 0)
+
+
+class Replaced(NamedTuple):
+    """Right behind one of `prefixes`, `other` instead of `run` leads to the same content; either may be empty.
+
+    `prefixes`: what URLs begin with; empty where the run stands in too many places to name them. All of them are in `part` of a site:
+    scheme, host and perhaps a directory, with "*" for the run where that stands in the host or before it.
+    """
+
+    part: str
+    prefixes: tuple[str, ...]
+    run: str
+    other: str
+
+
+class Indifferent(NamedTuple):
+    """URLs of one host, of so many path segments and these parameters: the values at `places` do not matter.
+
+    `values`: of the segments, then of the parameters; None where they differ from page to page.
+    """
+
+    host: str
+    parameters: tuple[str, ...]
+    values: tuple[str | None, ...]
+    places: tuple[int, ...]
+
+    @property
+    def segments(self) -> int:
+        """How many of the values are segments of the path."""
+        return len(self.values) - len(self.parameters)
+
+
+class LearnedRule(NamedTuple):
+    """A rule that a crawl has learned.
+
+    `rule`: in words. `where`: what URLs begin with, or look like ("*": the value does not matter, "{}": it names the page).
+    `confidence`: the share of copies, less 1.64 of its standard errors. `support`: pages that it was tried on; `saves`: copies among
+    these, which need not have been fetched. `examples`: copies and their originals. `means`: the rule for programs.
+    """
+
+    rule: str
+    where: str
+    confidence: float
+    support: int
+    saves: int
+    examples: tuple[tuple[str, str], ...]
+    means: Replaced | Indifferent
 
 
 class _Address:
@@ -112,25 +201,62 @@ class _Twin(NamedTuple):
     name: str = ""
 
 
-class _Counters:
-    """How often something was so: a context's copies and trials, forgetting what is old, and contexts that were long not used."""
+class _Likely(NamedTuple):
+    """A twin, the lower bound of the likelihood that the URL is a copy for it, and how many pages that rests on."""
 
-    def __init__(self) -> None:
+    twin: _Twin
+    bound: float
+    support: float
+
+
+def _prediction(twin: _Twin, bound: float, support: float) -> Prediction:
+    return Prediction(max(0.0, bound), twin.url, twin.rule, support)
+
+
+class _Counters:
+    """How often something was so: a context's copies and trials, forgetting what is old, and contexts that were long not used.
+
+    `remembered`: what earlier crawls saw, shared by all who remember it.
+    """
+
+    def __init__(self, remembered: dict[Hashable, list[float]] | None = None) -> None:
         self._counts: dict[Hashable, list[float]] = {}
         self._older: dict[Hashable, list[float]] = {}
+        self._remembered = remembered or {}
 
     def get(self, context: Hashable) -> list[float] | None:
         found = self._counts.get(context)
-        if found is None and (found := self._older.pop(context, None)):
-            self._counts[context] = found
+        if found is None:
+            found = self._older.pop(context, None)
+            if found is None and self._remembered:
+                found = self._recalled(context)
+            if found:
+                self._put(context, found)
         return found
 
-    def add(self, context: Hashable, *, copy: bool) -> None:
+    def _put(self, context: Hashable, count: list[float]) -> None:
+        if len(self._counts) >= _MOST_COUNTERS // 2:
+            self._older, self._counts = self._counts, {}
+        self._counts[context] = count
+
+    def _recalled(self, context: Hashable) -> list[float] | None:
+        found = self._remembered.get(context)
+        if found is None:
+            return None
+        weight = min(1.0, _REMEMBERED / found[1])
+        return [found[0] * weight, found[1] * weight]
+
+    def lasting(self) -> dict[Hashable, list[float]]:
+        """Return what later crawls should know: what was tried most, and more than once."""
+        counts = self._remembered | self._older | self._counts
+        often = ((context, count) for context, count in counts.items() if count[1] > 1)
+        return dict(nlargest(_MOST_REMEMBERED, often, key=lambda item: item[1][1]))
+
+    def add(self, context: Hashable, copy: float) -> None:
         count = self.get(context)
         if count is None:
-            if len(self._counts) >= _MOST_COUNTERS // 2:
-                self._older, self._counts = self._counts, {}
-            count = self._counts[context] = [0.0, 0.0]
+            count = [0.0, 0.0]
+            self._put(context, count)
         count[0] += copy
         count[1] += 1
         if count[1] > _LONGEST_MEMORY:
@@ -196,6 +322,13 @@ class _Replacements:
         added = [self._add(a, b), self._add(b, a)] if a and b else [self._add(a or b, ""), self._insert(prefix, a or b)]
         return (prefix, a, b) if any(added) else None
 
+    def copy(self) -> _Replacements:
+        """Return rules of their own that are the same."""
+        made = _Replacements()
+        for mine, other in ((self._partners, made._partners), (self._runs, made._runs), (self._inserted, made._inserted)):
+            other.update((key, values.copy()) for key, values in mine.items())
+        return made
+
     def _add(self, run: str, other: str) -> bool:
         if run not in self._partners:
             runs = self._runs.setdefault(_TOKEN.findall(run)[0], [])
@@ -254,6 +387,13 @@ class _Indifferent:
         self._rules: dict[Hashable, list[tuple[int, ...]]] = {}
         self._firsts: OrderedDict[Hashable, str] = OrderedDict()
 
+    def next_crawl(self) -> _Indifferent:
+        """Return the same rules without a page."""
+        made = _Indifferent()
+        made._kinds = {shape: [values and values.copy() for values in kinds] for shape, kinds in self._kinds.items()}
+        made._rules = {shape: rules.copy() for shape, rules in self._rules.items()}
+        return made
+
     def note(self, address: _Address) -> None:
         """Look at the values of a URL, fetched or not."""
         if not address.shape[2] or len(address.values) > _MOST_POSITIONS:
@@ -273,9 +413,13 @@ class _Indifferent:
     def learn(self, address: _Address, original: _Address) -> None:
         """Take a rule from a pair of one shape whose differences name pages."""
         kinds = self._kinds.get(address.shape)
-        if kinds is None or address.shape != original.shape:
+        if kinds is None:
             return
-        differing = tuple(place for place, pair in enumerate(zip(address.values, original.values, strict=True)) if pair[0] != pair[1])
+        if address.shape == original.shape:
+            differing = tuple(place for place, pair in enumerate(zip(address.values, original.values, strict=True)) if pair[0] != pair[1])
+        else:
+            # All of a class may be copies of one page elsewhere: forms that are behind a log-in.
+            differing = tuple(place for place, known in enumerate(kinds) if known is None)
         rules = self._rules.setdefault(address.shape, [])
         name_pages = 0 < len(differing) <= _MOST_DIFFERENCES and all(kinds[place] is None for place in differing)
         if name_pages and differing not in rules and len(rules) < _MOST_INDIFFERENT:
@@ -297,11 +441,36 @@ class _Indifferent:
     def first(self, page: Hashable) -> str:
         return self._firsts.get(page, "")
 
-    def add(self, page: Hashable, url: str) -> None:
-        if page not in self._firsts:
+    def add(self, page: Hashable, url: str, *, copy: bool) -> None:
+        if copy or page not in self._firsts:
             self._firsts[page] = url
             if len(self._firsts) > _MOST_FIRSTS:
                 self._firsts.popitem(last=False)
+
+
+class _Tried:
+    """What became, in this crawl, of the pages that a rule was tried on in one part of a site.
+
+    `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
+    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept.
+    """
+
+    __slots__ = ("copies", "leading", "prefixes", "told", "trials")
+
+    def __init__(self) -> None:
+        self.copies = self.leading = self.trials = 0
+        self.prefixes: dict[str, None] | None = {}
+        self.told: dict[str, tuple[list[int], list[tuple[str, str]]]] = {}
+
+    def example(self, twin: _Twin, url: str) -> None:
+        number, pairs = self.told.setdefault(twin.rule, ([0], []))
+        number[0] += 1
+        if len(pairs) < _EXAMPLES:
+            pairs.append((url, twin.url))
+        if twin.name and self.prefixes is not None:
+            self.prefixes[twin.contexts[1][1]] = None  # type: ignore[index]
+            if len(self.prefixes) > _MOST_PLACES:
+                self.prefixes = None
 
 
 class RewriteRules:
@@ -323,41 +492,123 @@ class RewriteRules:
         # The last pages: a new rule is tried on them at once.
         self._recent: OrderedDict[str, tuple[int, bool]] = OrderedDict()
         self._number = 0
+        # By rule and part of a site, those last used last.
+        self._tried: OrderedDict[Hashable, _Tried] = OrderedDict()
+        # What the next crawl is to know of the counters, until more is learned.
+        self._lasting: dict[Hashable, list[float]] | None = None
+        # Rules that pages suggested and that no page has been tried on.
+        self._suggested: set[Hashable] = set()
+        self._suggestions = 0
+        # How often a rule has to be right in this crawl before it skips.
+        self._needed = 0
         self._held: dict[Hashable, list[str]] = {}
         self._number_held = 0
         self._released: list[str] = []
+        self._leading: OrderedDict[int, None] = OrderedDict()
+
+    def next_crawl(self) -> RewriteRules:
+        """Return rules for another crawl: with all that was learned, and none of the pages.
+
+        They order requests from the first fetched page on. A rule skips once 20 copies have confirmed it in that crawl, in the same part of
+        the site (host and first directory) or class of URLs. The rule alone would be too wide, since "1" for "2" may hold in one part and
+        not in another; one directory is too narrow, many have fewer pages, and so is what stands before "?print=1".
+        """
+        made = RewriteRules(skip=self._skip, mirrors=self._mirrors, seed=self._seed)
+        if self._lasting is None:
+            self._lasting = self._counters.lasting()
+        made._counters = _Counters(self._lasting)
+        made._replacements, made._indifferent = self._replacements.copy(), self._indifferent.next_crawl()
+        made._needed = _CONFIRMED
+        return made
 
     # ---- learning
 
-    def observe(self, url: str, verdict: Verdict) -> None:
-        """Learn from the verdict on a fetched page."""
+    def observe(self, url: str, verdict: Verdict, canonical: str = "") -> None:
+        """Learn from the verdict on a fetched page. `canonical`: the URL by which it wants to be known, which suggests a rule."""
         if len(url) > _LONGEST_URL or verdict.kind is Kind.SKIPPED:
             return
+        self._lasting = None
         address = _Address(url, self._seed)
         self._indifferent.note(address)
         copy = verdict.is_duplicate
         twins = self._twins(address)
         self._check(twins, copy=copy)
-        self._count(twins, copy=copy)
-        self._known.add(address.key, _COPY if copy else _KEPT)
-        self._remember(url, copy=copy)
+        self._count(twins, verdict.original or "", copy=copy)
         original = verdict.original if copy and verdict.original and verdict.original != url else ""
+        self._known.add(address.key, self._copy_of(original) if copy else _KEPT)
+        self._remember(url, copy=copy)
         if original and len(original) <= _LONGEST_URL:
             self._indifferent.learn(address, _Address(original, self._seed))
             if rule := self._replacements.learn(url, original):
                 self._try(*rule)
-        if original or not copy:
+            self._tell(url, original, twins)
+        elif canonical not in ("", url) and len(canonical) <= _LONGEST_URL:
+            self._suggest(address, canonical)
+        # An original that only another crawl has fetched is none here.
+        if not copy or (original and self._is_kept(original)):
             for _, page in self._indifferent.classes(address):
-                self._indifferent.add(page, original or url)
+                self._indifferent.add(page, original or url, copy=copy)
 
-    def _count(self, twins: list[_Twin], *, copy: bool) -> None:
-        contexts: set[Hashable] = set()
+    def _suggest(self, address: _Address, canonical: str) -> None:
+        """Take a rule from what a page says of itself, which says nothing until it is tried. There are few of them, for pages lie."""
+        if self._suggestions >= _MOST_SUGGESTED or not self._may_skip(address.url, canonical):
+            return
+        self._indifferent.learn(address, _Address(canonical, self._seed))
+        if rule := self._replacements.learn(address.url, canonical):
+            self._suggestions += 1
+            _, run, other = rule
+            self._suggested.add(_pair(run, other))
+            self._try(*rule)
+
+    def led_on(self, url: str) -> None:
+        """Learn that a link on a copy has led to a page that was kept, and that no other page had shown the way to before.
+
+        Where that is so of many copies, as in a gallery of equal captions, to skip such pages would lose what is behind them.
+        """
+        if len(url) > _LONGEST_URL:
+            return
+        address = _Address(url, self._seed)
+        if address.key in self._leading:
+            return
+        self._leading[address.key] = None
+        if len(self._leading) > _MOST_RECENT:
+            self._leading.popitem(last=False)
+        for part in {_part_of(twin) for twin in self._twins(address)}:
+            if tried := self._tried.get(part):
+                tried.leading += 1
+
+    def _copy_of(self, original: str) -> int:
+        known = 0 < len(original) <= _LONGEST_URL
+        return _COPY + 1 + _Address(original, self._seed).key % 253 if known else _COPY
+
+    def _is_kept(self, url: str) -> bool:
+        return self._known.get(_Address(url, self._seed).key) == _KEPT
+
+    def _tell(self, url: str, original: str, twins: list[_Twin]) -> None:
         for twin in twins:
-            contexts.update(twin.contexts)
+            if twin.url == original and (tried := self._tried.get(_part_of(twin))):
+                tried.example(twin, url)
+
+    def _count(self, twins: list[_Twin], original: str, *, copy: bool) -> None:
+        contexts: dict[Hashable, float] = {}
+        for twin in twins:
             if twin.name:
-                contexts.update(_names(twin))
-        for context in contexts:
-            self._counters.add(context, copy=copy)
+                contexts.update(dict.fromkeys((*twin.contexts, *_names(twin)), float(copy)))
+            else:
+                # In a class that leads to many pages no one of them is the original.
+                right = float(copy) if twin.url == original else _OTHER * copy
+                for context in twin.contexts:
+                    contexts[context] = max(right, contexts.get(context, 0.0))
+        self._suggested -= contexts.keys()
+        for context, right in contexts.items():
+            self._counters.add(context, right)
+        for part in {_part_of(twin) for twin in twins}:
+            tried = self._tried.setdefault(part, _Tried())
+            tried.copies += copy
+            tried.trials += 1
+            self._tried.move_to_end(part)
+        while len(self._tried) > _MOST_TRIED:
+            self._tried.popitem(last=False)
 
     def _check(self, twins: list[_Twin], *, copy: bool) -> None:
         """Compare what was predicted by rules that skip with what came: a miss sends all back that was skipped since the last hit."""
@@ -388,47 +639,112 @@ class RewriteRules:
                 twin = prefix + b + url[len(prefix) + len(a) :]
                 if self._recent.get(twin, (number,))[0] < number:
                     made = _replaced(url, len(prefix), (a, b), twin, _KEPT)
+                    self._suggested.discard(made.contexts[0])
                     for context in (*made.contexts, *_names(made)):
-                        self._counters.add(context, copy=copy)
+                        self._counters.add(context, copy)
 
     # ---- predicting
 
-    def predict(self, url: str) -> Prediction | None:
-        """Return what a URL leads to; None where no rule leads from it to a fetched page."""
+    def look(self, url: str) -> Outlook:
+        """Return all that is known of a URL in one look: it costs what `predict` costs."""
         if len(url) > _LONGEST_URL:
-            return None
+            return _NOTHING
         address = _Address(url, self._seed)
         self._indifferent.note(address)
-        best = self._best(self._twins(address))
-        if best is None:
-            return None
-        twin, bound, support = best
-        return Prediction(max(0.0, bound), twin.url, twin.rule, support)
+        likely = self._likely(self._twins(address))
+        if not likely:
+            return _NOTHING
+        best = likely[0]
+        level = bisect_right(_LEVELS if best.twin.name else _CLASS_LEVELS, best.bound)
+        if level > _UNENTERED_LEVELS and not any(self._trials(one.twin.contexts[-1]) for one in likely):
+            level = _UNENTERED_LEVELS
+        return Outlook(_prediction(*best), self._skippable(address, self._near(address, likely)), -_LEVEL * level)
+
+    def predict(self, url: str) -> Prediction | None:
+        """Return what a URL leads to; None where no rule leads from it to a fetched page."""
+        return self.look(url).prediction
 
     def priority(self, url: str, found_on: Verdict | None = None) -> int:
         """Return what to add to a request's priority: 0, or less the likelier its page is a copy.
 
         `found_on`: the verdict on the page that the link stands on. Links on copies come after others.
         """
-        made = self.predict(url)
-        level = sum(made.probability >= level for level in _LEVELS) if made else 0
-        return -_LEVEL * level - (found_on is not None and found_on.is_duplicate)
+        return self.look(url).priority - (found_on is not None and found_on.is_duplicate)
+
+    def would_skip(self, url: str) -> Prediction | None:
+        """Return what speaks for leaving a request out; None where it has to be made. Nothing is held: see `skips`."""
+        return self.look(url).skip
 
     def skips(self, url: str) -> bool:
         """Return whether a request is left out; then it is held, and comes back in `released` should the rule prove wrong."""
         if len(url) > _LONGEST_URL or self._number_held >= _MOST_HELD:
             return False
         address = _Address(url, self._seed)
-        # Equal for equal URLs: whoever asks twice gets one answer.
-        if address.key % _SAMPLED == 0:
+        found = self._skipping(address, self._near(address, self._likely(self._twins(address))))
+        if found is None:
             return False
-        twins = [twin for twin in self._twins(address) if twin.status == _KEPT and self._may_skip(url, twin.url)]
-        best = self._best(twins)
-        if best is None or best[1] < self._skip:
-            return False
-        self._held.setdefault(best[0].contexts[-1], []).append(url)
+        self._held.setdefault(found[0].twin.contexts[-1], []).append(url)
         self._number_held += 1
         return True
+
+    def _near(self, address: _Address, likely: list[_Likely]) -> list[_Likely]:
+        """Return what is likely without the twins on hosts that must not speak for this one."""
+        near = [one.twin for one in likely if self._may_skip(address.url, one.twin.url)]
+        return likely if len(near) == len(likely) else self._likely(near)
+
+    def _skippable(self, address: _Address, likely: list[_Likely]) -> Prediction | None:
+        found = self._skipping(address, likely)
+        return _prediction(*found[0])._replace(original=found[1]) if found else None
+
+    def _skipping(self, address: _Address, likely: list[_Likely]) -> tuple[_Likely, str] | None:
+        """Return why a request is left out, and the page that was kept; None where it is made."""
+        # Equal for equal URLs: whoever asks twice gets one answer.
+        if address.key % _SAMPLED == 0:
+            return None
+        for one in likely:
+            if one.bound < self._skip:
+                return None
+            original = self._original(one.twin, likely)
+            if original and self._is_proven(one.twin):
+                return one, original
+        return None
+
+    def _original(self, twin: _Twin, likely: list[_Likely]) -> str:
+        """Return the page that a twin is a copy of, or itself, if it was kept and rules lead to it; otherwise nothing."""
+        if twin.status == _KEPT:
+            return twin.url
+        # These rules have to be proven as well: on a wiki, to skip pages whose own way to the original was hardly tried lost some contents.
+        kept = (one.twin.url for one in likely if one.twin.status == _KEPT and self._is_proven(one.twin))
+        return next((url for url in kept if self._copy_of(url) == twin.status), "")
+
+    def _is_proven(self, twin: _Twin) -> bool:
+        tried = self._tried.get(_part_of(twin))
+        if tried is None or not self._is_safe(tried):
+            return False
+        if not twin.name:
+            return self._trials(twin.contexts[-1]) >= _LEAST
+        # In this part of this host: elsewhere a rule may hold, and another host may have pages made to confirm it. And of this directory
+        # some pages, for the first of a directory may be the only one with links to the others.
+        least = self._needed or _LEAST
+        return tried.trials >= least and self._trials(twin.contexts[-1]) >= _ENTERED
+
+    def _trials(self, context: Hashable) -> float:
+        seen = self._counters.get(context)
+        return seen[1] if seen else 0.0
+
+    def _is_safe(self, tried: _Tried) -> bool:
+        """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new."""
+        return tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
+
+    # ---- telling
+
+    def rules(self) -> list[LearnedRule]:
+        """Return the rules that order requests, those that save most fetches first.
+
+        Each is told in the direction in which it led from copies to their originals, more often than in the other one.
+        """
+        told = (_told(part, tried) for part, tried in self._tried.items() if tried.told)
+        return sorted((rule for rule in told if rule.confidence >= _CLASS_LEVELS[0]), key=lambda rule: (-rule.saves, rule.where, rule.rule))
 
     def released(self) -> list[str]:
         """Return the URLs that were skipped by rules which have proved wrong since; each once."""
@@ -449,11 +765,11 @@ class RewriteRules:
                 twins.append(_Twin(first, _KEPT, contexts, f"{names} does not matter"))
         return twins
 
-    def _best(self, twins: list[_Twin]) -> tuple[_Twin, float, float] | None:
-        """Return the likeliest of twins, the lower bound of its likelihood, and how many pages it rests on."""
-        made = ((twin, *self._likelihood(twin, twins)[1:]) for twin in twins)
+    def _likely(self, twins: list[_Twin]) -> list[_Likely]:
+        """Return twins that may be named, the likeliest first."""
+        made = [_Likely(twin, *self._likelihood(twin, twins)[1:]) for twin in twins if twin.contexts[0] not in self._suggested]
         # A page that was kept is the better name for an original.
-        return max(made, key=lambda one: (one[1], one[0].status == _KEPT), default=None)
+        return sorted(made, key=lambda one: (one.bound, one.twin.status == _KEPT), reverse=True)
 
     def _likelihood(self, twin: _Twin, twins: list[_Twin]) -> tuple[float, float, float]:
         """Return how likely a URL is a copy for its twin, the lower bound of that, and how many pages it rests on."""
@@ -473,23 +789,76 @@ class RewriteRules:
             likely = 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
             support = max(support, (counters.get(twin.contexts[1]) or (0.0, 0.0))[1])
         trials = support + _PRIORS[len(twin.contexts) - 1]
-        return likely, likely - _Z * math.sqrt(max(likely * (1 - likely), 1e-4) / (trials + 1)), support
+        return likely, _lower_bound(likely, trials), support
 
     def _may_skip(self, url: str, original: str) -> bool:
-        here, there = _host(url), _host(original)
-        return here.removeprefix("www.") == there.removeprefix("www.") or {here, there} <= self._mirrors
+        return of_one_host(url, original) or {_host(url), _host(original)} <= self._mirrors
 
 
 def _replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int) -> _Twin:
     run, other = runs
     suffix = url[place + len(run) :]
     directory, slash, name = suffix.rpartition("/")
-    pair = (run, other) if run < other else (other, run)
+    pair = _pair(run, other)
     prefix = url[:place]
     contexts = (pair, (pair, prefix), (pair, prefix, directory + slash))
-    return _Twin(
-        twin, status, contexts, f"{run!r} stands for {other!r}" if run and other else f"{run or other!r} may be left out", name or "/"
-    )
+    return _Twin(twin, status, contexts, _says(run, other), name or "/")
+
+
+def _pair(run: str, other: str) -> tuple[str, str]:
+    return (run, other) if run < other else (other, run)
+
+
+def _says(run: str, other: str) -> str:
+    return f"{run!r} stands for {other!r}" if run and other else f"{run or other!r} may be left out"
+
+
+def _lower_bound(likely: float, trials: float) -> float:
+    return likely - _Z * math.sqrt(max(likely * (1 - likely), 1e-4) / (trials + 1))
+
+
+def _part_of(twin: _Twin) -> Hashable:
+    """Return a rule and the part of a site in which it is tried."""
+    contexts: Any = twin.contexts
+    if not twin.name:
+        return twin.contexts[1]
+    pair, prefix, directory = contexts[2]
+    found = _PART.match(f"{prefix}*{directory}")
+    part = "" if found is None else f"{found[1]}/" if "*" in found[1] else found[0]
+    return pair, part
+
+
+def _told(part: Any, tried: _Tried) -> LearnedRule:
+    text, (_, pairs) = max(tried.told.items(), key=lambda item: item[1][0])
+    rate = (tried.copies + 1) / (tried.trials + 2)
+    confidence = max(0.0, _lower_bound(rate, tried.trials + 2))
+    means: Replaced | Indifferent
+    if len(part) == 2:
+        means = _replacement(part, tuple(tried.prefixes or ()), text)
+        where = means.prefixes[0] if len(means.prefixes) == 1 else means.part
+    else:
+        means = _indifference(part)
+        where = _where(means)
+    return LearnedRule(text, where, confidence, tried.trials, tried.copies, tuple(pairs), means)
+
+
+def _replacement(part: tuple[tuple[str, str], str], prefixes: tuple[str, ...], text: str) -> Replaced:
+    (run, other), behind = part
+    if not run or (other and _says(run, other) != text):
+        run, other = other, run
+    return Replaced(behind, prefixes, run, other)
+
+
+def _indifference(context: tuple[tuple[str, int, tuple[str, ...]], tuple[int, ...], tuple[tuple[int, str], ...]]) -> Indifferent:
+    (host, segments, parameters), places, kind = context
+    fixed = dict(kind)
+    return Indifferent(host, parameters, tuple(fixed.get(place) for place in range(segments + len(parameters))), places)
+
+
+def _where(means: Indifferent) -> str:
+    values = ["*" if place in means.places else "{}" if value is None else value for place, value in enumerate(means.values)]
+    path, query = values[: means.segments], values[means.segments :]
+    return f"{means.host}/{'/'.join(path)}?{'&'.join(map('='.join, zip(means.parameters, query, strict=True)))}".rstrip("?")
 
 
 def _names(twin: _Twin) -> tuple[Hashable, Hashable]:
@@ -499,9 +868,9 @@ def _names(twin: _Twin) -> tuple[Hashable, Hashable]:
 def _of_others(twin: _Twin, twins: list[_Twin]) -> float:
     """Return the log-odds that this page's other twins speak of: that two of them were kept says that they differ."""
     others = {other.url: other.status for other in twins if other.name}
-    copies = sum(status == _COPY for status in others.values())
+    copies = sum(status >= _COPY for status in others.values())
     kept = len(others) - copies
-    return _log_odds(copies - (kept == 0 and twin.status == _COPY), max(0, kept - 1))
+    return _log_odds(copies - (kept == 0 and twin.status >= _COPY), max(0, kept - 1))
 
 
 def _logit(rate: float) -> float:
@@ -512,6 +881,11 @@ def _logit(rate: float) -> float:
 def _name_of(address: _Address, place: int) -> str:
     segments = address.shape[1]
     return f"segment {place + 1}" if place < segments else repr(address.shape[2][place - segments])
+
+
+def of_one_host(url: str, other: str) -> bool:
+    """Return whether two URLs are of one host, but for "www." and the scheme."""
+    return _host(url).removeprefix("www.") == _host(other).removeprefix("www.")
 
 
 def _host(url: str) -> str:

@@ -21,6 +21,7 @@ from simcrawl.sketch import differing, own_units, resemblance
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simcrawl.hints import Canonical
     from simcrawl.recipes import Recipe
 
 Action = Literal["drop", "drop-items", "drop-links", "observe"]
@@ -63,7 +64,8 @@ class Verdict:
     """What a page is and what to do with it.
 
     `original`: URL of the page it is a copy of. `distance`: differing fingerprint bits; `similarity`: 0 to 1, estimated, 1 for
-    identical text; both None where they played no part. `reason`: why a page was skipped, or what made it a copy.
+    identical text; both None where they played no part. `reason`: why a page was skipped, or what made it a copy. `canonical`: which of the
+    two is the canonical page by what they say: "original", "copy", "translation", "" where they say nothing: see `simcrawl.hints`.
     """
 
     kind: Kind
@@ -74,6 +76,7 @@ class Verdict:
     drop_outlinks: bool = False
     reason: str | None = None
     page: PageFingerprint | Abstention | None = None
+    canonical: Canonical = ""
 
     @property
     def is_duplicate(self) -> bool:
@@ -309,6 +312,7 @@ class Rule:
             drop_outlinks=acts and self.action != "drop-items" and not _is_shell(page) and self._drops_outlinks(comparison),
             reason=copy.reason,
             page=page,
+            canonical=page.hints.speak_of(copy.stored.page.url) if page.hints else "",
         )
 
     def _drops_outlinks(self, comparison: Comparison) -> bool:

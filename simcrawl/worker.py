@@ -24,10 +24,12 @@ from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import WorkerError
+from simcrawl.hints import MOST_ALTERNATES, Hints
 from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
 from simcrawl.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
+from simcrawl.system import memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,7 +161,8 @@ class Worker:
         record, cost, content = _unpack(answer)
         recipe = self._options["recipe"]
         made = decode(record, recipe=recipe.identity, seed=self._options["seed"], bits=recipe.bits).page
-        return (replace(made, content=content.decode("utf-8", "surrogatepass")) if content else made), json.loads(cost)
+        told = json.loads(cost)
+        return replace(made, content=content.decode("utf-8", "surrogatepass") or None, hints=_hints(told.get("hints"))), told
 
     def abstain(self, body: bytes, url: str, reason: Reason) -> Abstention:
         """Return the page that the process cannot make."""
@@ -197,6 +200,13 @@ def _unpack(data: bytes) -> list[bytes]:
     return parts
 
 
+def _hints(told: list[Any] | None) -> Hints | None:
+    if told is None:
+        return None
+    canonical, alternates, noindex, nofollow, *_ = told
+    return Hints(str(canonical), tuple(map(str, alternates[:MOST_ALTERNATES])), bool(noindex), bool(nofollow))
+
+
 def _read(line: BinaryIO) -> bytes | None:
     """Return the next message; None at the end, whatever part of a message stands before it."""
     head = line.read(_LENGTH.size)
@@ -232,7 +242,7 @@ def _make(question: bytes, options: Mapping[str, Any]) -> bytes:
     address, encoding, body = _unpack(question)
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
-    cost = json.dumps({"seconds": seconds, "memory": _memory()}).encode()
+    cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}).encode()
     return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "").encode("utf-8", "surrogatepass"))
 
 
@@ -249,12 +259,3 @@ def _prepare(told: bytes) -> tuple[dict[str, Any], float]:
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard), hard))
     return json.loads(options) | {"recipe": made}, patience
-
-
-def _memory() -> int:
-    """Return the bytes in use. Not the peak that `getrusage` knows: that begins with the parent's."""
-    try:
-        with open("/proc/self/statm", "rb") as numbers:  # noqa: PTH123 - once a page
-            return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0

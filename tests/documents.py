@@ -6,7 +6,7 @@ that is there. What differs from run to run (times, sizes on disk) is compared b
 
     python -m tests.documents docs/tutorial.md
 
-runs a page and writes what was really printed into it.
+runs a page and writes what was really printed into it; into docs/reference.md and settings_example.py, the settings as they are.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from termios import TIOCSWINSZ
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
+from simcrawl.config import SETTINGS
 from simcrawl.store import open_store
 from tests.crawl.server import DirectorySite
+from tests.settings_pages import SETTINGS_PAGES, renewed_settings
 from tests.sites import installguide
 
 if TYPE_CHECKING:
@@ -277,6 +279,10 @@ def main() -> None:
     """Renew the pages that the arguments name."""
     for name in sys.argv[1:]:
         page = Path(name).resolve()
+        if page in [ROOT / document for document in SETTINGS_PAGES]:
+            page.write_text("\n".join(renewed_settings(page)) + "\n")
+            sys.stdout.write(f"{name}: {len(SETTINGS)} settings\n")
+            continue
         lines = page.read_text().splitlines()
         with TemporaryDirectory() as directory, _site_of(page) as site, Shell(Path(directory), site) as shell:
             prepare(page, shell)

@@ -353,6 +353,53 @@ def test_what_is_to_be_sent_or_to_be_embedded_is_beside(box: str, around: bool):
 # ---- pages without this or that
 
 
+_LOGIN = "http://wiki.example/doku.php?id=tools:hammer&do=login"
+
+
+def _echoed(line: str, *, heading: str = "<h1>Log in</h1>", noindex: bool = True) -> bool:
+    """Return whether a line of an application's page counts as surroundings, and nothing else."""
+    page = _page(f"<html><head><title>tools:hammer</title></head><body>{heading}<p>{english(40)}</p>{line}</body></html>")
+    parts = page.parts(_LOGIN, noindex=noindex)
+    said = lxml_html.fragment_fromstring(line).text_content()
+    around, content = (said in join(blocks).splitlines() for blocks in (parts.around, parts.content))
+    assert around or content
+    return around and not content and said not in join(parts.beside).splitlines()
+
+
+_CHANGED = "<div>tools/hammer.txt · Last modified: 2026/01/14 22:13 by keeper</div>"
+
+
+@pytest.mark.parametrize("line", ["<div>tools:hammer</div>", _CHANGED])
+def test_a_line_that_only_repeats_the_address_is_surroundings_where_nobody_is_to_find_the_page(line: str):
+    assert _echoed(line)
+    assert not _echoed(line, noindex=False)
+
+
+@pytest.mark.parametrize("heading", ["<h1>Log in</h1><h4>tools hammer</h4>", "<h1>Tools, hammer</h1>", ""])
+def test_what_a_page_is_called_by_its_address_is_content(heading: str):
+    assert not _echoed("<div>tools:hammer</div>", heading=heading)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<td>tools:hammer</td>",
+        "<pre>tools:hammer</pre>",
+        "<div><a href=/x>tools:hammer</a></div>",
+        _CHANGED.replace("modified", "modified by a keeper who is known for the length of his names and titles"),
+    ],
+)
+def test_cells_code_links_and_paragraphs_that_repeat_the_address_are_what_they_are(line: str):
+    assert not _echoed(f"<table><tr>{line}</tr></table>" if "td" in line else line)
+
+
+@pytest.mark.parametrize("name", ["class=breadcrumbs", "id=bread-crumb", 'class="page-breadcrumb"'])
+def test_the_trail_to_a_page_is_no_content(name: str):
+    assert _content(f"<body><main><div {name}>Home, then tools</div>{_article(english(60))}</main></body>") == _content(
+        f"<body><main>{_article(english(60))}</main></body>"
+    )
+
+
 @pytest.mark.parametrize("text", [english(30), chinese(30)])
 def test_a_page_without_headings_has_its_running_text_for_content(text: str):
     paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())

@@ -90,9 +90,10 @@ def test_duplicates(store: str, capsys: pytest.CaptureFixture[str]):
         "similarity": 1.0,
         "dropped": "page",
         "rejected": False,
+        "canonical": "",
     }
     assert run(["duplicates", store]) == 0
-    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page", when, "no"]]
+    assert _cells(capsys) == [[B, A, "identical text", "0", "1.0", "page", when, "no", ""]]
 
 
 def test_verify(store: str, capsys: pytest.CaptureFixture[str]):

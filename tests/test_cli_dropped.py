@@ -12,6 +12,7 @@ import pytest
 import simcrawl
 from simcrawl.cli import run
 from simcrawl.store import Duplicate, open_store
+from simcrawl.store.base import PREDICTED
 from tests.samples import edited, english, page
 from tests.test_cli import SCRIPT, call, on_terminal
 
@@ -147,19 +148,44 @@ def test_clusters_of_pages(store: str, out: Any):
 
 
 def test_hosts(store: str, out: Any):
-    found = json.loads(out("hosts", store, "--json", "--min-copies", "1"))
+    found = json.loads(out("hosts", store, "--json"))
     assert found["hosts"] == [
-        {"host": "b.test", "pages": 1, "duplicates": 2, "share": 0.667},
-        {"host": "a.test", "pages": 1, "duplicates": 1, "share": 0.5},
+        {"host": "b.test", "pages": 1, "duplicates": 2, "not_fetched": 0, "share": 0.667},
+        {"host": "a.test", "pages": 1, "duplicates": 1, "not_fetched": 0, "share": 0.5},
     ]
-    assert found["mirrors"] == [{"a": "a.test", "b": "b.test", "copies": 3, "copies_of_a": 2, "copies_of_b": 1, "share": 1.0}]
-    assert json.loads(out("hosts", store, "--json", "--min-copies", "4"))["mirrors"] == []
-    assert out("hosts", store).splitlines() == [
-        "b.test\t1\t2\t0.667",
-        "a.test\t1\t1\t0.5",
-        "",
-        "a.test\tb.test\t3\t2\t1\t1.0",
+    assert found["mirrors"] == []
+    assert out("hosts", store).splitlines() == ["b.test\t1\t2\t0\t0.667", "a.test\t1\t1\t0\t0.5"]
+
+
+def test_pages_that_were_not_fetched_count_on_their_own_everywhere(store: str, tmp_path: Path, out: Any):
+    with open_store(store) as opened:
+        for url in (f"{B}/8", "http://c.test/9"):
+            opened.note(Duplicate(url, f"{A}/1", PREDICTED, None, None, PREDICTED, True, True, DAY, rule="'b' stands for 'a'"))
+    told = json.loads(out("stats", store, "--json"))
+    assert {name: told[name] for name in ("pages", "duplicates", "exact", "near", "dropped", "not_fetched", "share")} == {
+        "pages": 2, "duplicates": 3, "exact": 1, "near": 2, "dropped": 2, "not_fetched": 2, "share": 0.6,
+    }  # fmt: skip
+    rows = json.loads(out("hosts", store, "--json"))["hosts"]
+    assert [(row["host"], row["duplicates"], row["not_fetched"], row["share"]) for row in rows] == [
+        ("b.test", 2, 1, 0.667),
+        ("a.test", 1, 0, 0.5),
+        ("c.test", 0, 1, 0.0),
     ]
+    report = json.loads(out("report", store, "--json", "-o", str(tmp_path / "report.html")))
+    assert (report["exact"] + report["near"], report["not_fetched"], report["share"]) == (3, 2, 0.6)
+    assert {row["reason"] for row in _rows(out("duplicates", store, "--kind", "predicted", "--json"))} == {PREDICTED}
+
+
+def test_mirrors(tmp_path: Path, out: Any):
+    store = str(tmp_path / "mirrored")
+    with open_store(store, recipe="content") as opened:
+        for number in range(6):
+            for host in (A, B):
+                opened.admit(simcrawl.fingerprint_page(page(english(seed=number)), url=f"{host}/{number}", recipe="content"))
+    # The first copy is what shows the rule.
+    assert json.loads(out("hosts", store, "--json"))["mirrors"] == [{"a": "a.test", "b": "b.test", "copies": 5, "pages": 5, "share": 1.0}]
+    assert json.loads(out("hosts", store, "--json", "--min-copies", "6"))["mirrors"] == []
+    assert out("hosts", store).splitlines() == ["b.test\t0\t6\t0\t1.0", "a.test\t6\t0\t0\t0.0", "", "a.test\tb.test\t5\t5\t1.0"]
     assert "= b.test" in on_terminal("hosts", store)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
-from simcrawl.config import SETTINGS, Config
+from simcrawl.config import SETTINGS, Config, unknown
 from simcrawl.detector import OUTLINKS, Detector
 from simcrawl.errors import SettingError
 from simcrawl.recipes import RECIPES, Recipe
@@ -38,7 +39,11 @@ DEFAULTS = {
     "crawl": None,
     "reset": False,
     "copies_kept": 1,
+    "prefer": None,
     "outlinks": None,
+    "order": True,
+    "skip": 0.95,
+    "mirrors": (),
     "recipe": "auto",
     "extractor": None,
     "min_features": None,
@@ -66,7 +71,18 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "crawl": [("nightly", "nightly"), (" a b ", "a b")],
     "reset": [("1", True), (False, False)],
     "copies_kept": [(1, 1), ("20", 20)],
+    "prefer": [("canonical", "canonical")],
     "outlinks": [("drop", "drop"), ("follow", "follow"), ("0.98", 0.98), (1, 1.0), (0, 0.0)],
+    "order": [("1", True), (False, False)],
+    "skip": [(0.5, 0.5), ("0.9", 0.9), (1, 1.0), (False, None), ("False", None), (" false ", None)],
+    "mirrors": [
+        ([], ()),
+        ("", ()),
+        ("a.org", ("a.org",)),
+        (" B.org, a.org,", ("a.org", "b.org")),
+        (["a.org", "a.org"], ("a.org",)),
+        (("[::1]", "127.0.0.1"), ("127.0.0.1", "[::1]")),
+    ],
     "recipe": [("auto", "auto"), (" manku2007 ", "manku2007"), (OWN, OWN), (f"{__name__}.OWN", f"{__name__}.OWN")],
     "extractor": [(EXTRACTOR, EXTRACTOR), (f" {EXTRACTOR}", EXTRACTOR)],
     "min_features": [(0, 0), ("50", 50)],
@@ -94,7 +110,11 @@ REFUSED: dict[str, list[Any]] = {
     "crawl": ["", "  ", 3],
     "reset": ["now", 2],
     "copies_kept": [0, -1, "none", 1.5],
+    "prefer": ["", "https", True, 1],
     "outlinks": ["keep", 1.5, -1, True, "nan"],
+    "order": ["often", 2],
+    "skip": [0, 0.49, 1.01, True, "often", math.nan, "95%"],
+    "mirrors": ["http://a.org", "a.org/b", ["a.org", 3], ["a.org:80"], 3, {"a": 1}, [""], "a b"],
     "recipe": ["", "agrement", "tests.test_config.absent", "no.such.module", 3],
     "extractor": ["", "tests.samples.absent", "nodots", "tests.test_config.HIGH", 3],
     "min_features": [-1, "some"],
@@ -118,6 +138,10 @@ CURES = {
     "max_distance": "use a whole number from 0 to 128",
     "min_similarity": "use a number from 0 to 1",
     "scope": "use one of 'all', 'site'",
+    "prefer": "use one of 'canonical'",
+    "order": "use True or False",
+    "skip": "use a number from 0.5 to 1 such as 0.95, or False",
+    "mirrors": "without a scheme, port or path",
     "originals": "use one of 'crawl', 'store'",
     "crawl": "use a non-empty string",
     "reset": "use True or False",
@@ -200,6 +224,46 @@ def test_settings_of_others_are_not_asked_for():
     assert asked == list(SETTINGS)
 
 
+# ---- names
+
+
+@given(st.sampled_from(sorted(SETTINGS)), st.data())
+def test_a_name_with_two_letters_swapped_is_answered_with_the_right_one(name: str, data: st.DataObject):
+    letters = list(name.removeprefix("SIMCRAWL_"))
+    one, other = data.draw(st.lists(st.integers(0, len(letters) - 1), min_size=2, max_size=2, unique=True))
+    letters[one], letters[other] = letters[other], letters[one]
+    wrong = "SIMCRAWL_" + "".join(letters)
+    assert unknown([wrong]) == ({} if wrong in SETTINGS else {wrong: name})
+
+
+@given(st.lists(st.one_of(st.text(), st.sampled_from(sorted(SETTINGS)), st.text("ABDEKNORSTU_", max_size=20).map("SIMCRAWL_".__add__))))
+def test_only_names_that_are_no_settings_and_look_like_ours_are_unknown(names: list[str]):
+    found = unknown(names)
+    assert found.keys() == {name for name in names if name.startswith("SIMCRAWL_")} - SETTINGS.keys()
+    assert set(found.values()) <= SETTINGS.keys() | {None}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ACTOIN", "ACTION"),
+        ("STORE_PATH", "STORE"),
+        ("MAX_DISTANCES", "MAX_DISTANCE"),
+        ("MIN_SIMILARTY", "MIN_SIMILARITY"),
+        ("OUTLINK", "OUTLINKS"),
+        ("action", "ACTION"),
+        ("TELEMETRY", None),
+        ("", None),
+    ],
+)
+def test_the_nearest_name_is_told_where_one_is_near(name: str, meant: str | None):
+    assert unknown([f"SIMCRAWL_{name}"]) == {f"SIMCRAWL_{name}": meant and f"SIMCRAWL_{meant}"}
+
+
+def test_names_of_settings_that_are_no_text_are_nobody_s():
+    assert unknown([3, None, b"SIMCRAWL_X", "simcrawl_x", "SIMCRAWLER_X"]) == {}
+
+
 # ---- settings_example.py
 
 
@@ -215,7 +279,7 @@ def test_the_values_of_the_example_are_the_defaults():
 
 def test_the_values_that_the_example_comments_out_are_the_recipe_s():
     shown = dict(re.findall(r"^# SIMCRAWL_(\w+) = (\S+)", EXAMPLE.read_text(), re.MULTILINE))
-    for illustrated in ("ITEM_FIELD", "RECRAWL", "CRAWL"):  # their default is none
+    for illustrated in ("ITEM_FIELD", "RECRAWL", "CRAWL", "PREFER"):  # their default is none
         shown.pop(illustrated)
     assert len(shown) > 3
     for name, value in shown.items():

@@ -10,6 +10,7 @@ import simcrawl
 from simcrawl.detector import Detector, compare
 from simcrawl.errors import SettingError, StoreMismatchError
 from simcrawl.features import Features
+from simcrawl.hints import Hints
 from simcrawl.pages import UNKNOWN, Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import RECIPES, Recipe
 from simcrawl.rule import Kind, Rule
@@ -219,3 +220,16 @@ def test_pages_of_a_recipe_of_one_s_own_compare_by_its_rule():
     own = Recipe("own", 1, Features(kind="ngrams", size=2), max_distance=5)
     a, b = (_page(page(edited(english(150), edits)), recipe=own) for edits in (0, 1))
     assert compare(a, b, rule=Rule.of(own)).distance > 0
+
+
+def test_a_page_whose_body_is_known_has_the_hints_of_its_own_url():
+    store, body = open_store("memory:"), page(english(), head='<link rel="canonical" href="https://example.org/boat">')
+    with store:
+        first = Detector(store)
+        made = first.page(body, url="https://example.org/boat?ref=7")
+        first.admit(made)
+        store.sync()
+        for detector, stage in ((first, "body_recent"), (Detector(store), "body_stored")):
+            again = detector.page(body, url="https://example.org/boat?ref=8")
+            assert again.hints == made.hints == Hints("https://example.org/boat")
+            assert detector.cascade[stage] == 1

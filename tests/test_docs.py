@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import fields
+from difflib import unified_diff
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +22,10 @@ from tests.crawl.content import hub, page
 from tests.crawl.runner import crawls
 from tests.crawl.test_crawl import IN_ORDER, copies
 from tests.documents import ROOT, WALK, Block, Shell, blocks, difference, play, prepare, renewed, same, screen, segments
+from tests.settings_pages import SETTINGS_PAGES, renewed_settings
 from tests.test_report_browser import FOUND
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.crawl.server import DirectorySite, Site
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "examples" / "README.md"]
@@ -152,10 +153,32 @@ def test_no_page_names_a_setting_that_does_not_exist() -> None:
         assert set(re.findall(r"\bSIMCRAWL_[A-Z_]+\b", file.read_text())) <= SETTINGS.keys(), file
 
 
+@pytest.mark.parametrize("document", SETTINGS_PAGES)
+def test_what_a_page_says_of_the_settings_is_what_the_settings_say(document: str) -> None:
+    page = ROOT / document
+    wrong = list(unified_diff(page.read_text().splitlines(), renewed_settings(page), document, "simcrawl.config", n=0, lineterm=""))
+    assert not wrong, _told(wrong)
+
+
+@pytest.mark.parametrize("document", SETTINGS_PAGES)
+def test_what_is_wrong_of_the_settings_is_put_right(document: str, tmp_path: Path) -> None:
+    right = (ROOT / document).read_text()
+    stale = tmp_path / Path(document).name
+    stale.write_text("\n".join(line for line in right.replace("0.95", "0.59").splitlines() if "SIMCRAWL_SCOPE" not in line) + "\n")
+    assert "\n".join(renewed_settings(stale)) + "\n" == right
+
+
+def test_no_help_breaks_the_table() -> None:
+    for name, setting in SETTINGS.items():
+        assert setting.help, name
+        assert not re.search(r"[|\n]", setting.help + setting.more), name
+        assert setting.help[-1] not in ".;,: ", name
+
+
 def test_the_defaults_listed_are_the_defaults() -> None:
     rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in REFERENCE.splitlines() if line.startswith("| `SIMCRAWL_")]
     for name, default, _ in rows:
-        real = SETTINGS[name.strip("`")][1]
+        real = SETTINGS[name.strip("`")].default
         if real is not None:
             assert ast.literal_eval(default.strip("`")) == real, name
         else:
@@ -237,7 +260,10 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     }
     of_workers = {"simcrawl/cascade/body_recent", "simcrawl/workers/restarts/<why>"}
     missing = {name for name, pattern in _stats().items() if not any(re.fullmatch(pattern, other) for other in found)}
-    assert missing == rare | of_workers
+    of_hints = {f"simcrawl/canonical/{name}" for name in ("agrees", "disagrees", "waited", "waited_in_vain")}
+    # Of a crawl that knows its mirrors: tests/crawl/test_frontier.py.
+    of_order = {f"simcrawl/predicted/{name}" for name in ("held", "released", "right", "sampled", "skipped", "wrong")}
+    assert missing == rare | of_workers | of_hints | of_order
     assert all(name in (ROOT / "simcrawl" / "crawl" / "session.py").read_text() for name in rare)
 
 

@@ -3,12 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
-from simcrawl.inspection import SORT_KEYS, Host, Mirror, Wanted, clusters, host_of, hosts
+from simcrawl.inspection import SORT_KEYS, Host, Wanted, host_of, hosts
 from simcrawl.store import Duplicate
-
-NAMES = "abcdefgh"
 
 
 def line(url: str, original: str = "http://o.test/", **values: Any) -> Duplicate:
@@ -67,27 +64,6 @@ def test_every_order_takes_lines_without_a_distance():
     assert firsts == {name: "http://b/" if name in ("distance", "similarity", "original") else "http://a/" for name in SORT_KEYS}
 
 
-# ---- clusters
-
-
-@given(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(NAMES)))
-def test_clusters_are_the_connected_pages_of_the_register(originals: dict[str, str]):
-    originals = {copy: original for copy, original in originals.items() if copy != original}
-    found = clusters([line(copy, original) for copy, original in originals.items()])
-    joined = [{cluster.representative, *(member.url for member in cluster.members)} for cluster in found]
-    assert sorted(name for group in joined for name in group) == sorted({*originals, *originals.values()})
-    assert all(any({copy, original} <= group for group in joined) for copy, original in originals.items())
-    # As few as there can be: one for each page that is no copy, or circle.
-    assert all(len(group & (set(originals.values()) - set(originals))) <= 1 for group in joined)
-    assert [cluster.size for cluster in found] == sorted(map(len, joined), reverse=True)
-
-
-def test_a_cluster_is_named_after_the_page_that_was_kept():
-    (found,) = clusters([line("b", "a"), line("c", "b"), line("d", "a"), line("x", "y", rejected=True)], min_size=3)
-    assert (found.representative, found.size, [member.url for member in found.members]) == ("a", 4, ["b", "c", "d"])
-    assert not clusters([line("b", "a")], min_size=3)
-
-
 # ---- hosts
 
 
@@ -105,22 +81,18 @@ def test_the_host_of_a_url(url: str, depth: int, host: str):
     assert host_of(url, depth) == host
 
 
-def test_hosts_and_mirrors():
+def test_hosts():
     kept = [f"http://a.test/{name}" for name in "123456"] + ["http://b.test/7", "http://b.test/8"]
     lines = [line(f"http://b.test/{name}", f"http://a.test/{name}") for name in "123"] + [line("http://a.test/8", "http://b.test/8")]
     lines += [line("http://a.test/x", "http://a.test/1"), line("http://c.test/", "http://a.test/1", rejected=True)]
     # A copy that is kept counts as a page: it was asked for.
     lines.append(line("http://b.test/7", "http://a.test/6"))
-    found, mirrors = hosts(kept, lines)
+    found = hosts(kept, lines)
     assert found == [Host("b.test", 2, 3), Host("a.test", 6, 2)]
     assert [host.share for host in found] == [0.6, 0.25]
-    assert mirrors == [Mirror("a.test", "b.test", 1, 4, 1.0)]
-    assert mirrors[0].copies == 5
 
 
-def test_directories_of_one_host_can_be_mirrors():
+def test_directories_count_as_hosts():
     lines = [line(f"http://a.test/v2/{name}", f"http://a.test/v1/{name}") for name in "123"]
-    assert hosts([], lines)[1] == []
-    found, mirrors = hosts([f"http://a.test/v1/{name}" for name in "123456"], lines, depth=1)
+    found = hosts([f"http://a.test/v1/{name}" for name in "123456"], lines, depth=1)
     assert {host.host: (host.pages, host.duplicates) for host in found} == {"a.test/v1": (6, 0), "a.test/v2": (0, 3)}
-    assert mirrors == [Mirror("a.test/v1", "a.test/v2", 0, 3, 1.0)]

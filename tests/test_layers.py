@@ -18,10 +18,13 @@ ROOT = Path(simcrawl.__file__).parent
 # A module may import what stands left of it, and the modules of its own part.
 LAYERS = [
     "errors",
+    "system",
     "simhash",
     "hashing",
     "sketch",
     "scripts",
+    "hints",
+    "echoes",
     "blocks",
     "permutations",
     "batch",
@@ -35,7 +38,10 @@ LAYERS = [
     "config",
     "rule",
     "rewrites",
+    "learned",
+    "clusters",
     "store",
+    "recall",
     "worker",
     "detector",
     "calibration",
@@ -49,12 +55,13 @@ LAYERS = [
     "cli_compare",
     "cli_bulk",
     "cli_report",
+    "cli_rules",
     "cli",
     "crawl",
 ]
 OWNERS = {
     "lmdb": ["store.lmdb_store", "store.maintenance"],
-    "lxml": ["blocks", "fast_extraction"],
+    "lxml": ["blocks", "fast_extraction", "hints"],
     "trafilatura": ["extraction"],
     "resiliparse": ["fast_extraction"],
     "jieba": ["features"],
@@ -62,15 +69,15 @@ OWNERS = {
     "matplotlib": ["calibration"],
     "jinja2": ["report.page"],
     "pygal": ["report.charts"],
-    "xxhash": ["features", "recipes", "rewrites"],
+    "xxhash": ["crawl.preferred", "features", "recipes", "rewrites"],
     "tldextract": ["rule"],
-    "click": ["cli", "cli_bulk", "cli_compare", "cli_dropped", "cli_output", "cli_pages", "cli_report"],
+    "click": ["cli", "cli_bulk", "cli_compare", "cli_dropped", "cli_output", "cli_pages", "cli_report", "cli_rules"],
     "fastwarc": ["bulk"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
-    "rich": ["cli_compare", "cli_dropped", "cli_output", "crawl.progress", "crawl.spiders.demo"],
-    "w3lib": ["extraction"],
+    "rich": ["cli_compare", "cli_dropped", "cli_output", "cli_rules", "crawl.progress", "crawl.spiders.demo"],
+    "w3lib": ["extraction", "hints"],
 }
 HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")
 
@@ -148,7 +155,7 @@ def test_the_package_itself_imports_nothing_of_its_own():
 def test_blocks_need_the_parser_s_tree_and_nothing_else():
     names = {imported.name.partition(".")[0] for imported in _of("blocks")}
     assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml", "simcrawl"}
-    assert {own for imported in _of("blocks") if (own := _own(imported))} == {"scripts"}
+    assert {own for imported in _of("blocks") if (own := _own(imported))} == {"echoes", "scripts"}
 
 
 def test_there_is_no_cycle_of_modules():

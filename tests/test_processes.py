@@ -29,14 +29,14 @@ async def page_workers(**settings: Any) -> AsyncIterator[PageWorkers]:
     with open_store("memory:") as store:
         made = PageWorkers(Detector(store), Config.from_settings(settings.get))
         yield made
-        made.close()
+        await made.close()
 
 
 @pytest.mark.parametrize(("cores", "at_once", "pages"), [(1, 1, 2), (2, 1, 2), (3, 2, 2), (4, 3, 3)])
 def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(
     cores: int, at_once: int, pages: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(workers, "_cores", lambda: cores)
+    monkeypatch.setattr(workers, "cores", lambda: cores)
 
     async def take() -> None:
         async with page_workers() as made:
@@ -78,7 +78,7 @@ def test_a_page_that_is_called_off_when_it_is_its_turn_gives_it_back():
 
 @pytest.mark.parametrize(("cores", "most"), [(2, 2), (3, 3), (9, 4)])
 def test_a_page_that_waits_long_gets_another_process_while_there_may_be_one(cores: int, most: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(workers, "_cores", lambda: cores)
+    monkeypatch.setattr(workers, "cores", lambda: cores)
     monkeypatch.setattr(workers, "_HELD_UP", 0.01)
 
     async def take() -> None:
@@ -96,7 +96,7 @@ def test_a_page_that_waits_long_gets_another_process_while_there_may_be_one(core
 
 
 def test_as_many_processes_as_a_user_asks_for_are_started_at_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(workers, "_cores", lambda: 1)
+    monkeypatch.setattr(workers, "cores", lambda: 1)
     monkeypatch.setattr(workers, "_HELD_UP", 60)
 
     async def take() -> None:

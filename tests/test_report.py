@@ -22,7 +22,8 @@ from simcrawl.report.difference import Row, difference
 from simcrawl.report.facts import Place
 from simcrawl.rule import Rule
 from simcrawl.simhash import hamming_distance
-from simcrawl.store import Store, open_store
+from simcrawl.store import Duplicate, Store, open_store
+from simcrawl.store.base import PREDICTED
 from tests.documents import ROOT
 from tests.strategies import abstention, page
 
@@ -106,17 +107,15 @@ def test_what_a_store_holds_is_counted(store: Store):
     assert facts.actions.total() == 3
 
 
-def test_hosts_are_told_apart_and_pairs_with_copies_of_each_other_found(store: Store):
+def test_hosts_are_told_apart(store: Store):
     fill(store)
     facts = gather(store)
     assert not facts.by_directory
     assert [tuple(tally) for tally in facts.tallies] == [("b.test", 2, 1, 1), ("a.test", 2, 1, 0)]
-    assert [(pair.a, pair.b, pair.copies) for pair in facts.pairs] == [("a.test", "b.test", 2)]
-    assert facts.pairs[0].share == pytest.approx(2 / 3)
-    assert not facts.pairs[0].is_mirror
+    assert (facts.mirrors, facts.rules) == ([], [])
 
 
-def test_directories_are_told_apart_where_there_is_one_host_and_mirrors_named(store: Store):
+def test_directories_are_told_apart_where_there_is_one_host_and_rules_and_mirrors_named(store: Store):
     noise = Random(3)
     for number in range(4):
         for directory in ("x", "mirror"):
@@ -126,7 +125,29 @@ def test_directories_are_told_apart_where_there_is_one_host_and_mirrors_named(st
     facts = gather(store)
     assert facts.by_directory
     assert [tuple(tally) for tally in facts.tallies] == [("/mirror", 0, 4, 0), ("/x", 4, 0, 0), ("/", 1, 0, 0)]
-    assert [(tuple(pair), pair.is_mirror) for pair in facts.pairs] == [(("/mirror", "/x", 4, 1.0), True)]
+    (rule,) = facts.rules
+    assert (rule.rule, rule.where, rule.saves) == ("'mirror' stands for 'x'", "http://a.test/", 3)
+    assert [tuple(mirror) for mirror in facts.mirrors] == [("a.test/x", "a.test/mirror", 3, 3)]
+    tables = data_of(written(facts, store))["tables"]
+    assert tables["mirrors"] == [["a.test/x", "a.test/mirror", 3, 3, 1.0]]
+    assert tables["rules"][0][:4] == ["'mirror' stands for 'x'", "http://a.test/", 3, 3]
+    assert facts.as_object()["rules"][0]["means"] == "replaced"
+    assert facts.as_object()["mirrors"] == [{"a": "a.test/x", "b": "a.test/mirror", "copies": 3, "pages": 3, "share": 1.0}]
+
+
+def test_pages_that_were_not_fetched_are_told_apart_from_copies(store: Store):
+    fill(store)
+    store.note(
+        Duplicate("http://b.test/2", "http://a.test/2", PREDICTED, None, None, PREDICTED, True, True, MADE, rule="'b' stands for 'a'")
+    )
+    store.sync()
+    facts = gather(store)
+    assert (facts.copies, facts.not_fetched, facts.as_object()["not_fetched"]) == (3, 1, 1)
+    assert [line.kind for line in facts.lines] == ["near_duplicate", PREDICTED, "exact_duplicate", "exact_duplicate"]
+    document = written(facts, store)
+    assert "not fetched: copies by a rule 1" in text_of(document, "//dl[@class='figures'][1]")
+    row = data_of(document)["tables"]["duplicates"][1]
+    assert (row[2], row[7], row[8]) == ("predicted", None, "'b' stands for 'a'")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +203,7 @@ def test_reading_is_told_as_it_goes_on(store: Store):
     fill(store)
     told: list[tuple[float, str]] = []
     gather(store, move=lambda done, what: told.append((done, what)))
-    assert told == [(0, "pages"), (7, "fingerprints")]
+    assert told == [(0, "pages"), (7, "rules"), (7, "fingerprints")]
 
 
 # ---- the page

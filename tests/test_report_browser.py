@@ -8,8 +8,11 @@ import pytest
 
 from benchmarks.report import fill
 from simcrawl.crawl.demo_server import SITE
+from simcrawl.learned import mirrors
+from simcrawl.recall import learned
 from simcrawl.report import gather, render
-from simcrawl.store import open_store
+from simcrawl.store import Duplicate, open_store
+from simcrawl.store.base import PREDICTED
 from tests.browser import Browser, Tab, UnavailableError, open_browser
 from tests.crawl.runner import crawl
 from tests.crawl.server import DirectorySite
@@ -225,6 +228,44 @@ def test_hostile_pages_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
         assert set(tab.run("[...document.querySelectorAll('main a')].map(link => link.protocol)")) <= {"http:", "https:", "file:"}
         assert not tab.texts("main img, main script, td b, td i")
         assert any("<script>" in text for text in tab.texts(COPIES))
+
+
+def test_rules_and_mirrors_are_shown(tab: Tab, crawled: Path):
+    with open_store(crawled, create=False) as store:
+        rules = learned(store)
+    rows = tab.texts("#rules .table[data-table=rules] tbody tr")
+    assert len(rows) == len(rules) >= 1
+    first = rules[0]
+    assert first.rule in rows[0]
+    assert f"in {first.where}" in rows[0]
+    links = tab.run("[...document.querySelectorAll('#rules .table[data-table=rules] tbody tr:first-child a')].map(link => link.href)")
+    assert links == [*first.examples[0]]
+    found = mirrors(rules)
+    assert {mirror.a.rpartition("/")[2] for mirror in found} | {mirror.b.rpartition("/")[2] for mirror in found} == {"7.4", "25.2"}
+    shown = tab.texts("#rules .table[data-table=mirrors] tbody tr")
+    assert all(f"{mirror.a}{mirror.b}" in row and "%" in row for mirror, row in zip(found, shown, strict=True))
+    assert tab.complaints == []
+
+
+def test_rules_fit_a_phone(browser: Browser, report: Path):
+    with browser.open(report, width=390, height=844) as tab:
+        assert tab.texts("#rules .table[data-table=rules] tbody tr")
+        assert tab.run("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_page_that_was_not_fetched_is_told_with_its_rule(browser: Browser, tmp_path: Path):
+    with open_store(tmp_path / "store") as store:
+        fill(store, 5, 20)
+        rule = "'<b>' stands for 'a'"
+        store.note(Duplicate("http://b.test/2", "http://a.test/2", PREDICTED, None, None, PREDICTED, True, True, MADE, rule=rule))
+    with browser.open(_written(tmp_path / "store", tmp_path / "report.html")) as tab:
+        tab.page.select_option("#duplicates select", "predicted")
+        assert tab.texts(COPIES) == ["http://b.test/2"]
+        tab.page.click("#duplicates .open")
+        (shown,) = tab.texts("dialog")
+        assert "This page was not fetched" in shown
+        assert "'<b>' stands for 'a'" in shown
+        assert tab.complaints == []
 
 
 def test_many_duplicates_are_paged_and_found(browser: Browser, tmp_path: Path):

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from simcrawl import Prediction, RewriteRules, rewrites
+from simcrawl.rewrites import Indifferent, Replaced
 from simcrawl.rule import Kind, Verdict
 
 if TYPE_CHECKING:
@@ -114,6 +115,43 @@ def test_a_parameter_that_may_be_left_out():
     assert (made.original, made.rule) == (f"{SITE}/a?id=99", "'&print=1' may be left out")
 
 
+def test_what_pages_name_as_canonical_suggests_a_rule_that_has_to_prove_right():
+    rules = RewriteRules()
+    rules.observe(f"{SITE}/a", _kept())
+    # Its canonical page was not fetched, so this one is no copy of it.
+    rules.observe(f"{SITE}/b?print=1", _kept(), canonical=f"{SITE}/b")
+    assert rules.predict(f"{SITE}/a?print=1") is None
+    rules.observe(f"{SITE}/a?print=1", _copy_of("http://example.com/a"))
+    rules.observe(f"{SITE}/c", _kept())
+    made = rules.predict(f"{SITE}/c?print=1")
+    assert made
+    assert (made.original, made.rule) == (f"{SITE}/c", "'?print=1' may be left out")
+    for name in _chapters(40):
+        rules.observe(f"{SITE}/{name}", _kept())
+        rules.observe(f"{SITE}/{name}?print=1", _kept(), canonical=f"{SITE}/{name}")
+    assert rules.priority(f"{SITE}/c?print=1") == 0
+
+
+@pytest.mark.parametrize("canonical", ["http://example.com/b", f"{SITE}/b?print=1", "", f"{SITE}/{'b' * 1_000_000}", "http://[b"])
+def test_what_no_page_of_a_site_can_say_of_itself_suggests_nothing(canonical: str):
+    rules = RewriteRules()
+    rules.observe(f"{SITE}/a", _kept())
+    rules.observe("http://example.com/a", _kept())
+    rules.observe(f"{SITE}/b?print=1", _kept(), canonical=canonical)
+    assert not any(rules.predict(url) for url in (f"{SITE}/a?print=1", f"{SITE}/a", "http://example.com/a"))
+
+
+def test_pages_that_lie_leave_room_for_rules():
+    rules = RewriteRules()
+    for number in range(1000):
+        rules.observe(f"{SITE}/lie-{number}", _kept(), canonical=f"{SITE}/another-{number}-lie")
+    _mirrored(rules, _chapters(40))
+    _fetch(rules, ["appendix.html"])
+    made = rules.predict(f"{SITE}/mirror/appendix.html")
+    assert made
+    assert made.probability > 0.8
+
+
 def test_a_page_of_which_other_copies_differ_is_less_likely_a_copy():
     rules = RewriteRules()
     machines = ["amd64", "i386", "arm64", "armhf"]
@@ -154,6 +192,27 @@ def test_a_parameter_matters_or_not_by_the_class_of_url():
 
 
 # ---- skipping
+
+
+def test_all_of_a_class_may_be_copies_of_one_page_elsewhere():
+    rules = RewriteRules()
+    login = f"{SITE}/login?from=front"
+    rules.observe(login, _kept())
+    for number in range(60):
+        rules.observe(f"{SITE}/reply?do=new&p={number}", _copy_of(login))
+    made = rules.predict(f"{SITE}/reply?do=new&p=99")
+    assert made is not None
+    assert (made.original, made.rule) == (login, "'p' does not matter")
+    assert sum(rules.skips(f"{SITE}/reply?do=new&p={number}") for number in range(100, 200)) > 80
+
+
+def test_a_class_whose_pages_are_copies_of_many_pages_is_put_off_and_never_skipped():
+    rules = RewriteRules()
+    for number in range(200):
+        rules.observe(f"{SITE}/thread?t={number}", _kept())
+        rules.observe(f"{SITE}/post?goto=1&p={number}", _copy_of(f"{SITE}/thread?t={number}"))
+    assert rules.priority(f"{SITE}/post?goto=1&p=999") < 0
+    assert not any(rules.skips(f"{SITE}/post?goto=1&p={number}") for number in range(1000, 1100))
 
 
 def test_strong_evidence_skips_but_for_a_sample_and_a_miss_gives_back_what_it_skipped():
@@ -203,6 +262,23 @@ def test_rules_that_cross_hosts_only_order(here: str, mirrors: tuple[str, ...], 
     assert any(map(rules.skips, urls)) == skips
 
 
+def test_copies_that_lead_to_new_pages_are_not_skipped():
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(100))
+    _fetch(rules, _chapters(200, 1000))
+    asked = [f"{SITE}/mirror/{name}" for name in _chapters(200, 1000)]
+    assert any(map(rules.would_skip, asked))
+    for name in _chapters(20):
+        # Each counts once, however many of its links lead on.
+        rules.led_on(f"{SITE}/mirror/{name}")
+        rules.led_on(f"{SITE}/mirror/{name}")
+    assert any(map(rules.would_skip, asked))
+    for name in _chapters(50):
+        rules.led_on(f"{SITE}/mirror/{name}")
+    assert not any(map(rules.would_skip, asked))
+    assert all(rules.priority(url) < 0 for url in asked)
+
+
 def test_little_evidence_skips_nothing():
     rules = RewriteRules()
     _mirrored(rules, _chapters(10))
@@ -216,6 +292,196 @@ def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch):
     _mirrored(rules, _chapters(200))
     _fetch(rules, _chapters(100, 1000))
     assert sum(rules.skips(f"{SITE}/mirror/{name}") for name in _chapters(100, 1000)) == 10
+
+
+# ---- from one crawl to the next
+
+
+def _after_a_crawl(**options: Any) -> RewriteRules:
+    """Return rules that remember a mirror and the login pages of a wiki."""
+    rules = RewriteRules(**options)
+    _mirrored(rules, _chapters(200))
+    _wiki(rules, range(60))
+    return rules.next_crawl()
+
+
+def test_the_next_crawl_orders_at_once_and_skips_after_twenty_confirmations():
+    rules = _after_a_crawl()
+    _fetch(rules, _chapters(200))
+    assert rules.priority(f"{SITE}/mirror/chapter-0.html") <= -50
+    skipping = []
+    for name in _chapters(40):
+        skipping.append(any(rules.would_skip(f"{SITE}/mirror/{other}") for other in _chapters(20, 100)))
+        rules.observe(f"{SITE}/mirror/{name}", _copy_of(f"{SITE}/manual/{name}"))
+    assert skipping == [False] * 20 + [True] * 20
+
+
+def test_pages_that_only_an_earlier_crawl_fetched_are_no_twins():
+    rules = _after_a_crawl()
+    assert rules.predict(f"{SITE}/mirror/chapter-0.html") is None
+    assert rules.predict(f"{SITE}/w?do=login&id=7") is None
+    rules.observe(f"{SITE}/w?do=login&id=3", _kept())
+    made = rules.predict(f"{SITE}/w?do=login&id=7")
+    assert made is not None
+    assert made.original == f"{SITE}/w?do=login&id=3"
+    assert made.probability > 0.8
+
+
+def test_an_original_that_this_crawl_has_not_fetched_is_no_twin():
+    rules = _after_a_crawl()
+    rules.observe(f"{SITE}/w?do=login&id=3", _copy_of(f"{SITE}/w?id=0&do=login"))
+    assert rules.predict(f"{SITE}/w?do=login&id=7") is None
+    rules.observe(f"{SITE}/w?id=0&do=login", _kept())
+    rules.observe(f"{SITE}/w?do=login&id=4", _copy_of(f"{SITE}/w?id=0&do=login"))
+    assert rules.predict(f"{SITE}/w?do=login&id=7") is not None
+
+
+def test_the_first_page_of_a_directory_is_not_skipped_and_waits_less():
+    rules = RewriteRules()
+    for book in range(40):
+        _mirrored(rules, _chapters(4), here=f"{SITE}/two/{book}/", there=f"{SITE}/one/{book}/")
+    _fetch(rules, _chapters(30), directory=f"{SITE}/one/last/")
+    urls = [f"{SITE}/two/last/{name}" for name in _chapters(30)]
+    assert not any(map(rules.would_skip, urls))
+    first = rules.priority(urls[0])
+    for name in _chapters(2):
+        assert not any(map(rules.would_skip, urls))
+        rules.observe(f"{SITE}/two/last/{name}", _copy_of(f"{SITE}/one/last/{name}"))
+    assert sum(map(bool, map(rules.would_skip, urls))) > 20
+    assert rules.priority(urls[2]) < first < 0
+
+
+def test_another_host_cannot_confirm_a_rule_here():
+    rules, other = RewriteRules(seed=1), "http://other.example"
+    _mirrored(rules, _chapters(1000), here=f"{other}/b/", there=f"{other}/a/")
+    _mirrored(rules, _chapters(2), here=f"{SITE}/b/", there=f"{SITE}/a/")
+    _fetch(rules, _chapters(400, 2), directory=f"{SITE}/a/")
+    assert not any(rules.would_skip(f"{SITE}/b/{name}") for name in _chapters(400, 2))
+
+
+def test_another_host_cannot_say_which_half_of_the_pages_are_copies():
+    rules, other = RewriteRules(seed=1), "http://other.example"
+    for number, name in enumerate(_chapters(400)):
+        ours, twin = f"{SITE}/b/{name}", f"{SITE}/a/{name}"
+        rules.observe(twin, _kept())
+        rules.observe(ours, _kept() if number % 2 else _copy_of(twin))
+        rules.observe(f"{other}/b/{name}", _copy_of(ours if number % 2 else twin))
+    for name in _chapters(400, 400):
+        rules.observe(f"{SITE}/a/{name}", _kept())
+        rules.observe(f"{other}/b/{name}", _copy_of(f"{SITE}/a/{name}"))
+    assert not any(rules.would_skip(f"{SITE}/b/{name}") for name in _chapters(400, 400))
+
+
+def test_a_copy_of_a_copy_is_skipped_for_the_page_that_was_kept():
+    """Of three directories the first two are alike in part; the third is the mirror of the second, and tells nothing of the first."""
+    rules = RewriteRules(seed=1)
+    for number, name in enumerate(_chapters(60)):
+        rules.observe(f"{SITE}/a/{name}", _kept())
+        same = number % 2 == 0
+        rules.observe(f"{SITE}/b/{name}", _copy_of(f"{SITE}/a/{name}") if same else _kept())
+        rules.observe(f"{SITE}/mirror/{name}", _copy_of(f"{SITE}/a/{name}" if same else f"{SITE}/b/{name}"))
+    names = _chapters(40, 60)
+    for name in names:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+        rules.observe(f"{SITE}/b/{name}", _copy_of(f"{SITE}/a/{name}"))
+    made = [made for name in names if (made := rules.would_skip(f"{SITE}/mirror/{name}"))]
+    assert len(made) > 30
+    assert {one.original.rpartition("/")[0] for one in made} == {f"{SITE}/a"}
+
+
+def test_what_one_part_of_a_site_confirms_skips_nothing_in_another():
+    rules = RewriteRules()
+    for part in ("docs", "api"):
+        _mirrored(rules, _chapters(100), here=f"{SITE}/{part}/2/", there=f"{SITE}/{part}/1/")
+    rules = rules.next_crawl()
+    for part in ("docs", "api"):
+        _fetch(rules, _chapters(100), directory=f"{SITE}/{part}/1/")
+    _mirrored(rules, _chapters(60), here=f"{SITE}/docs/2/", there=f"{SITE}/docs/1/")
+    assert any(rules.would_skip(f"{SITE}/docs/2/{name}") for name in _chapters(30, 60))
+    assert not any(rules.would_skip(f"{SITE}/api/2/{name}") for name in _chapters(30, 60))
+    assert all(rules.priority(f"{SITE}/api/2/{name}") < 0 for name in _chapters(30, 60))
+
+
+def test_what_follows_a_name_is_confirmed_by_other_names():
+    rules = RewriteRules()
+
+    def printed(numbers: Iterable[int]) -> None:
+        for number in numbers:
+            rules.observe(f"{SITE}/shop/a?id={number}", _kept())
+            rules.observe(f"{SITE}/shop/a?id={number}&print=1", _copy_of(f"{SITE}/shop/a?id={number}"))
+
+    printed(range(100))
+    rules = rules.next_crawl()
+    printed(range(100, 160))
+    for number in range(30):
+        rules.observe(f"{SITE}/shop/a?id={number}", _kept())
+    assert any(rules.would_skip(f"{SITE}/shop/a?id={number}&print=1") for number in range(30))
+
+
+def test_a_rule_that_has_become_wrong_is_soon_forgotten():
+    rules = _after_a_crawl()
+    _fetch(rules, _chapters(200))
+    before = rules.priority(f"{SITE}/mirror/chapter-199.html")
+    _fetch(rules, _chapters(30), directory=f"{SITE}/mirror/")
+    assert before <= -50
+    assert rules.priority(f"{SITE}/mirror/chapter-199.html") >= -40
+
+
+def test_what_is_remembered_is_remembered_again_and_settings_stay():
+    rules = _after_a_crawl(skip=0.99, mirrors=("a.example",), seed=3).next_crawl()
+    _fetch(rules, ["chapter-0.html"])
+    assert rules.priority(f"{SITE}/mirror/chapter-0.html") < 0
+    assert (rules._skip, rules._mirrors, rules._seed) == (0.99, frozenset({"a.example"}), 3)
+
+
+def test_two_that_remember_the_same_learn_apart():
+    first = RewriteRules()
+    _mirrored(first, _chapters(200))
+    one, other = first.next_crawl(), first.next_crawl()
+    _mirrored(one, _chapters(5), here=f"{SITE}/copy/")
+    for rules in (one, other):
+        _fetch(rules, ["chapter-9.html"])
+    assert one.predict(f"{SITE}/copy/chapter-9.html") is not None
+    assert other.predict(f"{SITE}/copy/chapter-9.html") is None
+
+
+# ---- what was learned
+
+
+def test_rules_are_listed_with_what_they_rest_on_and_save():
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(100))
+    _wiki(rules, range(60))
+    for number in range(30):
+        rules.observe(f"{SITE}/a?id={number}", _kept())
+        rules.observe(f"{SITE}/a?id={number}&print=1", _copy_of(f"{SITE}/a?id={number}"))
+    mirror, login, printed = rules.rules()
+    assert (mirror.rule, mirror.where, mirror.support, mirror.saves) == ("'mirror' stands for 'manual'", f"{SITE}/", 99, 99)
+    assert mirror.confidence > 0.95
+    assert mirror.examples[0] == (f"{SITE}/mirror/chapter-1.html", f"{SITE}/manual/chapter-1.html")
+    assert len(mirror.examples) == 3
+    assert mirror.means == Replaced(f"{SITE}/", (f"{SITE}/",), "mirror", "manual")
+    assert (login.rule, login.where) == ("'id' does not matter", "example.org/w?do=login&id=*")
+    assert login.means == Indifferent("example.org", ("do", "id"), ("w", "login", None), (2,))
+    assert (printed.rule, printed.where) == ("'&print=1' may be left out", f"{SITE}/")
+    assert printed.means == Replaced(f"{SITE}/", (), "&print=1", "")
+
+
+def test_a_rule_is_told_in_the_direction_that_most_copies_went():
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(5), here=f"{SITE}/manual/", there=f"{SITE}/mirror/")
+    _mirrored(rules, _chapters(20, 10))
+    (rule,) = rules.rules()
+    assert rule.means == Replaced(f"{SITE}/", (f"{SITE}/",), "mirror", "manual")
+
+
+def test_a_rule_that_says_nothing_is_not_listed():
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(5))
+    for name in _chapters(60, 10):
+        _fetch(rules, [name])
+        _fetch(rules, [name], directory=f"{SITE}/mirror/")
+    assert rules.rules() == []
 
 
 # ---- whatever comes
@@ -242,6 +508,9 @@ def test_any_url_and_any_history(history: list[tuple[str, str | None]], asked: l
         assert made is None or (0 <= made.probability <= 1 and made.original != url)
         assert rules.priority(url) % 10 == 0
         assert -90 <= rules.priority(url) <= 0
+    assert all(0 <= rule.confidence <= 1 and rule.saves <= rule.support for rule in rules.rules())
+    later = rules.next_crawl()
+    assert all(later.predict(url) is None and not later.skips(url) for url in asked)
 
 
 def test_pages_that_say_nothing_teach_nothing():
@@ -255,9 +524,12 @@ def test_pages_that_say_nothing_teach_nothing():
 
 
 def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch):
-    for name, most in (("_MOST_KNOWN", 200), ("_MOST_COUNTERS", 200), ("_MOST_FIRSTS", 100), ("_MOST_RECENT", 50), ("_MOST_SHAPES", 20)):
-        monkeypatch.setattr(rewrites, name, most)
-    rules = RewriteRules()
+    bounds = {"KNOWN": 200, "COUNTERS": 200, "FIRSTS": 100, "RECENT": 50, "SHAPES": 20, "TRIED": 30, "REMEMBERED": 40}
+    for name, most in bounds.items():
+        monkeypatch.setattr(rewrites, f"_MOST_{name}", most)
+    first = RewriteRules()
+    _mirrored(first, _chapters(300))
+    rules = first.next_crawl()
     draw = random.Random(7)
     for number in range(3000):
         words = ["".join(draw.choices("abcd", k=3)) for _ in range(draw.randrange(1, 12))]
@@ -267,6 +539,10 @@ def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.Monk
     replacements, indifferent, counters = rules._replacements, rules._indifferent, rules._counters
     assert len(rules._known._pages) + len(rules._known._older) <= 200
     assert len(counters._counts) + len(counters._older) <= 200
+    assert len(counters._remembered) <= 40
+    for number in range(60):
+        _mirrored(rules, _chapters(3), here=f"{SITE}/{number}/mirror/", there=f"{SITE}/{number}/manual/")
+    assert len(rules._tried) == 30
     assert (len(rules._recent), len(indifferent._firsts) <= 100, len(indifferent._kinds)) == (50, True, 20)
     assert len(replacements._partners) <= 400
     assert len(replacements._inserted) <= 64

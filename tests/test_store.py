@@ -26,7 +26,7 @@ from simcrawl.pages import Abstention, PageFingerprint, Reason
 from simcrawl.recipes import Recipe
 from simcrawl.rule import Decision, Kind, Match, Rule, StoredPage, View
 from simcrawl.simhash import hamming_distance
-from simcrawl.store import BaseStore, Claim, Header, MemoryStore, Store, open_store
+from simcrawl.store import BaseStore, Claim, Duplicate, Header, MemoryStore, Store, open_store
 from simcrawl.store.base import MOST_CRAWLS
 from simcrawl.store.rejections import content_of
 from simcrawl.store.texts import LONGEST
@@ -276,6 +276,20 @@ def test_a_claim_is_not_written_before_it_is_confirmed(store: Store):
     assert stored_urls(store) == set()
     claim.confirm()
     assert stored_urls(store) == {A}
+
+
+def test_the_latest_pages_and_lines_come_first(store: Store, monkeypatch: pytest.MonkeyPatch):
+    # What a URL says of a time is a text.
+    urls = [f'http://a.test/"when": {number}9.0, "when": 1' for number in range(4)]
+    for number, (url, moment) in enumerate(zip(urls, (5.0, 3.0, 1e-7, 7.5), strict=True)):
+        monkeypatch.setattr("simcrawl.store.base.time", lambda now=moment: now)
+        claimed(store, page(url, 0xFFFF << 16 * number, text=url)).confirm()
+        store.note(Duplicate(url, A, "near_duplicate", 1, 0.9, "near-duplicate", True, False, moment))
+    store.sync()
+    wanted = [urls[number] for number in (3, 0, 1, 2)]
+    for most in (0, 1, 3, 9):
+        assert [stored.page.url for stored in store.pages(latest=most)] == wanted[:most]
+        assert [line.url for line in store.duplicates(latest=most)] == wanted[:most]
 
 
 def test_a_copy_of_an_open_claim_leaves_no_line_in_the_register(store: Store):
@@ -1019,7 +1033,6 @@ class StoreMachine(RuleBasedStateMachine):
         self.fresh_bare: set[int] = set()
         self.register: dict[str, str | None] = {}
         self.noted: dict[str, str] = {}
-        self.marked: set[str] = set()
         self.rejected: dict[tuple[str, str], set[frozenset[str]]] = {}
 
     def open(self) -> BaseStore:
@@ -1080,7 +1093,6 @@ class StoreMachine(RuleBasedStateMachine):
             recorded = never_drop
             if not waited:
                 self.register[url], self.noted[url] = verdict.original, content_of(made)
-                self.marked.discard(url)
         assert confirmed or bool(claim) == recorded
         if recorded:
             if claim:
@@ -1143,7 +1155,6 @@ class StoreMachine(RuleBasedStateMachine):
             (a, b), (c, d) = (((name, ""), (self.content(name), "content")) for name in (url, other))
             pairs = {(a, c), (a, d), (b, c), (b, d)} if b != d else {(a, c)}
             self.rejected[url, other] = {frozenset((one[0], two[0])) for one, two in pairs if one[0] and two[0]}
-            self.marked |= {url} if self.register.get(url) == other else set()
 
     def content(self, url: str) -> str:
         return content_of(self.committed[url]) if url in self.committed else self.noted[url] if url in self.register else ""
@@ -1197,7 +1208,10 @@ class StoreMachine(RuleBasedStateMachine):
     def check_committed(self) -> None:
         assert {stored.page.url: stored.page for stored in self.store.pages()} == self.committed
         assert {line.url: line.original for line in self.store.duplicates()} == self.register
-        assert {line.url for line in self.store.duplicates() if line.rejected} == self.marked & set(self.register)
+        apart = set(map(frozenset, self.rejected))
+        assert {line.url for line in self.store.duplicates() if line.rejected} == {
+            url for url, original in self.register.items() if frozenset((url, original)) in apart
+        }
         assert {(one.url, one.original) for one in self.store.rejections()} == set(self.rejected)
         assert self.store.counts()["pages"] == len(self.committed)
         assert self.store.verify() == []

@@ -23,6 +23,7 @@ from simcrawl import worker as worker_module
 from simcrawl.crawl.processes import Processes
 from simcrawl.crawl.workers import Workers
 from simcrawl.errors import WorkerError
+from simcrawl.hints import Hints
 from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.recipes import Recipe, resolve
 from simcrawl.worker import Worker
@@ -320,6 +321,12 @@ def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Ask
     made = asked(_options("content") | {"keep_content": True}).page(BODY)
     assert made.content
     assert made.content == fingerprint_page(BODY, seed=7, keep_content=True).content
+
+
+def test_the_hints_of_a_page_come_with_it(asked: Callable[..., Asked]):
+    body = page(english(), head='<link rel="canonical" href="/boat"><link rel="alternate" hreflang="de" href="/boot">').encode()
+    made = asked(_options("content")).page(body, url="http://x/a")
+    assert made.hints == fingerprint_page(body, url="http://x/a", seed=7).hints == Hints("http://x/boat", ("http://x/boot",))
 
 
 def test_a_body_that_no_buffer_holds_goes_through(worker: Asked):

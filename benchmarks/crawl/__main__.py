@@ -1,7 +1,7 @@
 """Scrapy with and without simcrawl, in turns, on sites of this machine.
 
     python -m benchmarks.crawl [--sites guide,releases,manual,news] [--latencies 0,0.05] [--delay 0] [--workers auto] [--rounds 3]
-        [--count 1000] [--site DIRECTORY] [--releases DIRECTORY] [--packages DIRECTORY]
+        [--count 1000] [--site DIRECTORY] [--releases DIRECTORY] [--packages DIRECTORY] [--against NAME=VALUE]
 
 The server is a process of its own; every crawl is one, with a store of its own. Sites:
 
@@ -12,12 +12,13 @@ The server is a process of its own; every crawl is one, with a store of its own.
     manual    `--count` pages with the mark-up of that guide and every word replaced by another one, in each page another: no copies
     news      the same with the news pages of `benchmarks.quality.packages` (downloaded unless --packages names a copy)
 
-`--latencies`: seconds that the server waits before it answers. `--delay`: DOWNLOAD_DELAY, without which Scrapy asks for pages as fast as it
-can take them apart, however long the server waits: a crawl that waits for the network needs one. `--workers`: values of SIMCRAWL_WORKERS,
-each a contestant. 16 requests at a time. Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that
-without. CPU seconds are those of all processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory:
-peaks of resident memory, of the crawl's own process, of that without what the system maps of the store's file, and of the largest of the
-processes that it started.
+`--latencies`: seconds that the server waits before it answers. `--delay`: DOWNLOAD_DELAY, without which Scrapy asks for pages as fast as
+it can take them apart, however long the server waits: a crawl that waits for the network needs one. `--workers`: values of
+SIMCRAWL_WORKERS, each a contestant. `--against`: a setting, with which simcrawl is a contestant, too; what the settings without it cost
+more is told below the table, as the median of the rounds' ratios. `SIMCRAWL_ORDER=False`: what predictions cost. 16 requests at a time.
+Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that without. CPU seconds are those of all
+processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory: peaks of resident memory, of the
+crawl's own process, of that without what the system maps of the store's file, and of the largest of the processes that it started.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ def main() -> None:
             for latency in options.latencies.split(","):
                 with serving(kind, _root(kind, options, work), options.count, float(latency)) as url:
                     print(f"\n{kind}, {1000 * float(latency):.0f} ms, delay {1000 * options.delay:.0f} ms\n")
-                    _print(_race(url, {"DOWNLOAD_DELAY": options.delay}, options.workers.split(","), options.rounds))
+                    results = _race(url, {"DOWNLOAD_DELAY": options.delay}, _contestants(options), options.rounds)
+                    _print(results)
+                    if options.against:
+                        _compare(results, *list(results)[-2:])
 
 
 def _options() -> Any:
@@ -81,6 +85,7 @@ def _options() -> Any:
     parser.add_argument("--site", type=Path)
     parser.add_argument("--releases", type=Path)
     parser.add_argument("--packages", type=Path)
+    parser.add_argument("--against", metavar="NAME=VALUE")
     return parser.parse_args()
 
 
@@ -94,16 +99,37 @@ def _root(kind: str, options: Any, work: Path) -> Path:
     return site
 
 
-def _race(url: str, pace: dict[str, float], workers: list[str], rounds: int) -> dict[str, list[Result]]:
-    """Return the results of contestants that take turns."""
-    results: dict[str, list[Result]] = {}
-    for _ in range(rounds):
-        results.setdefault(WITHOUT, []).append(crawl("Everything", url, pace))
-        for number in workers:
+def _contestants(options: Any) -> dict[str, dict[str, str]]:
+    """Return simcrawl's settings by the name of the contestant; the last one is that of `--against`, before it what it is compared with."""
+    named = {f"workers {number}": {"SIMCRAWL_WORKERS": number} for number in options.workers.split(",")}
+    if options.against:
+        name, _, value = options.against.partition("=")
+        named[options.against] = {"SIMCRAWL_WORKERS": options.workers.split(",")[-1], name: value}
+    return named
+
+
+def _race(url: str, pace: dict[str, float], contestants: dict[str, dict[str, str]], rounds: int) -> dict[str, list[Result]]:
+    """Return the results of contestants that take turns: in each second round in the opposite order."""
+    results: dict[str, list[Result]] = {WITHOUT: [], **{name: [] for name in contestants}}
+    for number in range(rounds):
+        turns = [WITHOUT, *contestants]
+        for name in turns[::-1] if number % 2 else turns:
             with tempfile.TemporaryDirectory() as store:
-                settings = pace | {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": f"lmdb://{store}", "SIMCRAWL_WORKERS": number}
-                results.setdefault(f"workers {number}", []).append(crawl("Everything", url, settings))
+                own = (
+                    {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": f"lmdb://{store}"} | contestants[name] if name != WITHOUT else {}
+                )
+                results[name].append(crawl("Everything", url, pace | own))
     return results
+
+
+def _compare(results: dict[str, list[Result]], name: str, other: str) -> None:
+    ratios = {
+        figure: median(take(one) / take(two) for one, two in zip(results[name], results[other], strict=True))
+        for figure, take in FIGURES.items()
+        if figure in ("wall s", "CPU s", "own CPU s")
+    }
+    told = ", ".join(f"{figure.removesuffix(' s')} {ratio:.3f}" for figure, ratio in ratios.items())
+    print(f"\n{name} / {other}, medians of the rounds: {told}")
 
 
 def _print(results: dict[str, list[Result]]) -> None:

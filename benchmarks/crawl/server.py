@@ -45,7 +45,7 @@ class _Pages(Resource):
         return NOT_DONE_YET
 
     def _answer(self, request: Any) -> None:
-        body = self._site(request.path.decode("ascii"))
+        body = self._site(request.uri.decode("ascii"))
         request.setResponseCode(200 if body else 404)
         request.setHeader(b"Content-Type", b"text/html; charset=utf-8")
         request.setHeader(b"Content-Length", str(len(body or b"")).encode())

@@ -1,4 +1,4 @@
-"""Sites to crawl: a site is a function from a path to a page, None where there is none."""
+"""Sites to crawl: a site is a function from a path with its query to a page, None where there is none."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from lxml import etree, html as lxml_html
 
+from benchmarks.crawl.forum import Forum
 from benchmarks.quality.churn import package_pages
 
 if TYPE_CHECKING:
@@ -32,7 +33,12 @@ _SENTENCES, _WORDS = 25, 16
 def files(root: Path) -> Site:
     """Return the site of a directory's HTML files, all in memory."""
     bodies = {"/" + file.relative_to(root).as_posix(): file.read_bytes() for file in root.rglob("*.html")}
-    return lambda path: bodies.get(unquote(path) + "index.html" * path.endswith("/"))
+
+    def page(path: str) -> bytes | None:
+        path = unquote(path.partition("?")[0])
+        return bodies.get(path + "index.html" * path.endswith("/"))
+
+    return page
 
 
 def manual(root: Path) -> list[bytes]:
@@ -140,6 +146,7 @@ _SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprstvwz" for vowel in
 KINDS: dict[str, Callable[[Path, int], Site]] = {
     "guide": lambda root, _: files(root),
     "releases": lambda root, _: files(root),
+    "forum": Forum,
     "manual": lambda root, count: unique(manual(root), count),
     "news": lambda root, count: unique(news(root), count),
     "endless": lambda _, count: endless(count),

@@ -20,13 +20,13 @@ import argparse
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from importlib import import_module
 from itertools import combinations
 from math import hypot, sqrt
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.figures import pyplot, save
 from benchmarks.quality.corpus import load
 from benchmarks.quality.measure import COLUMNS, Bench
 from benchmarks.quality.search import printer
@@ -222,11 +222,7 @@ def _resemblance(bench: Bench, a: str, b: str, variant: Variant) -> float:
 
 def draw(bench: Bench, path: Path) -> None:
     """Write the figure as SVG; needs matplotlib."""
-    # By name: it is an extra, and the types of everything else must not depend on whether it is installed.
-    mpl: Any = import_module("matplotlib")
-    mpl.use("svg")
-    mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "simcrawl", "font.size": 9}
-    figure, axes = import_module("matplotlib.pyplot").subplots(2, 2, figsize=(11, 8.5))
+    figure, axes = pyplot().subplots(2, 2, figsize=(11, 8.5))
     (exact, sketched), (outlinks, sizes) = axes
     _draw_pages(exact, by_page(bench, EXACT), "page thresholds .80 to 1, exact Jaccard")
     _draw_pages(sketched, by_page(bench, REGISTERS), f"the same with sketches of {resolve().sketch_registers} registers")
@@ -237,8 +233,7 @@ def draw(bench: Bench, path: Path) -> None:
     handles, labels = exact.get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=4, fontsize=8)
     figure.tight_layout(rect=(0, 0.06, 1, 1))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 def _draw_pages(axes: Any, curves: Curves, title: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from benchmarks.figures import pyplot, save
 from benchmarks.quality.tables import BASELINE, DISTANCES, plain
 from benchmarks.quality.variants import Variant
 from simcrawl.recipes import resolve
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 def draw(bench: Bench, path: Path) -> None:
     """Write the figure as SVG; needs matplotlib."""
-    # By name: it is an extra, and the types of everything else must not depend on whether it is installed.
-    mpl: Any = import_module("matplotlib")
-    mpl.use("svg")
-    # Text as text, names that do not change from run to run: a new figure shows in a diff what became different.
-    mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "simcrawl", "font.size": 9}
-    figure, (precision, recall) = import_module("matplotlib.pyplot").subplots(1, 2, figsize=(8, 3.2), sharex=True)
+    figure, (precision, recall) = pyplot().subplots(1, 2, figsize=(8, 3.2), sharex=True)
     for name, recipe in _curves().items():
         scores = [bench.measure(Variant("", replace(recipe, max_distance=k)), crawl=False).score for k in DISTANCES]
         precision.plot(DISTANCES, [score.precision for score in scores], marker=".", label=name)
@@ -34,8 +29,7 @@ def draw(bench: Bench, path: Path) -> None:
         axes.grid(alpha=0.3)
     recall.legend(loc="lower right")
     figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    save(figure, path)
 
 
 def _curves() -> dict[str, Recipe]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import simcrawl
 from simcrawl import bulk
 from simcrawl.bulk import RawPage, load_pages, read_pages
+from simcrawl.system import cores
 from tests.sites import installguide
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=bulk._cores())  # noqa: SLF001
+    parser.add_argument("--workers", type=int, default=cores())
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         site = arguments.site or Path(directory) / "site"

@@ -12,6 +12,7 @@ from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import RecrawlMiddleware
+from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Addon:
         """Return the add-on of a crawler."""
         return cls(crawler)
 
+    @told_in_one_line()
     def update_settings(self, settings: BaseSettings) -> None:
         """Insert the components.
 

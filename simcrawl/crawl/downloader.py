@@ -1,4 +1,4 @@
-"""The downloader middleware: finds out what a response is. It never drops one.
+"""The downloader middleware: lets requests wait that are likely copies, and finds out what a response is. It never drops one.
 
 Dropping here would also hit downloads inside callbacks, hide pages from `response_received`, and let the output of errbacks
 bypass spider middlewares; that is the spider middleware's part.
@@ -6,57 +6,53 @@ bypass spider middlewares; that is the spider middleware's part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.session import YIELDED, Session
+from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED
+from simcrawl.crawl.session import YIELDED, OfSession
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-META_KEY = "simcrawl"
 _SUCCESS = range(200, 300)
 
 
-class NearDuplicateDownloaderMiddleware:
+class NearDuplicateDownloaderMiddleware(OfSession):
     """Binds a verdict to the request of every page that may be judged."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of a crawler.
-
-        Raises:
-            SettingError: a setting has a wrong value.
-            StoreError: the store cannot be used.
-        """
-        return cls(Session.of(crawler))
+    async def process_request(self, request: Request) -> Request | None:
+        """Return None for a request that is to be made now, otherwise one that the engine puts back in the queue, or drops."""
+        return await self._session.frontier.ask(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the response, unchanged, once its verdict is known."""
         yielded = bool(request.meta.pop(YIELDED, False))
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
+        sampled = bool(request.meta.pop(SAMPLED, False))
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
             return response
         if skip_reason(request, response) is None:
-            await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
+            verdict = await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
+            if sampled:
+                self._session.frontier.sampled(verdict)
         else:
             self._session.changes.fetched(request, response)
+            self._session.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
+            self._session.preferred.arrived(response.url)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy passes it
         """Note that a page was asked for in vain: whether it is gone nobody knows."""
         if request.callback is not NO_CALLBACK:
             self._session.changes.failed(request)
+            self._session.preferred.arrived(request.url, answered=False)
 
 
 def skip_reason(request: Request, response: Response) -> str | None:
@@ -75,4 +71,6 @@ def _never_dropped(request: Request) -> bool:
     leaks = "playwright_page" in meta and request.errback is None
     # The mark of a start request travels with meta=response.meta; the depth tells who really is one.
     starts = bool(meta.get("is_start_request")) and not meta.get("depth")
-    return request.dont_filter or starts or request.method != "GET" or leaks
+    # Scrapy sets it, too, where it tries again.
+    asked = request.dont_filter and (meta.get(ASKED) is True or not meta.get("retry_times"))
+    return asked or starts or request.method != "GET" or leaks

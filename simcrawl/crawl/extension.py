@@ -51,9 +51,10 @@ class SimcrawlExtension:
         crawler.signals.connect(extension.engine_stopped, signal=signals.engine_stopped)
         return extension
 
-    def spider_opened(self) -> None:
-        """Start the timers: a crawl that admits nothing for a while still has confirmed pages to write."""
+    async def spider_opened(self) -> None:
+        """Recall what earlier crawls learned, and start the timers: a crawl that admits nothing for a while has pages to write, too."""
         self._check_partners()
+        await self._session.recall()
         self._session.expire_soon()
         self._session.lag.start()
         self._start(self._session.sync_soon, max(self._session.config.sync_seconds, _SHORTEST_INTERVAL))

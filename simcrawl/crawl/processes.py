@@ -252,6 +252,11 @@ class _Process:
         if self._line:
             self._line.close()
 
+    async def ended(self) -> None:
+        """Return when nobody is starting or stopping it."""
+        await maybe_deferred_to_future(self._changing.acquire())
+        self._changing.release()
+
 
 class _Turn:
     """What a page waits for that no process is free for."""
@@ -364,3 +369,8 @@ class Processes:
         """End all processes."""
         for process in self._all:
             process.close()
+
+    async def ended(self) -> None:
+        """Return when nobody is starting or stopping a process any more; to be called after `close`, which makes that short."""
+        for process in self._all:
+            await process.ended()

@@ -96,12 +96,13 @@ class Progress:
             self._log("None of %(checked)d pages is a copy of another", {"checked": counts.checked})
             return
         self._log(
-            "%(copies)d of %(checked)d pages are copies (%(share)s), %(dropped)d were dropped. %(links)s%(next)s",
+            "%(copies)d of %(checked)d pages are copies (%(share)s), %(dropped)d were dropped. %(skipped)s%(links)s%(next)s",
             {
                 "copies": counts.copies,
                 "checked": counts.checked,
                 "share": counts.share(counts.copies),
                 "dropped": counts.dropped,
+                "skipped": _skipped(self._session.stats),
                 "links": self._session.links,
                 "next": _next(self._crawler.settings, self._session.config.store),
             },
@@ -129,6 +130,12 @@ def _next(settings: BaseSettings, store: str) -> str:
     known = (settings.getpriority("SIMCRAWL_STORE") or 0) <= SETTINGS_PRIORITIES["project"]
     command = "scrapy simcrawl duplicates" if known and inside_project() else f"simcrawl duplicates {quote(store_path(store))}"
     return f"Which, why, and as copies of what: {command}"
+
+
+def _skipped(stats: Any) -> str:
+    """Return a sentence with a space after it; nothing where no request was left out."""
+    skipped = stats.get_value("simcrawl/predicted/skipped", 0)
+    return f"{skipped} more were not fetched, for their URLs say that they are copies. " if skipped else ""
 
 
 def _held(stats: Any) -> str:
@@ -178,6 +185,7 @@ def _rows(stats: Any, counts: Counts, links: DroppedLinks) -> Iterator[tuple[str
     yield "near-duplicates", counts.near_duplicate, counts.share(counts.near_duplicate)
     yield "not compared", counts.skipped, ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
     yield "pages dropped", counts.dropped, counts.share(counts.dropped)
+    yield "not fetched", stats.get_value("simcrawl/predicted/skipped", 0), "copies by their URLs"
     yield "links dropped", links.links, links.where
     yield "items dropped by their field", stats.get_value("simcrawl/items/near_duplicate", 0), ""
     yield "failures", sum(stats.get_value(f"simcrawl/{name}", 0) for name in ("errors", "store/errors")), "see the warnings above"

@@ -10,6 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from simcrawl.config import Config
 from simcrawl.crawl.occasion import is_crawl
+from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.errors import SettingError
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class RecrawlMiddleware:
         self._requests = requests
 
     @classmethod
+    @told_in_one_line()
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of a crawler.
 

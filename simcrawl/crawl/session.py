@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary, finalize
 
 from scrapy import signals as scrapy_signals
@@ -17,18 +17,22 @@ from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.project import data_path
 
-from simcrawl.config import Config
+from simcrawl.config import Config, unknown
 from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.feeds import Feeds, HeldClaim, hurry
+from simcrawl.crawl.frontier import Frontier
 from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
+from simcrawl.crawl.preferred import Preferred
+from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl, start_anew
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
+from simcrawl.hints import NO_HINTS, Hints, of_headers
 from simcrawl.pages import Abstention, Reason
 from simcrawl.recipes import resolve
 from simcrawl.rule import Kind, Verdict
@@ -58,6 +62,8 @@ _LIMITS = {
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
     Reason.CRASHED: "%s took its worker process along, twice, and passes unchecked",
 }
+# Whether the page that is kept is the canonical one.
+_AGREEMENT = {"original": "agrees", "copy": "disagrees"}
 _STAGES = {Kind.REVISITED.value: "url", "identical body": "body", "identical text": "text"}
 
 
@@ -90,6 +96,7 @@ class Case:
     items_open: int = 0
     items_out: int = 0
     links_dropped: int = 0
+    came_out: Callable[[], None] | None = None
 
     def item_left(self, *, out: bool) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused."""
@@ -115,6 +122,9 @@ class Case:
             self.claim.withdraw()
         else:
             self.claim.confirm("" if self.items else self.callback)
+            if self.came_out:
+                self.came_out()
+                self.came_out = None
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
@@ -150,6 +160,8 @@ class Session:
             opened.callback(self.crawl.leave)
             self.detector = Detector(self.store, crawl=self.crawl, **self.config.detector_options)
             opened.pop_all()
+        self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
+        """Where the pages that have come out are, among which it is decided."""
         self.changes = Changes(self.crawl, self.stats)
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
@@ -158,6 +170,8 @@ class Session:
         durable = False if self.config.store.startswith("memory:") else self.config.durable_feed
         self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
         self.workers = PageWorkers(self.detector, self.config)
+        self.frontier = Frontier(self)
+        self.preferred = Preferred(crawler, self.config)
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_workers = Workers(2)
@@ -169,6 +183,7 @@ class Session:
         self._connect(crawler)
 
     @classmethod
+    @told_in_one_line()
     def of(cls, crawler: Crawler) -> Session:
         """Return the crawler's session, opened on first use.
 
@@ -182,6 +197,7 @@ class Session:
                 raise NotConfigured  # without a reason, which Scrapy would log as a warning
             if not Config.from_settings(crawler.settings.get).enabled:
                 raise NotConfigured("SIMCRAWL_ENABLED is False")
+            _warn_of_unknown(crawler)
             _sessions[crawler] = cls(crawler)
         return _sessions[crawler]
 
@@ -196,25 +212,31 @@ class Session:
 
     # ---- verdicts
 
-    async def judge(self, request: Request, response: Response, *, never_drop: bool, yielded: bool) -> None:
+    async def judge(self, request: Request, response: Response, *, never_drop: bool, yielded: bool) -> Verdict:
         """Find the verdict on a page and bind it to its request. Never raises for a page or a store."""
         self._end_abandoned()
         started = monotonic()
+        self.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
         # A callback that downloads a page itself would wait for its own end. Such a request has no callback, and no spider yielded it.
-        patience = self.config.max_page_seconds if yielded or request.callback is not None else _UNSURE_WAIT
+        sure = yielded or request.callback is not None
         try:
-            case = await self._case(request, response, never_drop=never_drop, patience=patience)
+            case = await self._case(request, response, never_drop=never_drop, sure=sure)
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+        self.preferred.arrived(response.url)
         self.history.held(response.url, started)
         self._note_visit(request, response, case.verdict)
         case.body = response.body
         _cases[request] = case
+        if not case.verdict.is_duplicate:
+            # The case must not hold its request, as whose end its own is known.
+            case.came_out = self.frontier.lesson(request, response.url, case.verdict)
         if case.claim:
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
+        return case.verdict
 
     def _note_visit(self, request: Request, response: Response, verdict: Verdict) -> None:
         """Note that the page was fetched, tell its callback what has changed, and look where its original comes from."""
@@ -228,16 +250,28 @@ class Session:
     def _tell_foreign(self) -> None:
         self._warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
 
-    async def _case(self, request: Request, response: Response, *, never_drop: bool, patience: float) -> Case:
+    async def _case(self, request: Request, response: Response, *, never_drop: bool, sure: bool) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
         url = response.url if request.method == "GET" else f"{request.method} {response.url}"
         encoding = getattr(response, "encoding", None)
-        callback = self._callback(request)
-        claim = partial(self.detector.claim, callback=callback)
-        page, first = await self.workers.judge(response.body, url=url, encoding=encoding, claim=partial(claim, never_drop=never_drop))
+        callback = self.callback_of(request)
+        claim, told = partial(self.detector.claim, callback=callback), _told(response)
+        # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
+        may_wait = sure and not never_drop
+
+        def claim_at_once(page: PageFingerprint | Abstention) -> Admission | None:
+            page = _with(told, page)
+            return None if may_wait and self.preferred.waits(page) else claim(page, never_drop=never_drop)
+
+        made, first = await self.workers.judge(response.body, url=url, encoding=encoding, claim=claim_at_once)
+        page = _with(told, made)
+        self.preferred.note(page)
+        if first is None and may_wait:
+            await self.preferred.wait(page)
         if isinstance(page, Abstention) and page.reason in _LIMITS:
             self._warn(page.reason, _LIMITS[page.reason], response.url)
         again = partial(self._store_workers.run, claim, page)
+        patience = self.config.max_page_seconds if sure else _UNSURE_WAIT
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
         return Case(replace(admission.verdict, page=page), self.feeds.hold(admission.claim), callback=callback)
@@ -247,7 +281,8 @@ class Session:
         stage = _STAGES.get(verdict.reason or verdict.kind.value, "body" if isinstance(page, Abstention) else "tables")
         self.stats.inc_value(f"simcrawl/cascade/decided_by_{stage}")
 
-    def _callback(self, request: Request) -> str:
+    def callback_of(self, request: Request) -> str:
+        """Return the name of what will be done with a request's page."""
         spider: Any = self.crawler.spider
         return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
 
@@ -278,6 +313,11 @@ class Session:
             self._warned.add(kind)
             logger.warning(message + " (no more such warnings will be shown)", *args, exc_info=exc_info, extra=self._extra)
 
+    def learn(self, response: Response, verdict: Verdict) -> None:
+        """Learn from a copy: its verdict is acted on."""
+        if response.request and (lesson := self.frontier.lesson(response.request, response.url, verdict)):
+            lesson()
+
     # ---- the content of a page coming out
 
     def _item_scraped(self, response: Response | None) -> None:
@@ -306,6 +346,8 @@ class Session:
             self.stats.inc_value(f"simcrawl/distance/{verdict.distance}")
         if verdict.drop_page:
             self.stats.inc_value("simcrawl/pages/dropped")
+        if verdict.canonical in _AGREEMENT:
+            self.stats.inc_value(f"simcrawl/canonical/{_AGREEMENT[verdict.canonical]}")
 
     def tell(self, response: Response, verdict: Verdict, *, links: int = 0) -> None:
         """Log a drop and send the signal. `links`: how many are dropped with the page now; the first page with some is always shown."""
@@ -341,6 +383,15 @@ class Session:
     @property
     def _extra(self) -> dict[str, Any]:
         return {"spider": self.crawler.spider}
+
+    async def recall(self) -> None:
+        """Let the frontier begin with what earlier crawls learned, off the event loop. Never raises for a store."""
+        if not self.config.order:
+            return
+        try:
+            self.stats.set_value("simcrawl/predicted/remembered", await self._store_workers.run(self.frontier.recall))
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self.fault("store_error", "simcrawl cannot learn from its store; this crawl learns anew: %s", exc)
 
     async def measure(self) -> None:
         """Set the stats of the store's size. Never raises for a store."""
@@ -398,7 +449,7 @@ class Session:
         if self._expiring:
             await maybe_deferred_to_future(self._expiring)
         self.lag.stop()
-        self.workers.close()
+        await self.workers.close()
         try:
             await self._store_workers.run(self._close_store, reason)
         except Exception as exc:  # noqa: BLE001 - as above
@@ -409,7 +460,7 @@ class Session:
 
     def _tell_cost(self) -> None:
         late = self.store.late_duplicates + self.crawl.own.late_duplicates
-        numbers: dict[str, float] = {"store/late_duplicates": late} | self.workers.stats() | self.feeds.stats()
+        numbers: dict[str, float] = {"store/late_duplicates": late} | self.workers.stats() | self.feeds.stats() | self.preferred.stats
         numbers |= {f"cascade/{stage}": count for stage, count in self.detector.cascade.items()}
         numbers |= {f"loop/lag_p{percent}": round(self.lag.percentile(percent / 100), 4) for percent in (50, 99)}
         for name, number in numbers.items():
@@ -441,6 +492,32 @@ class Session:
         self.changes.end()
 
 
+class OfSession:
+    """What the middlewares have in common: the session of their crawler."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware of a crawler.
+
+        Raises:
+            SettingError: a setting has a wrong value.
+            StoreError: the store cannot be used.
+        """
+        return cls(Session.of(crawler))
+
+
+def _warn_of_unknown(crawler: Crawler) -> None:
+    """Say which settings look like simcrawl's and are none: what they should do is not done."""
+    for name, meant in unknown(crawler.settings).items():
+        if meant:
+            logger.warning("There is no setting %s: is %s meant?", name, meant, extra={"spider": crawler.spider})
+        else:
+            logger.warning("There is no setting %s, nor one of a name like it", name, extra={"spider": crawler.spider})
+
+
 async def wait_for_original(
     admission: Admission, claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False
 ) -> Admission:
@@ -456,6 +533,16 @@ async def wait_for_original(
             return await claim(never_drop=True)
         admission = await claim(never_drop=never_drop)
     return admission
+
+
+def _told(response: Response) -> Hints:
+    """Return what a response's headers say of its page."""
+    links, robots = ([value.decode("latin-1") for value in response.headers.getlist(name)] for name in ("Link", "X-Robots-Tag"))
+    return of_headers(links, robots, response.url) if links or robots else NO_HINTS
+
+
+def _with(told: Hints, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
+    return page if told == NO_HINTS else replace(page, hints=(page.hints or NO_HINTS).also(told))
 
 
 def _what(verdict: Verdict) -> str:

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
 from simcrawl.crawl.downloader import skip_reason
-from simcrawl.crawl.session import YIELDED, NearDuplicate, Session, case_of
+from simcrawl.crawl.session import YIELDED, NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from simcrawl.crawl.session import Case
 
 
-class NearDuplicateSpiderMiddleware:
+class NearDuplicateSpiderMiddleware(OfSession):
     """Acts on the verdict that the downloader middleware has bound to a response's request."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of a crawler.
-
-        Raises:
-            SettingError: a setting has a wrong value.
-            StoreError: the store cannot be used.
-        """
-        return cls(Session.of(crawler))
 
     def process_spider_input(self, response: Response) -> None:
         """Count the verdict on a page; raise where page and outlinks are dropped, so that the callback never runs.
@@ -46,6 +32,8 @@ class NearDuplicateSpiderMiddleware:
             case = self._session.replaced(case, response)
         verdict = case.verdict if case else _unseen(response)
         self._session.count(verdict, size=len(response.body))
+        if verdict.is_duplicate:
+            self._session.learn(response, verdict)
         if not (verdict.drop_page or verdict.drop_outlinks):
             return
         unparsed = verdict.drop_page and verdict.drop_outlinks
@@ -69,22 +57,24 @@ class NearDuplicateSpiderMiddleware:
             return
         try:
             async for entry in result:
-                if self._passes(entry, case):
+                if self._passes(entry, case, response):
                     yield entry
             case.exhausted = True
         finally:
             if not case.exhausted:
                 case.fail()
+            self._session.frontier.look_again()
             self._session.tell_links(response, case.links_dropped)
         case.settle()
 
-    def _passes(self, entry: Any, case: Case) -> bool:
+    def _passes(self, entry: Any, case: Case, response: Response) -> bool:
         verdict = case.verdict
         if isinstance(entry, Request):
             if entry.callback is None:
                 entry.meta[YIELDED] = True
             if verdict.drop_page or verdict.drop_outlinks:
                 self._inc("outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed")
+            self._session.frontier.found_on(entry, verdict, response.request)
             case.links_dropped += verdict.drop_outlinks
             return not verdict.drop_outlinks
         if verdict.drop_page:
@@ -98,10 +88,11 @@ class NearDuplicateSpiderMiddleware:
         self._session.stats.inc_value(f"simcrawl/{name}", count)
 
 
-class CallbackWatchMiddleware:
-    """Stands next to the spider and notes whether its callback was called, and failed.
+class CallbackWatchMiddleware(OfSession):
+    """Stands next to the spider and notes whether its callback was called, and failed, and what it says of its requests.
 
-    From where `NearDuplicateSpiderMiddleware` stands a failure that another component has swallowed looks like a page without items.
+    From where `NearDuplicateSpiderMiddleware` stands a failure that another component has swallowed looks like a page without items, and
+    a priority may be that of a request's depth.
     """
 
     def process_spider_input(self, response: Response) -> None:
@@ -114,6 +105,13 @@ class CallbackWatchMiddleware:
         case = case_of(response)
         if case and not isinstance(exception, NearDuplicate):
             case.fail()
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Mark the requests that may wait."""
+        async for entry in result:
+            if isinstance(entry, Request):
+                self._session.frontier.mark(entry, response)
+            yield entry
 
 
 def _unseen(response: Response) -> Verdict:

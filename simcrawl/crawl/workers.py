@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections import Counter
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
@@ -20,6 +19,7 @@ from twisted.internet.defer import Deferred
 from simcrawl.crawl.processes import Processes
 from simcrawl.errors import WorkerError
 from simcrawl.pages import Reason, abstain
+from simcrawl.system import cores
 from simcrawl.worker import Worker, can_start
 
 if TYPE_CHECKING:
@@ -191,9 +191,10 @@ def _settle(future: Future[_T], function: Callable[[], _T]) -> None:
         future.set_exception(exc)
 
 
-def _withdraw(judged: tuple[Page, Admission]) -> None:
-    if claim := judged[1].claim:
-        claim.withdraw()
+def _withdraw(judged: tuple[Page, Admission | None]) -> None:
+    admission = judged[1]
+    if admission and admission.claim:
+        admission.claim.withdraw()
 
 
 class PageWorkers:
@@ -204,7 +205,7 @@ class PageWorkers:
         self.processes = processes_for(config.workers)
         self._threads = Workers(_THREADS, expendable=True)
         # The crawl's own process keeps a core busy.
-        at_once = max(1, _cores() - 1) if config.workers is None else self.processes
+        at_once = max(1, cores() - 1) if config.workers is None else self.processes
         self._pool = Processes(self._worker, self.processes, self._threads, at_once=at_once, held_up=_HELD_UP)
         self._queue = self.queue_max = 0
         self._seconds_in_queue = 0.0
@@ -215,12 +216,12 @@ class PageWorkers:
         return Worker(self._detector.page_options, max_bytes=self._config.max_worker_bytes)
 
     async def judge(
-        self, body: bytes, *, url: str, encoding: str | None, claim: Callable[[Page], Admission]
+        self, body: bytes, *, url: str, encoding: str | None, claim: Callable[[Page], Admission | None]
     ) -> tuple[Page, Admission | None]:
         """Return a page made as the detector makes it, and what `claim` says of it.
 
         A page that takes its worker along, or too long, is an abstention. In threads, the latter is not claimed, nor is a page for which
-        the store takes too long: that is left to the caller.
+        the store takes too long: that is left to the caller, as is a page that `claim` leaves to it.
 
         Raises:
             StoreError: the store cannot be read.
@@ -231,7 +232,7 @@ class PageWorkers:
         try:
             if not self.processes:
                 return await self._judge_in_thread(source, claim)
-            known = await self._visit(len(body), partial(self._detector.recall, body, url=url))
+            known = await self._visit(len(body), partial(self._detector.recall, body, url=url, encoding=encoding))
             try:
                 page = known or self._detector.remember(await self._made(source))
             except WorkerError as exc:
@@ -265,7 +266,7 @@ class PageWorkers:
                 self._visits_elsewhere = _VISITS_ELSEWHERE
 
     async def _judge_in_thread(
-        self, source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission], *, recall: bool = True
+        self, source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission | None], *, recall: bool = True
     ) -> tuple[Page, Admission | None]:
         made: list[Page] = []
         judge = partial(self._judge, monotonic(), made, source, claim, recall=recall)
@@ -280,11 +281,17 @@ class PageWorkers:
             return detector.remember(too_slow), None
 
     def _judge(
-        self, queued: float, made: list[Page], source: tuple[bytes, str, str | None], claim: Callable[[Page], Admission], *, recall: bool
-    ) -> tuple[Page, Admission]:
+        self,
+        queued: float,
+        made: list[Page],
+        source: tuple[bytes, str, str | None],
+        claim: Callable[[Page], Admission | None],
+        *,
+        recall: bool,
+    ) -> tuple[Page, Admission | None]:
         self._seconds_in_queue += monotonic() - queued
         detector, (body, url, encoding) = self._detector, source
-        known = detector.recall(body, url=url) if recall else None
+        known = detector.recall(body, url=url, encoding=encoding) if recall else None
         made.append(known or detector.remember(detector.extract(body, url=url, encoding=encoding)))
         return made[0], claim(made[0])
 
@@ -306,29 +313,28 @@ class PageWorkers:
         told |= {f"workers/restarts/{why}": count for why, count in restarts.items()}
         return told | {"workers/processes": len(workers), "workers/queue_max": self.queue_max}
 
-    def close(self) -> None:
-        """End the processes, and the threads when their work is done; does not wait for them."""
+    async def close(self) -> None:
+        """End the processes, and the threads when their work is done; waits only for processes that are starting, which end at once."""
         self._closed = True
         self._threads.close()
         self._pool.close()
+        # Where pages are made in threads, one that hangs may stand in the way of those that start processes.
+        if self.processes:
+            await self._pool.ended()
 
 
 def processes_for(count: int | None) -> int:
     """Return how many worker processes a value of SIMCRAWL_WORKERS asks for; 0: threads."""
     if not can_start():
         return 0
-    return min(_cores(), _MOST_PROCESSES) if count is None else count
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores(), _MOST_PROCESSES) if count is None else count
 
 
 class Wake:
     """A flag that any thread may raise and the event loop can wait for. Make it on the event loop."""
 
     def __init__(self) -> None:
-        self._raised = False
+        self.raised = False
         self._waiting: Deferred[None] | None = None
         self._schedule = _scheduler()
 
@@ -338,7 +344,7 @@ class Wake:
 
     async def wait(self, patience: float | None = None) -> None:
         """Return when the flag is raised, or `patience` seconds have passed. For one at a time; again and again."""
-        if self._raised:
+        if self.raised:
             return
         self._waiting = Deferred()
         timer = call_later(patience, self._go_on) if patience is not None else None
@@ -347,7 +353,7 @@ class Wake:
             timer.cancel()
 
     def _raise(self) -> None:
-        self._raised = True
+        self.raised = True
         self._go_on()
 
     def _go_on(self) -> None:

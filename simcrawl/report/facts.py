@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from simcrawl.clusters import Sizes
+from simcrawl.learned import mirrors
 from simcrawl.pages import Abstention
+from simcrawl.recall import learned
 from simcrawl.rule import Kind
+from simcrawl.store.base import PREDICTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
+    from simcrawl.learned import Mirror
+    from simcrawl.rewrites import LearnedRule
     from simcrawl.rule import StoredPage
     from simcrawl.store import Duplicate, Header, Store
 
@@ -37,8 +43,6 @@ _MOST_DIRECTORIES = 100_000
 _MOST_COMPARISONS = 1 << 27
 _MOST_COMPARED = 1 << 20
 _AT_ONCE = 1 << 22
-# Of a mirror: so many copies of each other, and such a share of what was fetched of the smaller one.
-MIRROR_COPIES, MIRROR_SHARE = 3, 0.5
 
 _PLACE = re.compile(r"[^/]*//(?:[^/?#@]*@)?([^/?#]*)(/[^/?#]+(?=/))?")
 
@@ -57,12 +61,18 @@ class Place(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A page and what was recognised as its copies: how many of them exact, and a few of their URLs."""
+    """A page and what was recognised as its copies: how many of them exact, how many not fetched, and a few of their URLs."""
 
     original: str
     copies: int
     exact: int
+    not_fetched: int
     examples: list[str]
+
+    @property
+    def near(self) -> int:
+        """How many are near-duplicates."""
+        return self.copies - self.exact - self.not_fetched
 
 
 class Tally(NamedTuple):
@@ -84,27 +94,16 @@ class Tally(NamedTuple):
         return (self.exact + self.near) / self.total
 
 
-class Pair(NamedTuple):
-    """Two places with copies of each other; `share`: of the pages of the smaller one."""
-
-    a: str
-    b: str
-    copies: int
-    share: float
-
-    @property
-    def is_mirror(self) -> bool:
-        """Whether most of one is in the other, too."""
-        return self.copies >= MIRROR_COPIES and self.share >= MIRROR_SHARE
-
-
 @dataclass(slots=True)
 class Facts:
     """Everything that a report tells. Times are seconds since 1970.
 
     `lines`: the least certain lines of the register, near-duplicates of little similarity first, at most `MOST_LINES`. `hosts`: those with
     most pages first. `by_directory`: places are directories, for all pages are of one host. `nearest`: {distance: fingerprints} to the
-    nearest other fingerprint, of `compared` of those that are held. `ones`: the share of fingerprints with each bit, the lowest first.
+    nearest other fingerprint, of `compared` of those that are held. `canonical`: copies by which of them and their originals is the
+    canonical page. `ones`: the share of fingerprints with each bit, the lowest first.
+    `not_fetched`: lines of pages that a rule took for copies; they count in clusters and nowhere else. `rules`, `mirrors`: see
+    `simcrawl.learned`.
     """
 
     header: Header
@@ -113,6 +112,7 @@ class Facts:
     abstentions: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     actions: Counter[tuple[bool, bool]] = field(default_factory=Counter)
+    canonical: Counter[str] = field(default_factory=Counter)
     times: dict[str, array[float]] = field(default_factory=lambda: {kind: array("d") for kind in ("kept", "exact", "near")})
     distances: Counter[int] = field(default_factory=Counter)
     similarities: Counter[int] = field(default_factory=Counter)
@@ -122,7 +122,9 @@ class Facts:
     hosts: list[str] = field(default_factory=list)
     by_directory: bool = False
     tallies: list[Tally] = field(default_factory=list)
-    pairs: list[Pair] = field(default_factory=list)
+    rules: list[LearnedRule] = field(default_factory=list)
+    mirrors: list[Mirror] = field(default_factory=list)
+    not_fetched: int = 0
     nearest: Counter[int] = field(default_factory=Counter)
     compared: int = 0
     ones: list[float] = field(default_factory=list)
@@ -151,10 +153,13 @@ class Facts:
             "near": self.kinds["near"],
             "share": round(self.share, 4),
             "abstentions": dict(self.abstentions),
+            "canonical": {"agrees": self.canonical["original"], "disagrees": self.canonical["copy"]},
             "distances": dict(sorted(self.distances.items())),
             "clusters": [cluster._asdict() for cluster in self.clusters],
             "places": [place._asdict() for place in self.tallies],
-            "mirrors": [pair._asdict() for pair in self.pairs if pair.is_mirror],
+            "not_fetched": self.not_fetched,
+            "rules": [rule._asdict() | {"means": type(rule.means).__name__.lower()} for rule in self.rules],
+            "mirrors": [mirror._asdict() | {"share": round(mirror.share, 4)} for mirror in self.mirrors],
             "crawls": self.crawls,
         }
 
@@ -167,12 +172,15 @@ def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float,
     """
     # Records of other tools may be of another make.
     crawls = [record for record in store.crawls() if record.keys() >= _RECORDED]
-    facts, places, clusters = Facts(store.header, store.counts(), crawls), _Places(), _Clusters()
+    facts, places, clusters = Facts(store.header, store.counts(), crawls), _Places(), _Clusters(store.duplicate)
     _read_pages(facts, places, _watched(store.pages(), move, 0, "pages"))
     lines = _noted(facts, places, clusters, _watched(store.duplicates(), move, facts.kept, "duplicates"))
     facts.lines = nsmallest(most_lines, lines, key=_certainty)
     clusters.tell(facts)
     places.tell(facts)
+    move(facts.kept + facts.copies, "rules")
+    rules = learned(store)
+    facts.rules, facts.mirrors = rules[:MOST_PLACES], mirrors(rules)[:MOST_PLACES]
     move(facts.kept + facts.copies, "fingerprints")
     _read_fingerprints(facts, store)
     return facts
@@ -197,44 +205,58 @@ def _read_pages(facts: Facts, places: _Places, pages: Iterable[StoredPage]) -> N
 
 def _noted(facts: Facts, places: _Places, clusters: _Clusters, lines: Iterable[Duplicate]) -> Iterator[Duplicate]:
     for line in lines:
+        clusters.add(line)
+        if line.kind == PREDICTED:
+            facts.not_fetched += 1
+            yield line
+            continue
         exact = line.kind == Kind.EXACT_DUPLICATE
         kind = "exact" if exact else "near"
         facts.kinds[kind] += 1
         facts.actions[line.dropped_page, line.dropped_outlinks] += 1
+        if line.canonical:
+            facts.canonical[line.canonical] += 1
         facts.times[kind].append(line.when)
         if not exact:
             facts.distances[line.distance or 0] += 1
             if line.similarity is not None:
                 facts.similarities[int(line.similarity * 200 + 1e-9)] += 1
-        places.add(line.url, kind, line.original)
-        clusters.add(line, exact=exact)
+        places.add(line.url, kind)
         yield line
 
 
-def _certainty(line: Duplicate) -> tuple[bool, float, int, float]:
-    near = line.kind != Kind.EXACT_DUPLICATE
+_RANKS = {Kind.EXACT_DUPLICATE.value: 2, PREDICTED: 1}
+
+
+def _certainty(line: Duplicate) -> tuple[int, float, int, float]:
     # Where nothing but the distance decided, that is what there is.
     similarity = 1.0 if line.similarity is None else line.similarity
-    return not near, similarity, -(line.distance or 0), -line.when
+    return _RANKS.get(line.kind, 0), similarity, -(line.distance or 0), -line.when
 
 
 class _Clusters:
-    """Copies by their original."""
+    """Clusters with what a report says of their copies."""
 
-    def __init__(self) -> None:
-        self._copies, self._exact = Counter[str](), Counter[str]()
+    def __init__(self, line_of: Callable[[str], Duplicate | None]) -> None:
+        self._sizes = Sizes(line_of)
+        self._exact, self._predicted = Counter[str](), Counter[str]()
         self._examples: defaultdict[str, list[str]] = defaultdict(list)
 
-    def add(self, line: Duplicate, *, exact: bool) -> None:
-        self._copies[line.original] += 1
-        self._exact[line.original] += exact
-        if self._copies[line.original] <= _EXAMPLES:
-            self._examples[line.original].append(line.url)
+    def add(self, line: Duplicate) -> None:
+        representative = self._sizes.add(line)
+        if representative is None:
+            return
+        if line.kind == Kind.EXACT_DUPLICATE:
+            self._exact[representative] += 1
+        elif line.kind == PREDICTED:
+            self._predicted[representative] += 1
+        if self._sizes.copies[representative] <= _EXAMPLES:
+            self._examples[representative].append(line.url)
 
     def tell(self, facts: Facts) -> None:
-        facts.cluster_sizes = Counter(copies + 1 for copies in self._copies.values())
-        largest = nsmallest(MOST_CLUSTERS, self._copies.items(), key=lambda item: (-item[1], item[0]))
-        facts.clusters = [Cluster(url, copies, self._exact[url], self._examples[url]) for url, copies in largest]
+        facts.cluster_sizes = Counter(copies + 1 for copies in self._sizes.copies.values())
+        largest = self._sizes.largest(MOST_CLUSTERS)
+        facts.clusters = [Cluster(url, copies, self._exact[url], self._predicted[url], self._examples[url]) for url, copies in largest]
 
 
 class _Places:
@@ -242,32 +264,21 @@ class _Places:
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[Place, str]] = Counter()
-        self._pairs: Counter[tuple[Place, Place]] = Counter()
         self._hosts: Counter[str] = Counter()
         self._by_directory = True
 
-    def add(self, url: str, kind: str, original: str | None = None) -> None:
-        place = self._place(url)
-        self._counts[place, kind] += 1
-        self._hosts[place.host] += 1
-        if original is not None and (other := self._place(original)) != place:
-            self._pairs[min(place, other), max(place, other)] += 1
-        if self._by_directory and max(len(self._counts), len(self._pairs)) > _MOST_DIRECTORIES:
-            self._forget_directories()
-
-    def _place(self, url: str) -> Place:
+    def add(self, url: str, kind: str) -> None:
         place = Place.of(url)
-        return place if self._by_directory else Place(place.host, "")
+        self._counts[place if self._by_directory else Place(place.host, ""), kind] += 1
+        self._hosts[place.host] += 1
+        if self._by_directory and len(self._counts) > _MOST_DIRECTORIES:
+            self._forget_directories()
 
     def _forget_directories(self) -> None:
         self._by_directory = False
-        counts, pairs = self._counts, self._pairs
-        self._counts, self._pairs = Counter(), Counter()
+        counts, self._counts = self._counts, Counter()
         for (place, kind), count in counts.items():
             self._counts[Place(place.host, ""), kind] += count
-        for (a, b), count in pairs.items():
-            if a.host != b.host:
-                self._pairs[Place(a.host, ""), Place(b.host, "")] += count
 
     def tell(self, facts: Facts) -> None:
         if len(self._hosts) > 1 and self._by_directory:
@@ -275,18 +286,10 @@ class _Places:
         facts.hosts, facts.by_directory = [host for host, _ in self._hosts.most_common()], self._by_directory
         places = {place for place, _ in self._counts}
         tallies = [Tally(self._name(place), *(self._counts[place, kind] for kind in facts.times)) for place in places]
-        totals = {tally.place: tally.total for tally in tallies}
         facts.tallies = nsmallest(MOST_PLACES, tallies, key=lambda tally: (-tally.total, tally.place))
-        pairs = (self._pair(*pair, copies, totals) for pair, copies in self._pairs.items())
-        facts.pairs = nsmallest(MOST_PLACES, pairs, key=lambda pair: (not pair.is_mirror, -pair.copies, pair.a, pair.b))
 
     def _name(self, place: Place) -> str:
         return (place.directory or "/") if self._by_directory else place.host
-
-    def _pair(self, a: Place, b: Place, copies: int, totals: dict[str, int]) -> Pair:
-        names = self._name(a), self._name(b)
-        smaller = min(totals.get(name, copies) for name in names)
-        return Pair(*names, copies, min(1.0, copies / smaller))
 
 
 def _read_fingerprints(facts: Facts, store: Store) -> None:

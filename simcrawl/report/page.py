@@ -163,7 +163,7 @@ class _Urls:
 
 def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
     urls = _Urls()
-    clusters = [[urls(c.original), c.copies + 1, c.exact, c.copies - c.exact, list(map(urls, c.examples))] for c in facts.clusters]
+    clusters = [[urls(c.original), c.copies + 1, c.exact, c.near, list(map(urls, c.examples)), c.not_fetched] for c in facts.clusters]
     slowest = [[urls(url), seconds] for seconds, url in facts.crawls[-1]["slowest"]] if facts.crawls else []
     differences = _Differences(text_of)
     lines = []
@@ -176,25 +176,26 @@ def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
             "duplicates": lines,
             "clusters": clusters,
             "places": [[t.place, t.total, t.kept, t.exact, t.near, t.share] for t in facts.tallies],
-            "pairs": [[p.a, p.b, p.copies, p.share, int(p.is_mirror)] for p in facts.pairs],
+            "mirrors": [[m.a, m.b, m.copies, m.pages, m.share] for m in facts.mirrors],
+            "rules": [[r.rule, r.where, r.saves, r.support, r.confidence, *map(urls, r.examples[0])] for r in facts.rules],
             "slowest": slowest,
         },
         "differences": differences.found,
         "urls": list(urls.numbers),
         "links": [int(bool(_LINK.match(url)) and not url.endswith("…")) for url in urls.numbers],
         "done": list(_DONE.values()),
-        "copies": facts.copies,
+        "copies": facts.copies + facts.not_fetched,
         "place": "Directory" if facts.by_directory else "Host",
     }
     return htmlsafe_json_dumps(data, separators=(",", ":"))
 
 
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
-    exact = line.kind == Kind.EXACT_DUPLICATE
+    near = line.kind == Kind.NEAR_DUPLICATE
     similarity = None if line.similarity is None else round(line.similarity, 3)
     done = list(_DONE).index((line.dropped_page, line.dropped_outlinks))
     shown = [urls(line.url), urls(line.original), line.reason or "", line.distance, similarity, done, int(line.when)]
-    return [*shown, None if exact else differences.between(line.original, line.url)]
+    return [*shown, differences.between(line.original, line.url) if near else None, line.rule]
 
 
 class _Differences:

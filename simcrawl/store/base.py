@@ -15,13 +15,14 @@ from abc import ABC, abstractmethod
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from heapq import merge
-from itertools import chain, dropwhile
+from itertools import chain
 from operator import attrgetter, itemgetter
 from threading import Lock
 from time import monotonic, time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
 
+from simcrawl.clusters import Representatives
 from simcrawl.errors import SettingError, StoreError, StoreFullError, StoreMismatchError
 from simcrawl.pages import Abstention, PageFingerprint, page_key
 from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
@@ -30,7 +31,7 @@ from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.simhash import words
 from simcrawl.store.index import PageIndex
 from simcrawl.store.packed import Packer
-from simcrawl.store.rejections import Rejection, content_of, pairs_of
+from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
 from simcrawl.store.texts import TextsWaiting, pack, unpack
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from simcrawl.hints import Canonical
     from simcrawl.permutations import Design
     from simcrawl.store.crawls import Crawl
     from simcrawl.store.visits import Visits
@@ -95,7 +97,8 @@ class Header:
 class Duplicate:
     """One line of the register: `url` was a copy of `original`, and what was done about it.
 
-    `content`: digest of what the page held, in hexadecimal. `rejected`: a user took the verdict back.
+    `content`: digest of what the page held, in hexadecimal. `rejected`: a user took the verdict back. `rule`: of a page that was not
+    fetched (its kind is `PREDICTED`), what spoke for it, in words. `canonical`: as a verdict has it.
     """
 
     url: str
@@ -109,6 +112,12 @@ class Duplicate:
     when: float
     content: str = ""
     rejected: bool = False
+    rule: str = ""
+    canonical: Canonical = ""
+
+
+PREDICTED = "predicted"
+"""Kind and reason of a line of the register whose page was not fetched."""
 
 
 class Reader(Protocol):
@@ -351,8 +360,8 @@ class BaseStore(ABC):
         """Return the committed pages and bytes: the part of `counts` that costs nothing."""
 
     @abstractmethod
-    def duplicates(self) -> Iterator[Duplicate]:
-        """Yield the committed register of duplicates, the latest line of each URL."""
+    def duplicates(self, *, latest: int | None = None) -> Iterator[Duplicate]:
+        """Yield the committed register of duplicates, the latest line of each URL. `latest`: only so many, the latest of all."""
 
     @abstractmethod
     def _duplicate(self, url: str) -> Duplicate | None:
@@ -363,16 +372,16 @@ class BaseStore(ABC):
         """Yield the verdicts that were taken back."""
 
     @abstractmethod
-    def _write_rejection(self, rejection: Rejection, line: Duplicate | None) -> None:
-        """Commit a rejection, durably where there is a disk, and the line of the register that it marks."""
+    def _write_rejection(self, rejection: Rejection, marked: Sequence[Duplicate]) -> None:
+        """Commit a rejection, durably where there is a disk, and the lines of the register that it marks."""
 
     @abstractmethod
-    def _erase_rejection(self, rejection: Rejection) -> None:
-        """Remove a rejection that was read, durably where there is a disk."""
+    def _erase_rejection(self, rejection: Rejection, unmarked: Sequence[Duplicate]) -> None:
+        """Remove a rejection that was read, durably where there is a disk, and write the lines of the register that it had marked."""
 
     @abstractmethod
-    def pages(self) -> Iterator[StoredPage]:
-        """Yield the committed pages."""
+    def pages(self, *, latest: int | None = None) -> Iterator[StoredPage]:
+        """Yield the committed pages. `latest`: only so many, those last seen last."""
 
     @abstractmethod
     def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
@@ -577,7 +586,8 @@ class BaseStore(ABC):
                     f"{len(self._index)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
                 )
             first_seen = known.first_seen if known else now
-            stored = StoredPage(replace(page, text=None, content=None), first_seen, now, confirmed=False, unique=unique and not known)
+            bare = replace(page, text=None, content=None, hints=None)
+            stored = StoredPage(bare, first_seen, now, confirmed=False, unique=unique and not known)
             claim = self._claims[page.url] = Claim(self, stored, previous=self._index.page(page.url))
             claim.known = earlier
             self._index.add(stored)
@@ -771,20 +781,17 @@ class BaseStore(ABC):
         return self._duplicate(url) if fresh is _MISSING else cast("Duplicate | None", fresh)
 
     def cluster(self, url: str) -> str | None:
-        """Return the URL that stands for all copies of a page: its original's, where it is a copy; None where nothing is known of it.
+        """Return the URL that stands for the cluster of a page, its own where it is in none; None where nothing is known of it.
 
-        Originals of originals are followed: a copy that was kept can be the original of others.
+        See `simcrawl.clusters`. An original that was forgotten is known by its copies alone: ask for the cluster of one of these.
+
+        Raises:
+            StoreError: the store cannot be read.
         """
-        followed: dict[str, None] = {}
-        here = page_key(url)
-        while here not in followed:
-            followed[here] = None
-            line = self.duplicate(here)
-            if line is None:
-                return here if len(followed) > 1 or self.page(here) else None
-            here = line.original
-        # Two pages that were each found to be a copy of the other, one of them after it had been forgotten.
-        return min(dropwhile(here.__ne__, followed))
+        url = page_key(url)
+        if self.duplicate(url) is None and self.page(url) is None:
+            return None
+        return Representatives(self.duplicate).of(url)
 
     @contextmanager
     def _view(self) -> Iterator[_Overlay]:
@@ -857,6 +864,16 @@ class BaseStore(ABC):
         with self._reader() as reader:
             return reader.holds_apart(pairs_of(page, other))
 
+    def are_rejected(self, url: str, other: str) -> bool:
+        """Return whether a user said that the pages of two URLs are no copies of each other.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        keys = [url_key(page_key(one), self.header.seed) for one in (url, other)]
+        with self._reader() as reader:
+            return reader.holds_apart([keys[0] + keys[1]])
+
     @abstractmethod
     def urls_of(self, keys: Collection[bytes]) -> list[str]:
         """Return the URLs of committed pages whose keys these are: see `simcrawl.store.rejections.url_key`."""
@@ -890,7 +907,7 @@ class BaseStore(ABC):
 
         That holds for exact copies, near-duplicates and articles, in every process and in later crawls, and for copies of the two under
         other URLs where the store knows what they held. `original`: by default the page that the register names. The register's line
-        is marked. Returns None where no original is given and the register has no line.
+        is marked, whichever of the two it is of. Returns None where no original is given and the register has no line.
 
         Raises:
             ValueError: both are the same page.
@@ -905,10 +922,15 @@ class BaseStore(ABC):
                 return None
             if other == url:
                 raise ValueError(f"{url} is no copy of itself: give the page that it was taken for a copy of")
-            marked = replace(line, rejected=True) if line and line.original == other else None
             rejection = Rejection(url, other, time(), self._content(url, line), self._content(other, self._duplicate(other)))
-            self._write_rejection(rejection, marked)
+            self._write_rejection(rejection, self._marked(rejection, rejected=True))
         return rejection
+
+    def _marked(self, rejection: Rejection, *, rejected: bool) -> list[Duplicate]:
+        """Return the lines of the register that say what a rejection denies, with their mark set or taken away."""
+        pair = {rejection.url, rejection.original}
+        lines = [line for line in map(self._duplicate, sorted(pair)) if line is not None]
+        return [replace(line, rejected=rejected) for line in lines if {line.url, line.original} == pair]
 
     def _content(self, url: str, line: Duplicate | None) -> str:
         with self._reader() as reader:
@@ -918,6 +940,8 @@ class BaseStore(ABC):
     def unreject(self, url: str, original: str | None = None) -> int:
         """Let a page be a copy again of another one, or of all that it was held apart from; return how many rejections that removes.
 
+        The marks of the register's lines go with them.
+
         Raises:
             StoreError: the store cannot be read or written.
         """
@@ -925,7 +949,7 @@ class BaseStore(ABC):
         with self._committing, self._deciding:
             found = [one for one in self.rejections() if sides <= {one.url, one.original}]
             for rejection in found:
-                self._erase_rejection(rejection)
+                self._erase_rejection(rejection, self._marked(rejection, rejected=False))
         return len(found)
 
     # ---- writing
@@ -1074,4 +1098,5 @@ def _line(page: PageFingerprint | Abstention, verdict: Verdict) -> Duplicate:
         dropped_outlinks=verdict.drop_outlinks,
         when=time(),
         content=content_of(page),
+        canonical=verdict.canonical,
     )

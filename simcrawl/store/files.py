@@ -19,6 +19,7 @@ from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreError, StoreFormatError
+from simcrawl.system import reserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,7 +183,7 @@ def _reserve(lock: Path) -> None:
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
+            reserve(descriptor, 0, _LOCK_BYTES)
         finally:
             os.close(descriptor)
     except OSError as exc:

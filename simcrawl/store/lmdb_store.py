@@ -273,10 +273,10 @@ class LmdbStore(BaseStore):
     def _bytes(self) -> int:
         return int((self._files.env.info()["last_pgno"] + 1) * self._files.env.stat()["psize"])
 
-    def duplicates(self) -> Iterator[Duplicate]:
-        """Yield the committed register of duplicates, the latest line of each URL."""
+    def duplicates(self, *, latest: int | None = None) -> Iterator[Duplicate]:
+        """Yield the committed register of duplicates: see `BaseStore.duplicates`."""
         with self._reader() as snapshot:
-            yield from snapshot.duplicates()
+            yield from snapshot.duplicates() if latest is None else snapshot.latest_duplicates(latest)
 
     def _duplicate(self, url: str) -> Duplicate | None:
         with self._reader() as snapshot:
@@ -287,20 +287,25 @@ class LmdbStore(BaseStore):
         with self._reader() as snapshot:
             yield from snapshot.rejections()
 
-    def _write_rejection(self, rejection: Rejection, line: Duplicate | None) -> None:
+    def _write_rejection(self, rejection: Rejection, marked: Sequence[Duplicate]) -> None:
         with self._writer() as writer:
             writer.put_rejection(rejection)
-            if line:
+            for line in marked:
                 writer.put_duplicate(line.url, line)
 
-    def _erase_rejection(self, rejection: Rejection) -> None:
+    def _erase_rejection(self, rejection: Rejection, unmarked: Sequence[Duplicate]) -> None:
         with self._writer() as writer:
             writer.remove_rejection(rejection)
+            for line in unmarked:
+                writer.put_duplicate(line.url, line)
 
-    def pages(self) -> Iterator[StoredPage]:
-        """Yield the committed pages. The view is of one moment; take it in one go, a long read keeps the file from reusing space."""
+    def pages(self, *, latest: int | None = None) -> Iterator[StoredPage]:
+        """Yield the committed pages: see `BaseStore.pages`.
+
+        The view is of one moment; take it in one go, a long read keeps the file from reusing space.
+        """
         with self._reader() as snapshot:
-            yield from snapshot.pages()
+            yield from snapshot.pages() if latest is None else snapshot.latest_pages(latest)
 
     def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
         """Yield every distinct committed fingerprint once, in chunks of words: see `BaseStore.fingerprint_chunks`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
+from heapq import nlargest
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.simhash import words
@@ -189,9 +191,10 @@ class MemoryStore(BaseStore):
         """Return the committed pages and bytes."""
         return {"pages": len(self._committed), "bytes": 0}
 
-    def duplicates(self) -> Iterator[Duplicate]:
-        """Yield the committed register of duplicates, the latest line of each URL."""
-        yield from list(self._duplicates.values())
+    def duplicates(self, *, latest: int | None = None) -> Iterator[Duplicate]:
+        """Yield the committed register of duplicates: see `BaseStore.duplicates`."""
+        lines = list(self._duplicates.values())
+        yield from lines if latest is None else nlargest(latest, lines, key=attrgetter("when"))
 
     def _duplicate(self, url: str) -> Duplicate | None:
         return self._duplicates.get(url)
@@ -200,22 +203,23 @@ class MemoryStore(BaseStore):
         """Yield the verdicts that were taken back."""
         yield from list(self._rejections.values())
 
-    def _write_rejection(self, rejection: Rejection, line: Duplicate | None) -> None:
+    def _write_rejection(self, rejection: Rejection, marked: Sequence[Duplicate]) -> None:
         self._rejections[rejection.url, rejection.original] = rejection
-        if line:
-            self._duplicates[line.url] = line
+        self._duplicates |= {line.url: line for line in marked}
         self._hold_apart()
 
-    def _erase_rejection(self, rejection: Rejection) -> None:
+    def _erase_rejection(self, rejection: Rejection, unmarked: Sequence[Duplicate]) -> None:
         del self._rejections[rejection.url, rejection.original]
+        self._duplicates |= {line.url: line for line in unmarked}
         self._hold_apart()
 
     def _hold_apart(self) -> None:
         self._committed.apart = frozenset[bytes]().union(*(one.names(self.header.seed) for one in self._rejections.values()))
 
-    def pages(self) -> Iterator[StoredPage]:
-        """Yield the committed pages."""
-        yield from list(self._committed)
+    def pages(self, *, latest: int | None = None) -> Iterator[StoredPage]:
+        """Yield the committed pages: see `BaseStore.pages`."""
+        pages = list(self._committed)
+        yield from pages if latest is None else nlargest(latest, pages, key=attrgetter("last_seen"))
 
     def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
         """Yield every distinct committed fingerprint once, in chunks of words: see `BaseStore.fingerprint_chunks`."""

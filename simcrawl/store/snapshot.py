@@ -8,8 +8,10 @@ one that has owners as well was so only where `NO_PAGE` is among these.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import asdict
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import StoreCorruptError
@@ -20,7 +22,7 @@ from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
 from simcrawl.store.texts import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from lmdb import Transaction
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from simcrawl.store.rejections import Rejection
     from simcrawl.store.tables import Change, PackedTables
 
+_WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
 _NUMBER = 8
 NO_PAGE = bytes(_NUMBER)
 _CHUNK = 1 << 16
@@ -137,6 +140,25 @@ class Snapshot:
         with self.txn.cursor(self.databases.duplicates) as cursor:
             for value in cursor.iternext(keys=False, values=True):
                 yield _parse_duplicate(bytes(value))
+
+    def latest_pages(self, most: int) -> Iterator[StoredPage]:
+        """Yield so many pages, those last seen last: the others are not decoded."""
+        for number in self._latest(self.databases.pages, most, last_seen):
+            if stored := self.numbered_page(number):
+                yield stored
+
+    def latest_duplicates(self, most: int) -> Iterator[Duplicate]:
+        """Yield so many lines of the register, the latest ones: the others are not parsed."""
+        for key in self._latest(self.databases.duplicates, most, _quick_when):
+            line = self.txn.get(key, db=self.databases.duplicates)
+            if line is not None:
+                yield _parse_duplicate(bytes(line))
+
+    def _latest(self, database: Any, most: int, when: Callable[[memoryview], float]) -> Iterator[bytes]:
+        with self.txn.cursor(database) as cursor:
+            # Buffers of a transaction hold as long as it does.
+            found = nlargest(most, ((when(value), bytes(key)) for key, value in cursor))
+        return (key for _, key in found)
 
     def expired(self, before: float, place: Place) -> tuple[list[bytes], Place | None]:
         """Return the keys of what is older than a moment, of the next few from a place on, and the place after these; None at the end."""
@@ -452,6 +474,12 @@ def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
                 _parse_duplicate(bytes(value))
             except StoreCorruptError as exc:
                 yield f"duplicates: {bytes(key).hex()}: {exc}"
+
+
+def _quick_when(line: bytes | memoryview) -> float:
+    # Within a text of JSON quotes are escaped.
+    found = _WHEN.search(line)
+    return float(found[1]) if found else _when(line)
 
 
 def _when(line: bytes | memoryview) -> float:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from struct import Struct, error
 from typing import TYPE_CHECKING
 
+from simcrawl.system import reserve
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -49,7 +51,7 @@ def filled_up(data: Path, missing: int) -> Iterator[None]:
     with data.open("r+b") as file:
         size = os.fstat(file.fileno()).st_size
         # Unlike truncate it never shortens a file that another process has made longer meanwhile.
-        os.posix_fallocate(file.fileno(), size, missing)
+        reserve(file.fileno(), size, missing)
         try:
             yield
         except BaseException:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import re
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
+from simcrawl.crawl.refusal import _ask
+from simcrawl.errors import SettingError
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawl
 from tests.crawl.test_crawl import IN_ORDER, copies
@@ -60,9 +64,9 @@ def in_pipe(project: Path, *arguments: str) -> str:
 def test_a_terminal_shows_how_far_the_crawl_is_and_at_its_end_a_summary_and_what_to_do_next(site: Site, project: Path) -> None:
     copies(site)
     last = Event()
-    site.add("/behind-other", page("7.4/en/openpgp"), hold=last)
+    site.add("/behind?page=second", page("7.4/en/goal-seek"), hold=last)
     lines = []
-    # The last page is held back until a line has told of all the others, and that six of them are stored.
+    # The last page, a likely copy behind a copy, is held back until a line has told of all the others, and that six of them are stored.
     for line in in_terminal(project, "crawl", "site", "-a", f"url={site.url()}", "-s", "LOGSTATS_INTERVAL=0.2"):
         lines.append(line)
         if (told := LINE.search(line)) and told.groups() == ("8", "1", "1", "2", "25.0%", "6"):
@@ -157,3 +161,122 @@ def test_a_relative_store_of_a_project_without_a_directory_stops_the_crawl(site:
     assert not site.requests
     subprocess.run([*command, "-s", f"SIMCRAWL_STORE={project}/store"], cwd=project, env=env, check=True, timeout=120)
     assert site.requests["/"] == 1
+
+
+# ---- settings that are wrong
+
+UNKNOWN = re.compile(r"WARNING: There is no setting (\w+)(?:: is (\w+) meant\?|, nor one of a name like it)$", re.MULTILINE)
+
+
+def test_a_setting_that_does_not_exist_is_told_wherever_it_was_given(site: Site, project: Path) -> None:
+    site.add("/", page("7.4/en/openpgp"))
+    with (project / "shop.py").open("a") as file:
+        file.write('SIMCRAWL_ACTOIN = "observe"\nSIMCRAWLER = 1\n')
+    (project / "one.py").write_text(
+        """
+from simcrawl.crawl.spiders.site import SiteSpider
+
+class One(SiteSpider):
+    name = "one"
+    custom_settings = {"SIMCRAWL_SCOPES": "site", "SIMCRAWL_SCOPE": "site"}
+"""
+    )
+    command = ("runspider", "one.py", "-a", f"url={site.url()}", "-s", "SIMCRAWL_TELEMETRY=0")
+    told = [("SIMCRAWL_ACTOIN", "SIMCRAWL_ACTION"), ("SIMCRAWL_SCOPES", "SIMCRAWL_SCOPE"), ("SIMCRAWL_TELEMETRY", "")]
+    log = in_pipe(project, *command)
+    assert UNKNOWN.findall(log) == told
+    assert "None of 1 pages is a copy of another" in log
+    assert "There is no setting" not in in_pipe(project, *command, "-s", "SIMCRAWL_ENABLED=False")
+
+
+def test_it_is_told_without_the_add_on_too(site: Site) -> None:
+    site.add("/", page("7.4/en/openpgp"))
+    by_hand = {"ADDONS": {}, "EXTENSIONS": {"simcrawl.crawl.SimcrawlExtension": 0}, "SIMCRAWL_STROE": "x"}
+    assert UNKNOWN.findall(crawl("Plain", site.url(), settings=by_hand).log) == [("SIMCRAWL_STROE", "SIMCRAWL_STORE")]
+    assert "There is no setting" not in crawl("Plain", site.url(), settings=by_hand | {"EXTENSIONS": {}}).log
+
+
+SKIP = ("SIMCRAWL_SKIP=maybe", "SIMCRAWL_SKIP is 'maybe': use a number from 0.5 to 1 such as 0.95, or False")
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "line"),
+    [
+        ("crawl site", *SKIP),
+        ("crawl plain", *SKIP),
+        ("runspider one.py", *SKIP),
+        ("runspider one.py -s TWISTED_REACTOR_ENABLED=False", *SKIP),
+        ("crawl plain", "SIMCRAWL_STORE=redis://a", "no store has the URL 'redis://a': use a directory, lmdb:///absolute/path or memory:"),
+        ("crawl plain", "SIMCRAWL_STORE=/proc/simcrawl", "cannot use /proc/simcrawl"),
+        ("crawl plain", "SIMCRAWL_RECRAWL=absent.txt", "cannot read the list of URLs absent.txt"),
+    ],
+)
+def test_a_crawl_that_cannot_begin_says_why_in_one_line(site: Site, project: Path, command: str, given: str, line: str) -> None:
+    (project / "one.py").write_text(
+        f"from scrapy import Spider\n\nclass Plain(Spider):\n    name, start_urls = 'plain', [{site.url()!r}]\n"
+    )
+    (project / "shop.py").write_text((project / "shop.py").read_text().replace('.spiders"]', '.spiders", "one"]'))
+    arguments = [*command.split(), "-a", f"url={site.url()}", "-s", given, "-L", "WARNING"]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments], cwd=project, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1
+    (told,) = done.stderr.splitlines()
+    assert line in told
+    assert "ERROR" in told
+    assert not site.requests
+
+
+def test_what_else_ends_the_crawl_is_reported_as_asyncio_would() -> None:
+    async def fail(error: Exception) -> None:
+        raise error
+
+    async def reported(error: Exception, told: SettingError) -> list[BaseException]:
+        loop, found = asyncio.get_running_loop(), []
+        loop.set_exception_handler(lambda _, context: found.append(context["exception"]))
+        task = loop.create_task(fail(error))
+        task.add_done_callback(partial(_ask, told))
+        await asyncio.wait([task])
+        await asyncio.sleep(0)
+        return found
+
+    told, other = SettingError("told"), OSError("another")
+    assert asyncio.run(reported(told, told)) == []
+    assert asyncio.run(reported(other, told)) == [other]
+
+
+ASKS = """
+import asyncio
+from scrapy.crawler import AsyncCrawlerRunner, Crawler, CrawlerRunner
+from scrapy.settings import Settings
+from scrapy.utils.reactor import install_reactor
+
+install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+from twisted.internet.defer import Deferred
+from twisted.internet.task import react
+from simcrawl.crawl.spiders.site import SiteSpider
+from simcrawl.errors import SettingError
+
+SETTINGS = {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": "memory:", "SIMCRAWL_SKIP": "maybe"}
+
+async def main():
+    for crawl in (
+        lambda: CrawlerRunner(SETTINGS).crawl(SiteSpider).asFuture(asyncio.get_running_loop()),
+        lambda: AsyncCrawlerRunner(SETTINGS).crawl(SiteSpider),
+        lambda: Crawler(SiteSpider, Settings(SETTINGS)).crawl_async(),
+    ):
+        try:
+            await crawl()
+        except SettingError as exc:
+            print(exc)
+
+react(lambda _: Deferred.fromFuture(asyncio.ensure_future(main())))
+"""
+
+
+def test_scripts_get_the_error_itself(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(ASKS)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.splitlines() == [SKIP[1]] * 3, done.stderr
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr

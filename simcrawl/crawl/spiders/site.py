@@ -15,6 +15,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from simcrawl.config import Config
 from simcrawl.crawl.recrawl import recrawl_requests
+from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
 from simcrawl.extraction import main_text
@@ -49,6 +50,7 @@ class SiteSpider(Spider):
         self._links = LinkExtractor()
 
     @classmethod
+    @told_in_one_line()
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Return the spider of a crawler.
 

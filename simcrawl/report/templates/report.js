@@ -37,7 +37,7 @@
   const share = (number) => `${(100 * number).toFixed(1)}%`;
   const moment = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
   const similarity = (number) => (number === null ? "–" : number.toFixed(3));
-  const kind = (row) => make("span", { class: row[2].startsWith("identical") ? "kind exact" : "kind" }, row[2] === "near-duplicate" ? "near" : row[2]);
+  const kind = (row) => make("span", { class: row[2].startsWith("identical") ? "kind exact" : "kind" }, ({ "near-duplicate": "near", predicted: "not fetched" })[row[2]] || row[2]);
 
   const link = (title, at) => ({ title, key: (row) => urls[row[at]], cell: (row) => url(row[at]), wide: true });
   const number = (title, at, shape = count) => ({
@@ -58,13 +58,13 @@
         { title: "", cell: (row) => opener(row) },
       ],
       find: (row) => `${urls[row[0]]}\n${urls[row[1]]}`,
-      choose: { title: "Show", options: [["all", "all"], ["near", "near-duplicates"], ["exact", "exact copies"]],
-        test: (row, choice) => choice === "all" || (choice === "exact") === row[2].startsWith("identical") },
+      choose: { title: "Show", options: [["all", "all"], ["near", "near-duplicates"], ["exact", "exact copies"], ["predicted", "not fetched"]],
+        test: (row, choice) => choice === "all" || choice === (row[2].startsWith("identical") ? "exact" : row[2] === "predicted" ? "predicted" : "near") },
     },
     clusters: {
       columns: [
         { ...link("Original and copies", 0), cell: (row) => members(row) },
-        number("Pages", 1), number("Exact", 2), number("Near", 3),
+        number("Pages", 1), number("Exact", 2), number("Near", 3), ...(data.tables.clusters.some((row) => row[5]) ? [number("Not fetched", 5)] : []),
       ],
       find: (row) => [row[0], ...row[4]].map((at) => urls[at]).join("\n"),
     },
@@ -72,10 +72,17 @@
       columns: [word(data.place, (row) => row[0]), number("Pages", 1), number("Kept", 2), number("Exact", 3), number("Near", 4), number("Copies", 5, share)],
       find: (row) => row[0],
     },
-    pairs: {
-      columns: [word("One", (row) => row[0]), word("Other", (row) => row[1]), number("Copies", 2), number("Of the smaller", 3, share),
-        { ...number("Mirror", 4, (yes) => (yes ? "mirror" : "")), number: false }],
+    mirrors: {
+      columns: [word("One", (row) => row[0]), word("Other", (row) => row[1]), number("Pages", 3), number("Copies", 2), number("Share", 4, share)],
       find: (row) => `${row[0]}\n${row[1]}`,
+    },
+    rules: {
+      columns: [
+        { ...word("Rule", (row) => `${row[0]}\n${row[1]}`, (row) => make("div", {}, row[0], make("ul", { class: "more" },
+          make("li", {}, `in ${row[1]}`), make("li", {}, url(row[5])), make("li", {}, "= ", url(row[6]))))), wide: true },
+        number("Tried on", 3), number("Saves", 2), number("Confidence", 4, similarity),
+      ],
+      find: (row) => `${row[0]}\n${row[1]}\n${urls[row[5]]}\n${urls[row[6]]}`,
     },
     slowest: { columns: [link("Page", 0), number("Seconds", 1, (seconds) => seconds.toFixed(3))], find: (row) => urls[row[0]] },
   };
@@ -94,12 +101,13 @@
 
   const detail = (row) => {
     const terms = [["Copy", url(row[0])], ["Original", url(row[1])], ["Why", row[2]], ["Differing bits", row[3] === null ? "–" : String(row[3])],
-      ["Similarity", similarity(row[4])], ["Dropped", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`]];
+      ["Similarity", similarity(row[4])], ["Dropped", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`], ...(row[8] ? [["Rule", row[8]]] : [])];
     dialog.replaceChildren(
       make("div", { class: "top" }, make("h2", { id: "detail-title" }, row[7] === null ? "A duplicate" : "What differs"),
         make("button", { type: "button", class: "close", autofocus: true, on: { click: () => dialog.close() } }, "Close")),
       make("dl", {}, ...terms.flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, value)])),
       row[7] === null ? make("p", { class: "note" }, row[2].startsWith("identical") ? "Exact copies have nothing to compare."
+        : row[2] === "predicted" ? "This page was not fetched: by its URL it is almost certainly a copy."
         : "The texts of these pages were not kept, or there is no space for them here: set SIMCRAWL_KEEP_TEXT to keep them.") : difference(data.differences[row[7]]));
     dialog.showModal();
   };

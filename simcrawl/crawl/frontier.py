@@ -1,0 +1,360 @@
+"""The order of a crawl: requests that are likely copies wait, and those that have proved to be copies are left out.
+
+    a spider yields it ──► marked ──► scheduler ──► leaves it: what do the rules say now?
+                                        ▲                │
+                                        ├── 10 lower ◄───┤ likelier a copy than when it was put there
+                                        ├── the end ◄────┤ a copy, almost certainly
+                                        │                ├── the same again, with nothing else left to do ──► skipped
+                                        │                ▼
+                                        │            made, without its mark, as any other request
+                                        └─ once a level; a request that leaves the end of the queue is made, or skipped
+
+Nothing is held here: what waits waits in Scrapy's queue, with its mark in `Request.meta`. So it survives JOBDIR and other schedulers, and
+a rule that proves wrong has nothing to give back: whatever it would have had skipped is asked about once more, at the end.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from functools import partial
+from time import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy import signals as scrapy_signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
+from scrapy.spiders import CrawlSpider, SitemapSpider
+
+from simcrawl.crawl.signals import request_skipped
+from simcrawl.crawl.workers import Wake
+from simcrawl.errors import StoreError
+from simcrawl.pages import page_key
+from simcrawl.recall import Recalled
+from simcrawl.rewrites import RewriteRules
+from simcrawl.rule import Kind, site
+from simcrawl.store.base import PREDICTED, Duplicate
+from simcrawl.store.rejections import url_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from simcrawl.crawl.session import Session
+    from simcrawl.rewrites import Outlook, Prediction
+    from simcrawl.rule import Verdict
+
+logger = logging.getLogger(__name__)
+
+META_KEY = "simcrawl"
+ORDER = "_simcrawl_order"
+"""Key of `Request.meta`: by how much the request's priority was lowered so far. There as long as it may be lowered further."""
+ASKED = "_simcrawl_asked"
+"""Key of `Request.meta`: the spider itself has set `dont_filter`, which Scrapy sets, too, where it tries again."""
+SAMPLED = "_simcrawl_sampled"
+"""Key of `Request.meta`: the page is almost certainly a copy, and was fetched all the same."""
+BEHIND = "_simcrawl_behind"
+"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
+
+# What the mark says of a request that waits at the end of the queue, and of one that is on its way out.
+_HELD, _SKIPPED = -1_000_000, -2_000_000
+_MOST_HELD, _MOST_NAMED = 100_000, 50_000
+# Each callback has rules of its own, and they take memory.
+_MOST_CALLBACKS = 8
+# Seconds after which a request at the end of the queue makes room for others, if nothing has told of them before.
+_PATIENCE = 0.5
+_SHORTEST_PAUSE = 0.005
+
+
+class Frontier:
+    """Decides, for one crawler, what becomes of a request when it leaves the scheduler. All of it on the event loop."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._crawler, self._stats = session, session.crawler, session.stats
+        config = session.config
+        self._order = config.order
+        # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
+        self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
+        self._same_site = config.scope == "site"
+        self._skips_from = 1.0 if self._skip is None else self._skip
+        self._recalled: Recalled | None = None
+        self._rules: dict[str, RewriteRules] = {}
+        # Keys of URLs that other pages name as their canonical ones.
+        self._named: OrderedDict[bytes, None] = OrderedDict()
+        self._held = 0
+        self._waiting: set[Wake] = set()
+        self._told = False
+
+    # ---- what a spider yields
+
+    def mark(self, request: Request, response: Response) -> None:
+        """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait."""
+        meta = request.meta
+        # What was handed on with the meta of a response is not this request's.
+        for key in (ORDER, ASKED, BEHIND):
+            meta.pop(key, None)
+        if request.dont_filter:
+            meta[ASKED] = True
+        elif self._order and _may_wait(request) and not self._is_sitemap(response):
+            meta[ORDER] = 0
+
+    def _is_sitemap(self, response: Response) -> bool:
+        """Return whether a response is a sitemap: a site names there what it wants to be visited, in its own order."""
+        spider: Any = self._crawler.spider
+        request = response.request
+        return isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
+
+    def found_on(self, request: Request, verdict: Verdict, page: Request | None) -> None:
+        """Let a request come after others that stands on a copy, or on a page that asks robots to follow no link.
+
+        Before others comes one for a URL by which another page of its site wants to be known. `page`: the request for the page.
+        """
+        if self._order and verdict.is_duplicate and page and verdict.page:
+            request.meta[BEHIND] = [self._name(page), verdict.page.url]
+        if ORDER not in request.meta:
+            return
+        hints = verdict.page.hints if verdict.page else None
+        if verdict.is_duplicate or (hints and hints.nofollow):
+            request.priority -= 1
+        if self._named and self._key(request.url) in self._named:
+            request.priority += 1
+
+    # ---- what is learned
+
+    def recall(self) -> int:
+        """Learn from what the store knows, before the crawl begins, in any thread; return how many rules are remembered.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        self._recalled = Recalled.of(self._session.crawl, self._new_rules())
+        return self._recalled.rules
+
+    def _new_rules(self) -> RewriteRules:
+        return RewriteRules(skip=self._skips_from, mirrors=self._session.config.mirrors, seed=self._session.store.header.seed)
+
+    def _rules_of(self, name: str, callback: str) -> RewriteRules | None:
+        """Return the rules for the pages of a callback, if there are not too many already."""
+        rules = self._rules.get(name)
+        if rules is None and len(self._rules) < _MOST_CALLBACKS:
+            rules = self._rules[name] = self._recalled.for_callback(callback) if self._recalled else self._new_rules()
+        return rules
+
+    def lesson(self, request: Request, url: str, verdict: Verdict) -> Callable[[], None] | None:
+        """Return what to call once a copy's verdict is acted on, or a page's content has come out; it does not hold the request."""
+        if not self._order or request.method != "GET":
+            return None
+        names = self._name(request), self._session.callback_of(request)
+        behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
+        return partial(self._learn, names, page_key(url), verdict, behind)
+
+    def _learn(self, names: tuple[str, str], url: str, verdict: Verdict, behind: list[str] | None) -> None:
+        hints = verdict.page.hints if verdict.page else None
+        canonical = hints.canonical if hints else ""
+        try:
+            if canonical not in ("", url):
+                self._name_canonical(url, canonical)
+            if rules := self._rules_of(*names):
+                rules.observe(url, verdict, canonical)
+            if behind and (rules := self._rules.get(behind[0])):
+                rules.led_on(behind[1])
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self._session.fault("error", "simcrawl failed to learn from a page: %r", exc)
+
+    def _name_canonical(self, url: str, canonical: str) -> None:
+        # One host must not say which pages of another come first.
+        if _host(url) == _host(canonical):
+            self._named[self._key(canonical)] = None
+            if len(self._named) > _MOST_NAMED:
+                self._named.popitem(last=False)
+
+    def _key(self, url: str) -> bytes:
+        return url_key(page_key(url), self._session.store.header.seed)
+
+    def _name(self, request: Request) -> str:
+        name = self._session.callback_of(request)
+        # All rules of a CrawlSpider have one callback, which looks up theirs.
+        return f"{name}.{request.meta.get('rule')}" if isinstance(self._crawler.spider, CrawlSpider) else name
+
+    def sampled(self, verdict: Verdict) -> None:
+        """Count what has become of a page that is almost certainly a copy, and was fetched all the same."""
+        if verdict.kind is not Kind.SKIPPED:
+            self._inc("right" if verdict.is_duplicate else "wrong")
+
+    # ---- what leaves the scheduler
+
+    async def ask(self, request: Request) -> Request | None:
+        """Return None for a request that is to be made now; otherwise the request, which goes back to the engine. Never raises."""
+        level = request.meta.get(ORDER)
+        if level is None:
+            return None
+        try:
+            return await self._asked(request, level)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
+            self._session.fault("error", "simcrawl failed on a request, which is made all the same: %r", exc)
+            _release(request)
+            return None
+
+    async def _asked(self, request: Request, level: int) -> Request | None:
+        url, callback = page_key(request.url), self._session.callback_of(request)
+        rules = self._rules_of(self._name(request), callback)
+        seen = rules.look(url) if rules else None
+        prediction = self._skippable(request, url, callback, seen)
+        if level == _HELD:
+            return await self._decide(request, prediction)
+        if prediction and self._held < _MOST_HELD:
+            self._hold(1)
+            return _put_back(request, _HELD)
+        now = seen.priority if seen else 0
+        if not level and self._session.preferred.comes_first(url):
+            # As links on copies come after others: the canonical one may be such a link.
+            now = min(now, -2)
+        if now < level:
+            self._inc("put_back")
+            return _put_back(request, now)
+        _release(request)
+        if seen and seen.prediction and self._skip is not None and seen.prediction.probability >= self._skip:
+            self._inc("sampled")
+            request.meta[SAMPLED] = True
+        return None
+
+    def _skippable(self, request: Request, url: str, callback: str, seen: Outlook | None) -> Prediction | None:
+        """Return what speaks for leaving a request out; None where it has to be made."""
+        if seen is None or seen.skip is None or self._skip is None or request.cb_kwargs:
+            return None
+        return seen.skip if self._would_drop(url, seen.skip.original, callback) else None
+
+    def _would_drop(self, url: str, original: str, callback: str) -> bool:
+        """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
+        if self._same_site and site(url) != site(original):
+            return False
+        session = self._session
+        try:
+            page = session.pages.known(original)
+            came_out = page and page.confirmed and page.callback in ("", callback) and session.crawl.has_seen(original)
+            return bool(came_out) and not session.store.are_rejected(url, original)
+        except StoreError as exc:
+            session.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+            return False
+
+    async def _decide(self, request: Request, prediction: Prediction | None) -> Request | None:
+        """Return what becomes of a request that has come to the end of the queue."""
+        if prediction and self._others_at_work():
+            # They may bring links, which come first, or prove the rule wrong.
+            await self._others()
+            return _put_back(request, _HELD)
+        self._hold(-1)
+        if prediction:
+            return self._left_out(request, prediction)
+        self._inc("released")
+        _release(request)
+        return None
+
+    async def _others(self) -> None:
+        """Return when a callback has ended, when nobody else is at work any more, or when others should have the place."""
+        wake, waited, pause = Wake(), 0.0, _SHORTEST_PAUSE
+        self._waiting.add(wake)
+        # Nothing tells when Scrapy's slot is idle, which it is not yet when the last callback ends.
+        while not wake.raised and waited < _PATIENCE and self._others_at_work():
+            await wake.wait(pause)
+            waited += pause
+            pause *= 2
+        self._waiting.discard(wake)
+
+    def _others_at_work(self) -> bool:
+        """Return whether any request is under way, or any callback, that is not itself at the end of the queue."""
+        engine: Any = self._crawler.engine
+        # Those that are skipped have an end before them as well, and bring nothing.
+        under_way = (request.meta.get(ORDER) for request in engine.downloader.active)
+        return any(level not in (_HELD, _SKIPPED) for level in under_way) or not engine.scraper.slot.is_idle()
+
+    def look_again(self) -> None:
+        """Let those who wait at the end of the queue go back to it: a callback has ended, and may have brought others."""
+        for wake in self._waiting:
+            wake()
+
+    def _hold(self, more: int) -> None:
+        # Of a crawl that is resumed, some wait that nobody has counted.
+        self._held = max(0, self._held + more)
+        self._stats.set_value("simcrawl/predicted/held", self._held)
+
+    # ---- what is left out
+
+    def _left_out(self, request: Request, prediction: Prediction) -> Request:
+        """Tell of a request that is skipped, and return it marked: it gets no further than the signal that it was scheduled.
+
+        That is how Scrapy lets a request be dropped without an errback and without an exception that would be counted.
+        """
+        if not self._told:
+            # Not before: the signal is sent for every link of every page.
+            self._crawler.signals.connect(self._drop, signal=scrapy_signals.request_scheduled)
+        url, session, spider = page_key(request.url), self._session, self._crawler.spider
+        self._inc("skipped")
+        session.changes.failed(request)
+        session.crawl.lasting.note(_line(url, prediction))
+        debug = session.config.debug
+        logger.log(
+            logging.INFO if debug or not self._told else logging.DEBUG,
+            "Skipped %(url)s, almost certainly a copy of %(original)s: %(rule)s%(hint)s",
+            {
+                "url": url,
+                "original": prediction.original,
+                "rule": prediction.rule,
+                "hint": "" if debug or self._told else " (no more skips will be shown, see SIMCRAWL_DEBUG)",
+            },
+            extra={"spider": spider},
+        )
+        self._told = True
+        self._crawler.signals.send_catch_log(request_skipped, request=request, prediction=prediction, spider=spider)
+        request.meta[ORDER] = _SKIPPED
+        return request
+
+    def _drop(self, request: Request) -> None:
+        if request.meta.get(ORDER) == _SKIPPED:
+            raise IgnoreRequest("almost certainly a copy")
+
+    def _inc(self, name: str) -> None:
+        self._stats.inc_value(f"simcrawl/predicted/{name}")
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _may_wait(request: Request) -> bool:
+    """Return whether a spider has no wishes of its own for a request."""
+    plain = request.method == "GET" and not request.priority and request.callback is not NO_CALLBACK
+    return plain and request.meta.get(META_KEY) is not False
+
+
+def _put_back(request: Request, level: int) -> Request:
+    """Return the request itself, which is to wait at a level: a copy would cost more, and fail for classes of one's own."""
+    request.priority += level - request.meta[ORDER]
+    request.meta[ORDER] = level
+    # Scrapy's filter of requests has let it pass before.
+    request.dont_filter = True
+    return request
+
+
+def _release(request: Request) -> None:
+    """Give a request back what it was yielded with, before anybody else sees it: with `dont_filter` a redirect might leave the site."""
+    request.meta.pop(ORDER, None)
+    request.dont_filter = False
+
+
+def _line(url: str, prediction: Prediction) -> Duplicate:
+    return Duplicate(
+        url=url,
+        original=prediction.original,
+        kind=PREDICTED,
+        distance=None,
+        similarity=None,
+        reason=PREDICTED,
+        dropped_page=True,
+        dropped_outlinks=True,
+        when=time(),
+        rule=prediction.rule,
+    )

@@ -1,0 +1,194 @@
+"""Spiders and components that watch in which order requests are made, and have wishes of their own for some."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from typing import TYPE_CHECKING, Any, Self
+
+from scrapy import Request, signals as scrapy_signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import DontCloseSpider
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.request import request_from_dict
+from twisted.internet.defer import Deferred
+
+import simcrawl
+from tests.crawl.spiders import Base, item
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class Watched(Base):
+    """Notes what is scheduled and what is skipped; every request has an errback."""
+
+    name = "watched"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_scheduled, signal=scrapy_signals.request_scheduled)
+        crawler.signals.connect(spider.on_skip, signal=simcrawl.signals.request_skipped)
+        return spider
+
+    def on_scheduled(self, request: Request) -> None:
+        self.note("scheduled", request.url)
+
+    def on_skip(self, request: Request, prediction: simcrawl.Prediction, spider: Any) -> None:
+        assert spider is self
+        assert prediction.probability >= 0.9
+        self.note("skipped", [request.url, prediction.original])
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        return self.follow(response, errback=self.on_error)
+
+
+class Wishful(Watched):
+    """Asks for the links of `/late/`, when everything else is done, in a way that `kind` names.
+
+    Start requests are asked for when enough is known: a spider is not idle as long as there are more of them.
+    """
+
+    name = "wishful"
+    kind = ""
+    allowed_domains = ("127.0.0.1",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.enough: Deferred[None] = Deferred()
+        self.asked = False
+        self.drops = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_idle, signal=scrapy_signals.spider_idle)
+        return spider
+
+    def on_idle(self) -> None:
+        if not self.asked and self.kind != "start":
+            self.asked = True
+            self.crawler.engine.crawl(Request(self.url + "late/", self.parse_late))
+            raise DontCloseSpider
+
+    def on_drop(self, request: Request, response: Response, verdict: simcrawl.Verdict, spider: Any) -> None:
+        super().on_drop(request, response, verdict, spider)
+        self.drops += 1
+        if self.drops > 75:
+            self.is_enough()
+
+    def on_skip(self, request: Request, prediction: simcrawl.Prediction, spider: Any) -> None:
+        super().on_skip(request, prediction, spider)
+        self.is_enough()
+
+    def is_enough(self) -> None:
+        if not self.enough.called:
+            self.enough.callback(None)
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url, dont_filter=True)
+        if self.kind == "start":
+            await maybe_deferred_to_future(self.enough)
+            late = await self.crawler.engine.download_async(Request(self.url + "late/"))
+            for href in late.css("a::attr(href)").getall():
+                yield Request(late.urljoin(href))
+
+    async def parse_late(self, response: Response) -> AsyncIterator[Any]:
+        urls = [response.urljoin(href) for href in response.css("a::attr(href)").getall()]
+        for url in urls:
+            if self.kind in ("inline", "inline callback"):
+                options: dict[str, Any] = {"callback": self.parse, "meta": response.meta} if self.kind == "inline callback" else {}
+                page = await self.crawler.engine.download_async(Request(url, **options))
+                self.note("inline", page.url)
+            elif self.kind == "engine":
+                self.crawler.engine.crawl(Request(url, self.parse))
+            else:
+                yield Request(url, errback=self.on_error, **self.wishes(response))
+
+    def wishes(self, response: Response) -> dict[str, Any]:
+        wishes: dict[str, dict[str, Any]] = {
+            "plain": {},
+            "priority": {"priority": 3},
+            "low priority": {"priority": -3},
+            "dont_filter": {"dont_filter": True},
+            "post": {"method": "POST"},
+            "opted out": {"meta": {"simcrawl": False}},
+            "cb_kwargs": {"cb_kwargs": {"number": 1}},
+            "meta": {"meta": response.meta},
+            "callback": {"callback": self.parse_other},
+        }
+        return wishes[self.kind]
+
+    def parse_other(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+
+class Chapters(CrawlSpider):
+    """Has one callback for the pages of two directories, by two rules, and follows other links without one."""
+
+    name = "chapters"
+    url = ""
+    rules = (
+        Rule(LinkExtractor(allow=r"/\w+/$")),
+        Rule(LinkExtractor(allow="/main/"), callback="parse_item", follow=True),
+        Rule(LinkExtractor(allow="/mirror/"), callback="parse_item"),
+    )
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url)
+
+    def parse_item(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+
+class Seen:
+    """A downloader middleware behind simcrawl's: notes what it sees of each request."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> None:
+        spider: Any = self._crawler.spider
+        spider.note("seen", [request.url, request.dont_filter, "_simcrawl_order" in request.meta])
+
+
+class Remote(BaseScheduler):
+    """A scheduler that hands requests on as data, as those do that keep them in a database for many processes."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._queue: list[tuple[int, int, dict[str, Any]]] = []
+        self._seen: set[str] = set()
+        self._number = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def has_pending_requests(self) -> bool:
+        return bool(self._queue)
+
+    def enqueue_request(self, request: Request) -> bool:
+        if not request.dont_filter and request.url in self._seen:
+            return False
+        self._seen.add(request.url)
+        data = request.to_dict(spider=self._crawler.spider)
+        data["meta"] = json.loads(json.dumps(data["meta"]))
+        self._number += 1
+        heapq.heappush(self._queue, (-request.priority, self._number, data))
+        return True
+
+    def next_request(self) -> Request | None:
+        if not self._queue:
+            return None
+        return request_from_dict(heapq.heappop(self._queue)[2], spider=self._crawler.spider)

@@ -1,0 +1,444 @@
+"""Likely copies are fetched late, and those that have proved to be copies not at all: what that saves, and that nothing is lost."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.cli import run
+from simcrawl.store import open_store
+from tests.crawl.content import hub
+from tests.crawl.runner import MODES, Outcome, crawl, crawls
+from tests.crawl.server import Site
+from tests.crawl.test_crawl import IN_ORDER
+from tests.samples import english
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WATCHED, WISHFUL = "tests.crawl.frontier_spiders.Watched", "tests.crawl.frontier_spiders.Wishful"
+# First links first, so that a site's own directory is known before its mirror.
+FIRST_FIRST = {
+    "DEPTH_PRIORITY": 1,
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+}
+
+
+@cache
+def text(number: int) -> str:
+    return f"<html><head><title>T</title></head><body><main><h1>Number {number}</h1><p>{english(12, seed=number)}</p></main></body></html>"
+
+
+def pair(site: Site, pages: int, *, same: int | None = None, other: Site | None = None, hubs: bool = True) -> None:
+    """Fill a site: a directory and its mirror, on `other` if given, of which the first `same` pages are equal.
+
+    Without `hubs` all are on the start page, some of the one, some of the other: side by side nobody could tell them apart in time.
+    """
+    there = other or site
+    names = [f"{number}.html" for number in range(pages)]
+    for number, name in enumerate(names):
+        site.add(f"/main/{name}", text(number))
+        there.add(f"/mirror/{name}", text(number if same is None or number < same else 100_000 + number))
+    if not hubs:
+        folders = [f"{one.url()}{folder}/" for one, folder in ((site, "main"), (there, "mirror"))]
+        site.add("/", hub(*(folder + name for start in range(0, pages, 40) for folder in folders for name in names[start : start + 40])))
+        return
+    site.add("/", hub("/main/"))
+    site.add("/main/", hub(*names))
+    there.add("/mirror/", hub(*names))
+    # Behind the last page: two hosts would be crawled side by side.
+    site.add(f"/main/{names[-1]}", text(pages - 1).replace("</main>", f"</main><a href='{there.url('/mirror/')}'></a>"))
+
+
+def contents(site: Site, outcome: Outcome, other: Site | None = None) -> set[str]:
+    """Return the headings of the pages that came out, hubs left out."""
+    known = {one.url(path): answer.body.decode() for one in filter(None, (site, other)) for path, answer in one.answers.items()}
+    return {heading for url in outcome.stats["test/kept"] for heading in re.findall(r"<h1>(Number \d+)", known[url])}
+
+
+def fetched(site: Site, directory: str) -> int:
+    return sum(count for path, count in site.requests.items() if path.startswith(directory) and path != directory)
+
+
+def predicted(outcome: Outcome) -> dict[str, int]:
+    prefix = "simcrawl/predicted/"
+    told = {name.removeprefix(prefix): count for name, count in outcome.stats.items() if name.startswith(prefix)}
+    # What earlier crawls taught; these have none.
+    assert told.pop("remembered", 0) == 0
+    return told
+
+
+def check(outcome: Outcome, site: Site) -> None:
+    """Check what holds for every crawl."""
+    assert outcome.stats["finish_reason"] == "finished"
+    assert "downloader/exception_count" not in outcome.stats
+    assert "test/failed" not in outcome.stats
+    # Without a reactor Scrapy warns of its own download handler.
+    lines = [line for line in outcome.log.splitlines() if " WARNING: " in line or " ERROR: " in line]
+    assert not [line for line in lines if "AiohttpDownloadHandler" not in line]
+    told = predicted(outcome)
+    assert told.get("held", 0) == 0
+    assert told.get("sampled", 0) == told.get("right", 0) + told.get("wrong", 0)
+    assert len(outcome.paths("skipped")) == told.get("skipped", 0)
+    assert max(site.requests.values()) == 1
+
+
+# ---- order
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_likely_copies_are_fetched_after_everything_else_and_none_is_lost(site: Site, mode: str) -> None:
+    pair(site, 120, hubs=False)
+    outcome = crawl(WATCHED, site.url(), mode=mode, settings=FIRST_FIRST | {"SIMCRAWL_SKIP": False})
+    order = [path for path in site.requests if "/main/" in path or "/mirror/" in path]
+    assert len(order) == 240
+    # Whichever of two pages came first, the last of the crawl are those whose contents were known.
+    assert len({path.rpartition("/")[2] for path in order[:-70]}) == 120
+    assert len(contents(site, outcome)) == 120
+    assert predicted(outcome)["put_back"] > 70
+    assert "skipped" not in predicted(outcome)
+    check(outcome, site)
+
+
+def test_a_crawl_with_a_limit_finds_more_contents(site: Site) -> None:
+    pair(site, 120, hubs=False)
+    settings = FIRST_FIRST | {"CLOSESPIDER_PAGECOUNT": 120, "SIMCRAWL_SKIP": False}
+    without = crawl(WATCHED, site.url(), settings=settings | {"SIMCRAWL_ORDER": False})
+    assert predicted(without) == {}
+    assert len(contents(site, crawl(WATCHED, site.url(), settings=settings))) > 1.2 * len(contents(site, without))
+
+
+def test_without_copies_nothing_is_put_back(site: Site) -> None:
+    pair(site, 60, same=0, hubs=False)
+    outcome = crawl(WATCHED, site.url())
+    assert predicted(outcome) == {}
+    assert len(outcome.paths("scheduled")) == len(site.requests) == 121
+    check(outcome, site)
+
+
+def test_order_works_where_copies_are_only_observed(site: Site) -> None:
+    pair(site, 120, hubs=False)
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST | {"SIMCRAWL_ACTION": "observe"})
+    early = {path.rpartition("/")[2] for path in list(site.requests)[:-70] if path.endswith(".html")}
+    assert len(early) == 120
+    assert len(outcome.paths("kept")) == 241
+    check(outcome, site)
+
+
+def test_links_on_copies_come_after_others(site: Site) -> None:
+    others = [f"/other/{number}" for number in range(20)]
+    site.add("/", hub("/first", "/copy", *others))
+    site.add("/first", text(0))
+    for number, path in enumerate(("/copy", *others)):
+        site.add(path, text(number).replace("</main>", f"</main><a href='/behind{path}'></a>"))
+        site.add(f"/behind{path}", text(1000 + number))
+    outcome = crawl(WATCHED, site.url(), settings=IN_ORDER | {"DEPTH_PRIORITY": 0})
+    assert ("/copy", "/first") in outcome.paths("dropped")
+    behind = [path for path in site.requests if path.startswith("/behind")]
+    # The last ones may not be known yet when there is nothing else to fetch.
+    assert len(behind) == 21
+    assert behind.index("/behind/copy") > 15
+
+
+# ---- what a put-back request is afterwards
+
+
+def late(site: Site, learned: int = 110, more: int = 20) -> list[str]:
+    """Fill a site: a directory and its mirror, of which the last pages are known by `/late/` only; return their paths."""
+    pair(site, learned + more)
+    site.add("/mirror/", hub(*(f"{number}.html" for number in range(learned))))
+    paths = [f"/mirror/{number}.html" for number in range(learned, learned + more)]
+    site.add("/late/", hub(*paths))
+    return paths
+
+
+def wish(site: Site, kind: str, **settings: Any) -> Outcome:
+    settings = FIRST_FIRST | {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Seen": 20}} | settings
+    outcome = crawl(WISHFUL, site.url(), kind=kind, settings=settings)
+    assert outcome.stats["finish_reason"] == "finished"
+    # Nobody but simcrawl sees that a request was put back.
+    assert not any(marked for _, _, marked in outcome.paths("seen"))
+    return outcome
+
+
+def test_a_request_that_was_put_back_has_its_own_flags_again(site: Site) -> None:
+    paths = late(site)
+    elsewhere = site.url("/elsewhere").replace("127.0.0.1", "localhost")
+    site.add("/elsewhere", text(77_777))
+    site.add(paths[0], "", status=302, Location=elsewhere)
+    flaky, tries = paths[1], list[str]()
+    copy = site.answers.pop(flaky).body.decode()
+
+    def trap(path: str) -> str | None:
+        # The first time there is no such page.
+        tries.append(path)
+        return copy if tries.count(flaky) > 1 and path == flaky else None
+
+    site.trap = trap
+    outcome = wish(site, "plain", SIMCRAWL_SKIP=False, RETRY_HTTP_CODES=[404])
+    for path in paths:
+        assert outcome.paths("scheduled").count(path) > 1, path
+    # Put back, then redirected off the site.
+    assert site.requests["/elsewhere"] == 0
+    assert outcome.stats["offsite/filtered"] == 1
+    # Put back, then retried, and a copy; put back, and a copy.
+    assert site.requests[flaky] == 2
+    assert {(path, path.replace("mirror", "main")) for path in paths[1:]} <= set(outcome.paths("dropped"))
+    assert {(path, asked) for path, asked, _ in outcome.paths("seen") if path in paths} == {(path, False) for path in paths} | {
+        (flaky, True)
+    }
+
+
+def test_a_retried_page_for_which_the_spider_asked_is_kept(site: Site) -> None:
+    flaky = late(site)[0]
+    copy, tries = site.answers.pop(flaky).body.decode(), list[str]()
+
+    def trap(path: str) -> str | None:
+        tries.append(path)
+        return copy if tries.count(flaky) > 1 and path == flaky else None
+
+    site.trap = trap
+    outcome = wish(site, "dont_filter", RETRY_HTTP_CODES=[404])
+    assert site.requests[flaky] == 2
+    assert flaky in outcome.paths("kept")
+
+
+# ---- what is left alone
+
+
+@pytest.mark.parametrize(
+    "kind", ["priority", "low priority", "dont_filter", "post", "opted out", "start", "engine", "inline", "inline callback"]
+)
+def test_requests_for_which_the_spider_has_wishes_neither_wait_nor_are_skipped(site: Site, kind: str) -> None:
+    paths = late(site)
+    outcome = wish(site, kind)
+    assert all(site.requests[path] == 1 for path in paths)
+    times = 0 if kind.startswith("inline") else 1
+    assert all(outcome.paths("scheduled").count(path) == times for path in paths)
+    assert outcome.paths("inline") == (sorted(paths) if kind.startswith("inline") else [])
+
+
+@pytest.mark.parametrize("kind", ["cb_kwargs", "callback"])
+def test_requests_with_data_or_a_callback_of_their_own_are_not_skipped(site: Site, kind: str) -> None:
+    paths = late(site)
+    outcome = wish(site, kind)
+    assert all(site.requests[path] == 1 for path in paths)
+    # Another callback has rules of its own, which know nothing yet.
+    assert (outcome.paths("scheduled").count(paths[0]) > 1) is (kind == "cb_kwargs")
+
+
+@pytest.mark.parametrize("kind", ["plain", "meta"])
+def test_all_others_are_skipped_but_for_a_sample(site: Site, kind: str) -> None:
+    paths = late(site)
+    outcome = wish(site, kind)
+    skipped = {path for path, _ in outcome.paths("skipped")}
+    assert len(skipped & set(paths)) >= 12
+    assert all((path in skipped) is (site.requests[path] == 0) for path in paths)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"SIMCRAWL_SKIP": False},
+        {"SIMCRAWL_ORDER": False},
+        {"SIMCRAWL_ACTION": "observe"},
+        {"SIMCRAWL_ACTION": "drop-items"},
+        {"SIMCRAWL_ACTION": "drop-links"},
+        {"SIMCRAWL_COPIES_KEPT": 2},
+    ],
+)
+def test_what_would_not_be_dropped_is_not_skipped(site: Site, settings: dict[str, Any]) -> None:
+    pair(site, 120, hubs=False)
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST | settings)
+    assert fetched(site, "/main/") == fetched(site, "/mirror/") == 120
+    assert "skipped" not in predicted(outcome)
+    check(outcome, site)
+
+
+# ---- skipping
+
+
+def test_copies_that_alone_lead_to_contents_are_fetched(site: Site) -> None:
+    pair(site, 200)
+    for number in range(200):
+        site.add(f"/mirror/{number}.html", text(number).replace("</main>", f"</main><a href='/behind/{number}'></a>"))
+        site.add(f"/behind/{number}", text(1000 + number))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    assert len(contents(site, outcome)) == 400
+    assert predicted(outcome)["put_back"] > 100
+    check(outcome, site)
+
+
+def test_the_only_way_into_a_directory_is_taken(site: Site) -> None:
+    """Two releases of many books, of which one has been rewritten behind a title page that is the same."""
+    books, rewritten, chapters = 40, 30, range(1, 31)
+    for release in ("one", "two"):
+        site.add(f"/{release}/", hub(*(f"{book}/" for book in range(books))))
+        for book in range(books):
+            links = "".join(f"<a href='{number}.html'></a>" for number in chapters)
+            site.add(f"/{release}/{book}/", text(1000 * book).replace("</main>", f"</main>{links}"))
+            is_new = release == "two" and book == rewritten
+            for number in chapters:
+                site.add(f"/{release}/{book}/{number}.html", text(1000 * book + number + 500 * is_new))
+    site.add("/", hub("/one/"))
+    # The second release is found when all of the first is known.
+    book, chapter = books - 1, chapters[-1]
+    site.add(f"/one/{book}/{chapter}.html", text(1000 * book + chapter).replace("</main>", "</main><a href='/two/'></a>"))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    assert len(contents(site, outcome)) == 31 * books + 30
+    assert predicted(outcome)["skipped"] > 300
+    check(outcome, site)
+
+
+def test_a_true_mirror_is_fetched_by_a_seventh_and_nothing_is_lost(site: Site) -> None:
+    pair(site, 1000)
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    assert fetched(site, "/main/") == 1000
+    assert fetched(site, "/mirror/") <= 150
+    assert len(contents(site, outcome)) == 1000
+    assert predicted(outcome)["skipped"] >= 850
+    check(outcome, site)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_skipped_is_told_and_recorded_and_can_be_fetched(
+    site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
+    pair(site, 200, hubs=False)
+    store = tmp_path / "store"
+    settings = FIRST_FIRST | {"SIMCRAWL_STORE": str(store), "LOG_LEVEL": "INFO"}
+    outcome = crawl(WATCHED, site.url(), mode=mode, settings=settings)
+    check(outcome, site)
+    skipped = dict(outcome.paths("skipped"))
+    assert len(skipped) > 60
+    assert all(original == path.replace("mirror", "main") for path, original in skipped.items())
+    assert outcome.log.count("INFO: Skipped ") == 1
+    with open_store(store, create=False) as opened:
+        assert opened.verify() == []
+        lines = {line.url: line for line in opened.duplicates() if line.reason == "predicted"}
+    assert set(lines) == {site.url(path) for path in skipped}
+    assert {(line.dropped_page, line.dropped_outlinks) for line in lines.values()} == {(True, True)}
+    assert all(line.rule == "'mirror' stands for 'main'" for line in lines.values())
+    # Nobody has come across them in vain, and they are not gone.
+    assert run(["duplicates", str(store), "--urls"]) == 0
+    listed = tmp_path / "dropped.txt"
+    listed.write_text(capsys.readouterr().out)
+    site.requests.clear()
+    again = crawl(WATCHED, site.url(), settings=settings | {"SIMCRAWL_RECRAWL": str(listed)})
+    assert set(skipped) <= set(again.paths("kept"))
+    with open_store(store, create=False) as opened:
+        assert not [line for line in opened.duplicates() if line.reason == "predicted"]
+
+
+def test_a_skip_that_is_rejected_is_fetched_and_kept_from_then_on(site: Site, tmp_path: Path) -> None:
+    pair(site, 150, hubs=False)
+    settings = FIRST_FIRST | {"SIMCRAWL_STORE": str(tmp_path / "store")}
+    (path, original), *_ = crawl(WATCHED, site.url(), settings=settings).paths("skipped")
+    assert run(["reject", str(tmp_path / "store"), site.url(path)]) == 0
+    site.requests.clear()
+    again = crawl(WATCHED, site.url(), settings=settings)
+    assert site.requests[path] == 1
+    assert {path, original} <= set(again.paths("kept"))
+
+
+@pytest.mark.parametrize("settings", [{}, {"SIMCRAWL_MIRRORS": True}, {"SIMCRAWL_MIRRORS": True, "SIMCRAWL_SCOPE": "site"}])
+def test_pages_of_another_host_are_skipped_only_where_the_user_says_that_it_is_a_mirror(site: Site, settings: dict[str, Any]) -> None:
+    named = settings.get("SIMCRAWL_MIRRORS")
+    with Site("127.0.0.2") as other:
+        pair(site, 200, other=other)
+        hosts = {"SIMCRAWL_MIRRORS": "127.0.0.1, 127.0.0.2"} if named else {}
+        outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST | settings | hosts)
+        assert len(contents(site, outcome, other)) == 200
+        if named and "SIMCRAWL_SCOPE" not in settings:
+            assert fetched(other, "/mirror/") < 130
+        else:
+            assert fetched(other, "/mirror/") == 200
+        assert ("put_back" in predicted(outcome)) is ("SIMCRAWL_SCOPE" not in settings)
+        check(outcome, site)
+
+
+@pytest.mark.parametrize("hubs", [True, False])
+def test_a_mirror_that_goes_its_own_way_from_the_middle_on_is_fetched(site: Site, hubs: bool) -> None:
+    pair(site, 1000, same=500, hubs=hubs)
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    every = 1500
+    found = len(contents(site, outcome))
+    assert found >= every - 0.002 * every
+    if hubs:
+        # Where a rule proves wrong, all that waits for it is asked about anew. Without the first half beforehand it is never believed.
+        assert predicted(outcome)["wrong"] > 0
+        assert predicted(outcome)["released"] > 0
+    check(outcome, site)
+
+
+def test_a_crawl_spider_has_rules_of_its_own_for_each_rule(site: Site) -> None:
+    pair(site, 120)
+    outcome = crawl("tests.crawl.frontier_spiders.Chapters", site.url(), settings=FIRST_FIRST)
+    # Pages of the second rule are no copies of those of the first one as far as anybody can tell beforehand.
+    assert fetched(site, "/mirror/") == 120
+    assert outcome.stats["item_scraped_count"] == 120
+
+
+# ---- beside other components
+
+
+def test_what_waits_survives_a_stop(site: Site, tmp_path: Path) -> None:
+    paths = late(site)
+    others = [f"/other/{number}" for number in range(100)]
+    site.add("/late/", hub(*paths, *others))
+    for number, path in enumerate(others):
+        site.add(path, text(50_000 + number))
+    settings = FIRST_FIRST | {"SIMCRAWL_STORE": str(tmp_path / "store"), "JOBDIR": str(tmp_path / "job")}
+    first = crawl(WISHFUL, site.url(), kind="plain", settings=settings | {"CLOSESPIDER_PAGECOUNT": 250})
+    assert first.stats["finish_reason"] == "closespider_pagecount"
+    assert predicted(first)["held"] > 0
+    waiting = [path for path in paths if not site.requests[path] and path not in dict(first.paths("skipped"))]
+    assert waiting
+    second = crawl(WISHFUL, site.url(), kind="plain", settings=settings)
+    assert second.stats["finish_reason"] == "finished"
+    skipped = {path for outcome in (first, second) for path, _ in outcome.paths("skipped")}
+    # The start page is asked for again.
+    assert all(site.requests[path] == 1 or path in skipped for path in site.answers if path not in ("/", "/late/"))
+    # What was learned is gone, as far as it is not in the store.
+    assert all(path in skipped or path in second.paths("scheduled") or site.requests[path] for path in waiting)
+    assert len(contents(site, first) | contents(site, second)) == 230
+
+
+def test_two_crawlers_in_one_process_learn_each_for_itself(site: Site) -> None:
+    pair(site, 150, hubs=False)
+    jobs = [{"spider": WATCHED, "arguments": {"url": site.url()}}] * 2
+    for outcome in crawls(jobs, settings=FIRST_FIRST):
+        assert predicted(outcome)["skipped"] > 20
+        assert predicted(outcome)["held"] == 0
+        assert len(contents(site, outcome)) == 150
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"SCHEDULER": "tests.crawl.frontier_spiders.Remote"},
+        {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0.01, "AUTOTHROTTLE_TARGET_CONCURRENCY": 8.0},
+        {"CONCURRENT_REQUESTS": 1},
+    ],
+    ids=["scheduler", "autothrottle", "one"],
+)
+def test_it_works_with_other_components(site: Site, settings: dict[str, Any]) -> None:
+    pair(site, 150, hubs=False)
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST | settings)
+    assert len(contents(site, outcome)) == 150
+    assert predicted(outcome)["skipped"] > 20
+    check(outcome, site)
+
+
+def test_it_works_with_a_cache(site: Site, tmp_path: Path) -> None:
+    pair(site, 150, hubs=False)
+    settings = FIRST_FIRST | {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path)}
+    outcomes = [crawl(WATCHED, site.url(), settings=settings) for _ in range(2)]
+    for outcome in outcomes:
+        assert len(contents(site, outcome)) == 150
+        assert predicted(outcome)["skipped"] > 20
+    check(outcomes[1], site)

@@ -1,0 +1,73 @@
+"""What systems lack is hidden here, one thing at a time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simcrawl import open_store, system
+from simcrawl.store import truncation
+from tests.samples import english
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(params=["posix_fallocate", "without"])
+def reserving(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "without":
+        monkeypatch.delattr(os, "posix_fallocate")
+
+
+@pytest.mark.usefixtures("reserving")
+@pytest.mark.parametrize(("size", "start", "length"), [(0, 0, 8192), (100, 100, 200_000), (5000, 0, 8192), (9000, 0, 8192), (10, 10, 1)])
+def test_a_file_gets_its_space_and_keeps_what_it_has(tmp_path: Path, size: int, start: int, length: int) -> None:
+    path = tmp_path / "file"
+    before = os.urandom(size)
+    path.write_bytes(before)
+    with path.open("r+b") as file:
+        system.reserve(file.fileno(), start, length)
+    after = path.read_bytes()
+    assert after == before + bytes(max(0, start + length - size))
+    assert path.stat().st_blocks * 512 >= len(after)
+
+
+@pytest.mark.usefixtures("reserving")
+def test_a_store_that_was_cut_short_is_filled_up_for_a_look(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        store.sync()
+    data = tmp_path / "store" / "data.mdb"
+    whole = data.read_bytes()
+    with data.open("r+b") as file:
+        file.truncate(len(whole) - 4096)
+    missing = truncation.missing_bytes(data)
+    assert missing > 0
+    cut = len(whole) - 4096
+
+    def look() -> None:
+        with truncation.filled_up(data, missing):
+            assert data.read_bytes()[:cut] == whole[:cut]
+            assert data.stat().st_size == cut + missing
+            raise ValueError("no store")
+
+    with pytest.raises(ValueError, match="no store"):
+        look()
+    assert data.stat().st_size == cut
+
+
+def test_cores_are_counted_where_nobody_says_which_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert system.cores() >= 1
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert system.cores() == os.cpu_count()
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert system.cores() == 1
+
+
+def test_memory_is_known_or_nought(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = system.memory()
+    held = english(200_000)
+    # Of a system without such a file nothing is known.
+    monkeypatch.setattr(system, "_STATM", str(tmp_path / "statm"))
+    assert before > len(held) > system.memory() == 0
