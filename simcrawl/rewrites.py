@@ -109,12 +109,13 @@ class Outlook(NamedTuple):
 
     `prediction`: what it leads to; None where no rule leads from it to a fetched page. `skip`: what speaks for leaving the request out,
     None where it has to be made. Its original was kept; its rule leads there, or to another copy of that page. `priority`: what to add to
-    the request's, 0, or less the likelier its page is a copy.
+    the request's, 0, or less the likelier its page is a copy. `part`: equal for all that one rule says of one part of a site.
     """
 
     prediction: Prediction | None
     skip: Prediction | None
     priority: int
+    part: Hashable = None
 
 
 _NOTHING = Outlook(None, None, 0)
@@ -658,7 +659,9 @@ class RewriteRules:
         level = bisect_right(_LEVELS if best.twin.name else _CLASS_LEVELS, best.bound)
         if level > _UNENTERED_LEVELS and not any(self._trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
-        return Outlook(_prediction(*best), self._skippable(address, self._near(address, likely)), -_LEVEL * level)
+        found = self._skipping(address, self._near(address, likely))
+        skip = _prediction(*found[0])._replace(original=found[1]) if found else None
+        return Outlook(_prediction(*best), skip, -_LEVEL * level, _part_of(found[0].twin if found else best.twin))
 
     def predict(self, url: str) -> Prediction | None:
         """Return what a URL leads to; None where no rule leads from it to a fetched page."""
@@ -691,10 +694,6 @@ class RewriteRules:
         """Return what is likely without the twins on hosts that must not speak for this one."""
         near = [one.twin for one in likely if self._may_skip(address.url, one.twin.url)]
         return likely if len(near) == len(likely) else self._likely(near)
-
-    def _skippable(self, address: _Address, likely: list[_Likely]) -> Prediction | None:
-        found = self._skipping(address, likely)
-        return _prediction(*found[0])._replace(original=found[1]) if found else None
 
     def _skipping(self, address: _Address, likely: list[_Likely]) -> tuple[_Likely, str] | None:
         """Return why a request is left out, and the page that was kept; None where it is made."""

@@ -4,10 +4,14 @@
                                         ▲                │
                                         ├── 10 lower ◄───┤ likelier a copy than when it was put there
                                         ├── the end ◄────┤ a copy, almost certainly
-                                        │                ├── the same again, with nothing else left to do ──► skipped
+                                        ├── behind it ◄──┤ the same again, with nothing else left to do: some of each kind are made
+                                        │                ├── the same again, and those that were made were copies ──► skipped
                                         │                ▼
                                         │            made, without its mark, as any other request
                                         └─ once a level; a request that leaves the end of the queue is made, or skipped
+
+A sample of what a rule says is fetched in any case, by chance. That misses the last pages of a mirror that goes its own way near its end:
+so, before the first one of a kind is skipped, the last that came to wait is fetched, and some of the others.
 
 Nothing is held here: what waits waits in Scrapy's queue, with its mark in `Request.meta`. So it survives JOBDIR and other schedulers, and
 a rule that proves wrong has nothing to give back: whatever it would have had skipped is asked about once more, at the end.
@@ -38,7 +42,7 @@ from simcrawl.store.base import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from scrapy import Request
     from scrapy.http import Response
@@ -59,14 +63,31 @@ SAMPLED = "_simcrawl_sampled"
 BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
 
-# What the mark says of a request that waits at the end of the queue, and of one that is on its way out.
-_HELD, _SKIPPED = -1_000_000, -2_000_000
+# What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
+# that is on its way out.
+_HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 _MOST_HELD, _MOST_NAMED = 100_000, 50_000
+_MOST_KINDS = 10_000
+_CHECKED = frozenset({0, *(4**power for power in range(1, 9))})
 # Each callback has rules of its own, and they take memory.
 _MOST_CALLBACKS = 8
 # Seconds after which a request at the end of the queue makes room for others, if nothing has told of them before.
 _PATIENCE = 0.5
 _SHORTEST_PAUSE = 0.005
+
+
+class _Kind:
+    """What is skipped by one rule in one part of a site: how many of the pages were looked at, and which came to wait last."""
+
+    __slots__ = ("last", "seen")
+
+    def __init__(self) -> None:
+        self.last, self.seen = "", 0
+
+    def is_checked(self, url: str) -> bool:
+        """Return whether a page is fetched before any is skipped: the first, the last, and of many the 5th, the 17th, the 65th ..."""
+        number, self.seen = self.seen, self.seen + 1
+        return url == self.last or number in _CHECKED
 
 
 class Frontier:
@@ -85,6 +106,9 @@ class Frontier:
         # Keys of URLs that other pages name as their canonical ones.
         self._named: OrderedDict[bytes, None] = OrderedDict()
         self._held = 0
+        self._kinds: OrderedDict[Hashable, _Kind] = OrderedDict()
+        # Whether nothing but the end of the queue is left, so that it can be checked.
+        self._checking = False
         self._waiting: set[Wake] = set()
         self._told = False
 
@@ -199,14 +223,19 @@ class Frontier:
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:
-        url, callback = page_key(request.url), self._session.callback_of(request)
-        rules = self._rules_of(self._name(request), callback)
+        url, name, callback = page_key(request.url), self._name(request), self._session.callback_of(request)
+        rules = self._rules_of(name, callback)
         seen = rules.look(url) if rules else None
         prediction = self._skippable(request, url, callback, seen)
+        kind = self._kind(name, seen.part) if seen and prediction else None
         if level == _HELD:
+            return await self._check(request, kind)
+        if level == _LAST:
             return await self._decide(request, prediction)
-        if prediction and self._held < _MOST_HELD:
+        self._checking = False
+        if kind and self._held < _MOST_HELD:
             self._hold(1)
+            kind.last = url
             return _put_back(request, _HELD)
         now = seen.priority if seen else 0
         if not level and self._session.preferred.comes_first(url):
@@ -215,11 +244,15 @@ class Frontier:
         if now < level:
             self._inc("put_back")
             return _put_back(request, now)
-        _release(request)
         if seen and seen.prediction and self._skip is not None and seen.prediction.probability >= self._skip:
-            self._inc("sampled")
-            request.meta[SAMPLED] = True
+            self._count_sample(request)
+        _release(request)
         return None
+
+    def _count_sample(self, request: Request) -> None:
+        """Count, and mark, a request that is made although its page is almost certainly a copy."""
+        self._inc("sampled")
+        request.meta[SAMPLED] = True
 
     def _skippable(self, request: Request, url: str, callback: str, seen: Outlook | None) -> Prediction | None:
         """Return what speaks for leaving a request out; None where it has to be made."""
@@ -240,12 +273,35 @@ class Frontier:
             session.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
             return False
 
-    async def _decide(self, request: Request, prediction: Prediction | None) -> Request | None:
-        """Return what becomes of a request that has come to the end of the queue."""
-        if prediction and self._others_at_work():
+    def _kind(self, name: str, part: Hashable) -> _Kind:
+        kind = self._kinds.setdefault((name, part), _Kind())
+        if len(self._kinds) > _MOST_KINDS:
+            self._kinds.popitem(last=False)
+        return kind
+
+    async def _check(self, request: Request, kind: _Kind | None) -> Request | None:
+        """Return what becomes of a request that has come to the end of the queue. `kind`: what it would be skipped with, None if it is made."""
+        if kind and not self._checking and self._others_at_work():
             # They may bring links, which come first, or prove the rule wrong.
             await self._others()
             return _put_back(request, _HELD)
+        if kind:
+            self._checking = True
+            if not kind.is_checked(page_key(request.url)):
+                return _put_back(request, _LAST)
+        self._hold(-1)
+        if kind:
+            self._count_sample(request)
+        else:
+            self._inc("released")
+        _release(request)
+        return None
+
+    async def _decide(self, request: Request, prediction: Prediction | None) -> Request | None:
+        """Return what becomes of a request when those of its kind that are checked have been made."""
+        if prediction and self._others_at_work():
+            await self._others()
+            return _put_back(request, _LAST)
         self._hold(-1)
         if prediction:
             return self._left_out(request, prediction)
@@ -269,7 +325,7 @@ class Frontier:
         engine: Any = self._crawler.engine
         # Those that are skipped have an end before them as well, and bring nothing.
         under_way = (request.meta.get(ORDER) for request in engine.downloader.active)
-        return any(level not in (_HELD, _SKIPPED) for level in under_way) or not engine.scraper.slot.is_idle()
+        return any(level not in (_HELD, _LAST, _SKIPPED) for level in under_way) or not engine.scraper.slot.is_idle()
 
     def look_again(self) -> None:
         """Let those who wait at the end of the queue go back to it: a callback has ended, and may have brought others."""
