@@ -71,7 +71,7 @@ _LEVELS = (0.05, 0.12, 0.2, 0.35, 0.5, 0.7, 0.9, 0.98)
 _CLASS_LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 _LEVEL = 10
 # Of what may be skipped one in so many is fetched all the same.
-_SAMPLED = 25
+_SAMPLED = 12
 # What is left of a rule's evidence after a miss: pages.
 _AFTER_A_MISS = 20
 # What an earlier crawl saw weighs as so many pages at most, and so many copies have to be seen in this one before a rule skips.
@@ -453,13 +453,15 @@ class _Tried:
     """What became, in this crawl, of the pages that a rule was tried on in one part of a site.
 
     `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
-    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept.
+    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept. `missed`: whether
+    one was kept that would have been skipped.
     """
 
-    __slots__ = ("copies", "leading", "prefixes", "told", "trials")
+    __slots__ = ("copies", "leading", "missed", "prefixes", "told", "trials")
 
     def __init__(self) -> None:
         self.copies = self.leading = self.trials = 0
+        self.missed = False
         self.prefixes: dict[str, None] | None = {}
         self.told: dict[str, tuple[list[int], list[tuple[str, str]]]] = {}
 
@@ -622,6 +624,8 @@ class RewriteRules:
                 if not copy:
                     self._released += urls
             if not copy and (held or self._likelihood(twin, twins)[1] >= self._skip):
+                if tried := self._tried.get(_part_of(twin)):
+                    tried.missed = True
                 for context in twin.contexts[1:]:
                     self._counters.shorten(context, _AFTER_A_MISS)
 
@@ -732,8 +736,11 @@ class RewriteRules:
         return seen[1] if seen else 0.0
 
     def _is_safe(self, tried: _Tried) -> bool:
-        """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new."""
-        return tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
+        """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new.
+
+        One that was wrong once where it was sure is not believed again: among a hundred copies a few pages may differ that no sample meets.
+        """
+        return not tried.missed and tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
 
     # ---- telling
 
