@@ -108,7 +108,7 @@ class Frontier:
         return isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
 
     def found_on(self, request: Request, verdict: Verdict, page: Request | None) -> None:
-        """Let a request come after others that stands on a copy, or on a page that asks robots to follow no link.
+        """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
 
         Before others comes one for a URL by which another page of its site wants to be known. `page`: the request for the page.
         """
@@ -117,7 +117,7 @@ class Frontier:
         if ORDER not in request.meta:
             return
         hints = verdict.page.hints if verdict.page else None
-        if verdict.is_duplicate or (hints and hints.nofollow):
+        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(request.url)):
             request.priority -= 1
         if self._named and self._key(request.url) in self._named:
             request.priority += 1

@@ -282,7 +282,11 @@ def _not_to_follow_by_header(site: Site) -> None:
     site.add("/loose", page("7.4/en/protection", "/behind-loose"), X_Robots_Tag="none")
 
 
-@pytest.mark.parametrize("say", [_not_to_follow, _not_to_follow_by_header])
+def _not_to_follow_one(site: Site) -> None:
+    site.add("/loose", page("7.4/en/protection", "/behind-loose").replace("<a href=", '<a rel="nofollow" href='))
+
+
+@pytest.mark.parametrize("say", [_not_to_follow, _not_to_follow_by_header, _not_to_follow_one])
 @pytest.mark.parametrize(("spider", "order", "last"), [("Plain", True, True), ("Plain", False, False), ("Prioritized", True, False)])
 def test_links_that_robots_are_not_to_follow_come_later(site: Site, say: Callable[[Site], None], spider: str, order: bool, last: bool):
     site.add("/", hub("/loose", "/plain", *_fillers(site)))
@@ -293,6 +297,16 @@ def test_links_that_robots_are_not_to_follow_come_later(site: Site, say: Callabl
     crawl(SPIDERS + spider if spider == "Prioritized" else spider, site.url(), settings=IN_ORDER | {"SIMCRAWL_ORDER": order})
     asked = _asked(site)
     assert (asked.index("/behind-loose") > asked.index("/behind-plain")) is last
+
+
+def test_of_one_page_those_links_come_later_that_robots_are_not_to_follow(site: Site):
+    paths = [f"/{number}" for number in range(10)]
+    site.add("/", hub(*paths).replace('href="/3"', 'href="/3" rel="nofollow"').replace('href="/5"', 'href="/5" rel="nofollow"'))
+    site.add("/0", page("7.4/en/protection", "/5"))
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER)
+    assert _asked(site) == ["/", *(path for path in paths if path not in ("/3", "/5")), "/3", "/5"]
+    assert site.requests["/3"] == 1
+    assert outcome.stats["finish_reason"] == "finished"
 
 
 def test_a_page_that_another_one_names_as_canonical_comes_first(site: Site):
