@@ -630,7 +630,7 @@ class RewriteRules:
         self._check(twins, copy=copy)
         self._count(twins, verdict.original or "", copy=copy)
         if self._redirects:
-            self._redirects.fetched(self._replaced(address, self._redirects.replacements), copy=copy)
+            self._redirects.fetched(self._by_replacements(address, self._redirects.replacements), copy=copy)
         original = verdict.original if copy and verdict.original and verdict.original != url else ""
         self._known.add(address.key, self._copy_of(original) if copy else _KEPT)
         self._remember(url, copy=copy)
@@ -649,7 +649,7 @@ class RewriteRules:
     def _note(self, address: _Address) -> None:
         """Look at the values of a URL, fetched or not, and at what its host says of them."""
         self._indifferent.note(address)
-        if rule := self._indifferent.suggested(address):
+        if (rule := self._indifferent.suggested(address)) is not None:
             self._suggested.add(rule)
 
     def suggest_parameters(self, host: str, names: Iterable[str], path: str = "") -> None:
@@ -680,11 +680,11 @@ class RewriteRules:
             return
         self._redirects.learn(url, target)
         if self._redirects:
-            self._redirects.led(self._replaced(_Address(url, self._seed), self._redirects.replacements), target)
+            self._redirects.led(self._by_replacements(_Address(url, self._seed), self._redirects.replacements), target)
 
     def _levels(self, address: _Address) -> int:
         """Return by how many levels a URL comes later for redirects alone."""
-        return self._redirects.levels(self._replaced(address, self._redirects.replacements)) if self._redirects else 0
+        return self._redirects.levels(self._by_replacements(address, self._redirects.replacements)) if self._redirects else 0
 
     def led_on(self, url: str) -> None:
         """Learn that a link on a copy has led to a page that was kept, and that no other page had shown the way to before.
@@ -877,7 +877,7 @@ class RewriteRules:
         released, self._released = self._released, []
         return released
 
-    def _replaced(self, address: _Address, replacements: _Replacements) -> list[_Twin]:
+    def _by_replacements(self, address: _Address, replacements: _Replacements) -> list[_Twin]:
         """Return the fetched pages to which replacements lead."""
         twins = []
         for url, place, run, other in islice(replacements.twins(address.url), _MOST_TWINS):
@@ -888,7 +888,7 @@ class RewriteRules:
 
     def _twins(self, address: _Address) -> list[_Twin]:
         """Return the fetched pages that rules lead to."""
-        twins = self._replaced(address, self._replacements)
+        twins = self._by_replacements(address, self._replacements)
         for contexts, page in self._indifferent.classes(address):
             first = self._indifferent.first(page)
             if first and first != address.url:
