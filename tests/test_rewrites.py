@@ -576,7 +576,7 @@ def test_a_url_comes_later_where_others_like_it_were_redirected_to_pages_that_we
     assert rules.priority(f"{SITE}/old/appendix.html") == -20
     # Its page was not fetched: what it leads to may be new.
     assert rules.priority(f"{SITE}/old/unknown.html") == 0
-    # The other way round nobody was led.
+    # A host speaks of itself.
     assert rules.priority("http://example.com/old/appendix.html") == 0
 
 
