@@ -17,7 +17,7 @@ from trafilatura import load_html
 from w3lib.encoding import html_to_unicode
 
 from simcrawl.blocks import Block, Parts, join, layout
-from simcrawl.hints import NO_HINTS, Hints, of_tree
+from simcrawl.hints import NO_HINTS, Hints, of_tree, unfollowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +100,9 @@ def extract(
     # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
     hrefs = {href.strip() for href in tree.xpath("//a/@href | //area/@href")}
     base = _base(tree, url)
-    links, hints = _links(hrefs, base), of_tree(tree, base)
+    targets = _targets(hrefs, base)
+    links = tuple(sorted({*targets.values()}))
+    hints = of_tree(tree, base)._replace(unfollowed=unfollowed(html, tree, targets))
     return Extract(
         text,
         all_prose(text) if extractor else page.parts(url, noindex=hints.noindex),
@@ -166,11 +168,12 @@ _PLAIN = re.compile(
 _ROOT = re.compile(r"https?://[^\s\x00-\x1f#?;/\\\[\]@]+(?=/|$)")
 
 
-def _links(hrefs: set[str], base: str) -> tuple[str, ...]:
+def _targets(hrefs: set[str], base: str) -> dict[str, str]:
+    """Return where links lead, by what stands in the page."""
     # Queries count: often they alone tell one page from another.
     found = _ROOT.match(base)
     root = found[0] if found else ""
-    return tuple(sorted({_plain_target(root, href) or _target(base, href) for href in hrefs}))
+    return {href: _plain_target(root, href) or _target(base, href) for href in hrefs}
 
 
 def _plain_target(root: str, href: str) -> str:

@@ -13,14 +13,21 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import urldefrag, urljoin, urlsplit
 
+from xxhash import xxh3_64_intdigest
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lxml.html import HtmlElement
 
 Canonical = Literal["", "original", "copy", "translation"]
 LONGEST_URL = 2_000
 MOST_ALTERNATES = 20
+MOST_UNFOLLOWED = 200
+# As people write it: most pages have no such link, and end here.
+_NOFOLLOW = ("nofollow", "NOFOLLOW", "NoFollow")
+# In these an address is written as a request for it would have it.
+_AS_REQUESTED = re.compile(r"https?://[a-z0-9.:-]+/[A-Za-z0-9/?&=._~+:@,;!$()*'-]*")
 # Of pages that name another one.
 _MOST_NAMED, _MOST_NAMING = 50_000, 8
 # Of a head's elements; more than that say nothing to people either.
@@ -39,7 +46,8 @@ class Hints(NamedTuple):
     """`canonical`: the URL that the page names as its canonical one, maybe its own, "" where it names none, or several.
 
     `alternates`: those of its translations. `noindex`, `nofollow`: what it asks of robots. URLs are absolute and without fragments.
-    `named_by`: keys of pages that name this one, see `Named`.
+    `named_by`: keys of pages that name this one, see `Named`. `unfollowed`: keys of single links that robots are not to follow
+    (`rel="nofollow"`), see `asks_not_to_follow`.
     """
 
     canonical: str = ""
@@ -47,6 +55,7 @@ class Hints(NamedTuple):
     noindex: bool = False
     nofollow: bool = False
     named_by: tuple[bytes, ...] = ()
+    unfollowed: frozenset[int] = frozenset()
 
     def also(self, other: Hints) -> Hints:
         """Return these hints, and where they say nothing those of another place, such as the response's headers."""
@@ -56,7 +65,12 @@ class Hints(NamedTuple):
             self.noindex or other.noindex,
             self.nofollow or other.nofollow,
             self.named_by,
+            self.unfollowed,
         )
+
+    def asks_not_to_follow(self, url: str) -> bool:
+        """Return whether robots are not to follow the page's link to a URL: none of its links, or none of those that lead there."""
+        return self.nofollow or (bool(self.unfollowed) and _link_key(urldefrag(url).url) in self.unfollowed)
 
     def speak_of(self, original: str) -> Canonical:
         """Return which of a copy and its original is the canonical page, by what they say themselves; "" where they say nothing of it.
@@ -99,6 +113,26 @@ class Named:
 
 def _key(url: str) -> bytes:
     return blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def _link_key(url: str) -> int:
+    return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
+
+
+def unfollowed(html: str, tree: HtmlElement, targets: Mapping[str, str]) -> frozenset[int]:
+    """Return the keys of links that robots are not to follow, and that no other link on the page leads to; so many of them at most.
+
+    `html`: what the tree was made of. `targets`: where links lead, by what stands in the page.
+    """
+    if not any(name in html for name in _NOFOLLOW):
+        return frozenset()
+    asked, others = set[str](), set[str]()
+    for element in tree.iter("a", "area"):
+        href = element.get("href")
+        if href is not None and (target := targets.get(href.strip())):
+            (asked if "nofollow" in (element.get("rel") or "").lower().split() else others).add(target)
+    urls = islice(sorted(asked - others), MOST_UNFOLLOWED)
+    return frozenset(_link_key(url if _AS_REQUESTED.fullmatch(url) else address(url, url)) for url in urls)
 
 
 def of_tree(tree: HtmlElement, base: str) -> Hints:

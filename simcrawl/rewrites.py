@@ -57,6 +57,8 @@ _MOST_SHAPES, _MOST_POSITIONS, _MOST_INDIFFERENT, _MOST_DIFFERENCES = 2000, 24, 
 _MOST_KINDS = 12
 # Rules that pages suggested, by what they say of themselves.
 _MOST_SUGGESTED = 50
+# What hosts say of their parameters: of so many hosts, so much of each.
+_MOST_HOSTS, _MOST_SAID = 200, 20
 _MOST_KNOWN, _MOST_COUNTERS, _MOST_FIRSTS, _MOST_RECENT, _MOST_HELD = 1_000_000, 200_000, 100_000, 4096, 20_000
 # As if so many pages had been seen that the wider rate says.
 _PRIORS = (2.0, 2.0, 4.0)
@@ -87,6 +89,8 @@ _MOST_LEADING = 0.3
 _LEAST = 24
 # Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others.
 _ENTERED = 2
+# From which lower bound on so many redirects lead where a rule does that others of the kind come later.
+_LEADS = 0.5
 # How many levels a page is lowered at most that is the first of its directory: with it waits what only it leads to.
 _UNENTERED_LEVELS = 2
 
@@ -314,14 +318,12 @@ class _Replacements:
 
     def learn(self, url: str, original: str) -> tuple[str, str, str] | None:
         """Take a rule from a pair; return its prefix and both runs where it is new."""
-        tokens, others = _TOKEN.findall(url), _TOKEN.findall(original)
-        before, after = _common(tokens, others)
-        run, other = tokens[before : len(tokens) - after], others[before : len(others) - after]
-        if max(len(run), len(other)) > _LONGEST_RUN:
+        found = _difference(url, original)
+        if found is None:
             return None
-        prefix, a, b = "".join(tokens[:before]), "".join(run), "".join(other)
+        prefix, a, b = found
         added = [self._add(a, b), self._add(b, a)] if a and b else [self._add(a or b, ""), self._insert(prefix, a or b)]
-        return (prefix, a, b) if any(added) else None
+        return found if any(added) else None
 
     def copy(self) -> _Replacements:
         """Return rules of their own that are the same."""
@@ -360,6 +362,16 @@ class _Replacements:
                     yield url[:place] + other + url[place:], place, "", other
 
 
+def _difference(url: str, other: str) -> tuple[str, str, str] | None:
+    """Return what two URLs begin with, and the runs of tokens in which they differ; None where these are long."""
+    tokens, others = _TOKEN.findall(url), _TOKEN.findall(other)
+    before, after = _common(tokens, others)
+    run, instead = tokens[before : len(tokens) - after], others[before : len(others) - after]
+    if max(len(run), len(instead)) > _LONGEST_RUN:
+        return None
+    return "".join(tokens[:before]), "".join(run), "".join(instead)
+
+
 def _common(a: list[str], b: list[str]) -> tuple[int, int]:
     """Return how many tokens two lists begin with, and how many of the others they end with."""
     least = min(len(a), len(b))
@@ -387,6 +399,8 @@ class _Indifferent:
         self._kinds: dict[Hashable, list[set[str] | None]] = {}
         self._rules: dict[Hashable, list[tuple[int, ...]]] = {}
         self._firsts: OrderedDict[Hashable, str] = OrderedDict()
+        # By host: parameters, and the beginning of the paths in which they do not matter, as the host itself says.
+        self._said: OrderedDict[str, list[tuple[frozenset[str], str]]] = OrderedDict()
 
     def next_crawl(self) -> _Indifferent:
         """Return the same rules without a page."""
@@ -411,6 +425,28 @@ class _Indifferent:
                 if len(known) > _MOST_KINDS:
                     kinds[place] = None
 
+    def say(self, host: str, names: frozenset[str], path: str) -> None:
+        """Note what a host says of its parameters, which suggests rules: see `suggested`."""
+        said = self._said.setdefault(host, [])
+        if len(said) < _MOST_SAID and (names, path) not in said:
+            said.append((names, path))
+        if len(self._said) > _MOST_HOSTS:
+            self._said.popitem(last=False)
+
+    def suggested(self, address: _Address) -> Hashable | None:
+        """Take the rule that a URL's host suggests; return the context of it where it is new."""
+        host, segments, parameters = address.shape
+        said, rules = self._said.get(host), self._rules.get(address.shape, [])
+        if said is None or address.shape not in self._kinds or len(rules) >= _MOST_INDIFFERENT:
+            return None
+        path = "/" + "/".join(address.values[:segments])
+        names = frozenset[str]().union(*(named for named, start in said if path.startswith(start)))
+        places = tuple(place for place, name in enumerate(parameters, segments) if name in names)
+        if not places or places in rules:
+            return None
+        self._rules.setdefault(address.shape, []).append(places)
+        return address.shape, places
+
     def learn(self, address: _Address, original: _Address) -> None:
         """Take a rule from a pair of one shape whose differences name pages."""
         kinds = self._kinds.get(address.shape)
@@ -432,12 +468,16 @@ class _Indifferent:
             kinds = self._kinds[address.shape]
             kind: list[tuple[int, str]] = []
             rest: list[tuple[int, str]] = []
+            # Of a suggested rule: values of few choices, each of which has to prove on its own that it does not matter.
+            own: list[tuple[int, str]] = []
             for place, value in enumerate(address.values):
+                few = kinds[place] is not None
                 if place not in rule:
-                    (rest if kinds[place] is None else kind).append((place, value))
+                    (kind if few else rest).append((place, value))
+                elif few:
+                    own.append((place, value))
             wide = (address.shape, rule)
-            narrow = (*wide, tuple(kind))
-            yield (wide, narrow), (*narrow, tuple(rest))
+            yield (wide, (*wide, (*kind, *own))), (*wide, tuple(kind), tuple(rest))
 
     def first(self, page: Hashable) -> str:
         return self._firsts.get(page, "")
@@ -476,6 +516,59 @@ class _Tried:
                 self.prefixes = None
 
 
+class _Redirects:
+    """Where URLs lead by redirects: for the order of requests alone.
+
+    A redirect says nothing of contents. Before a log-in all pages lead to one form, or each to a form of its own, and pages that are gone
+    lead to the home page. So these rules, and what speaks for them, are apart from those that let requests be skipped.
+    """
+
+    def __init__(self) -> None:
+        self.replacements = _Replacements()
+        # What stands for what, and where that has led first; nothing once it has led elsewhere, too.
+        self._kinds: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._led = _Counters()
+        self._rules = 0
+
+    def __bool__(self) -> bool:
+        return self._rules > 0
+
+    def learn(self, url: str, target: str) -> None:
+        """Take a rule from a redirect, the second time that it leads to another page: what leads to one page alone is no rule."""
+        found = _difference(url, target)
+        if found is None or self._rules >= _MOST_SUGGESTED:
+            return
+        prefix, run, other = found
+        # A path that becomes part of a query is the way back from a log-in form.
+        if "?" in other and "?" not in run and len(prefix) + len(run) < len(url):
+            return
+        kind = "" if run else prefix, run, other
+        first = self._kinds.setdefault(kind, target)
+        if len(self._kinds) > _MOST_RECENT:
+            self._kinds.popitem(last=False)
+        if first not in ("", target):
+            self._kinds[kind] = ""
+            self._rules += self.replacements.learn(url, target) is not None
+
+    def led(self, twins: list[_Twin], target: str) -> None:
+        """Count for the rules that lead where a redirect does whether it leads there, if that page was kept."""
+        kept = [twin for twin in twins if twin.status == _KEPT]
+        right = {_part_of(twin) for twin in kept if twin.url == target}
+        for part in {_part_of(twin) for twin in kept}:
+            self._led.add(part, float(part in right))
+
+    def fetched(self, twins: list[_Twin], *, copy: bool) -> None:
+        """Count a page that was fetched under its own URL."""
+        for part in {_part_of(twin) for twin in twins}:
+            self._led.add(part, float(copy))
+
+    def levels(self, twins: list[_Twin]) -> int:
+        """Return by how many levels a URL comes later, since it probably leads to a page that was kept."""
+        counts = (self._led.get(_part_of(twin)) for twin in twins if twin.status == _KEPT)
+        bounds = (_lower_bound((led + 1) / (tried + 2), tried) for led, tried in filter(None, counts))
+        return _UNENTERED_LEVELS if max(bounds, default=0.0) >= _LEADS else 0
+
+
 class RewriteRules:
     """Learns from the pages of a crawl which URLs lead to copies. Not thread-safe; exact in nothing: all of it is likelihood.
 
@@ -508,6 +601,7 @@ class RewriteRules:
         self._number_held = 0
         self._released: list[str] = []
         self._leading: OrderedDict[int, None] = OrderedDict()
+        self._redirects = _Redirects()
 
     def next_crawl(self) -> RewriteRules:
         """Return rules for another crawl: with all that was learned, and none of the pages.
@@ -521,6 +615,7 @@ class RewriteRules:
             self._lasting = self._counters.lasting()
         made._counters = _Counters(self._lasting)
         made._replacements, made._indifferent = self._replacements.copy(), self._indifferent.next_crawl()
+        made._suggested = self._suggested.copy()
         made._needed = _CONFIRMED
         return made
 
@@ -532,11 +627,13 @@ class RewriteRules:
             return
         self._lasting = None
         address = _Address(url, self._seed)
-        self._indifferent.note(address)
+        self._note(address)
         copy = verdict.is_duplicate
         twins = self._twins(address)
         self._check(twins, copy=copy)
         self._count(twins, verdict.original or "", copy=copy)
+        if self._redirects:
+            self._redirects.fetched(self._by_replacements(address, self._redirects.replacements), copy=copy)
         original = verdict.original if copy and verdict.original and verdict.original != url else ""
         self._known.add(address.key, self._copy_of(original) if copy else _KEPT)
         self._remember(url, copy=copy)
@@ -552,6 +649,20 @@ class RewriteRules:
             for _, page in self._indifferent.classes(address):
                 self._indifferent.add(page, original or url, copy=copy)
 
+    def _note(self, address: _Address) -> None:
+        """Look at the values of a URL, fetched or not, and at what its host says of them."""
+        self._indifferent.note(address)
+        if (rule := self._indifferent.suggested(address)) is not None:
+            self._suggested.add(rule)
+
+    def suggest_parameters(self, host: str, names: Iterable[str], path: str = "") -> None:
+        """Take from a host that parameters do not matter where a path begins with `path`. It says nothing until it was tried.
+
+        `host`: as it stands in URLs, with its port. There it has to prove right as any other rule, of a parameter with few values for each
+        of these.
+        """
+        self._indifferent.say(host, frozenset(names), path)
+
     def _suggest(self, address: _Address, canonical: str) -> None:
         """Take a rule from what a page says of itself, which says nothing until it is tried. There are few of them, for pages lie."""
         if self._suggestions >= _MOST_SUGGESTED or not self._may_skip(address.url, canonical):
@@ -559,9 +670,24 @@ class RewriteRules:
         self._indifferent.learn(address, _Address(canonical, self._seed))
         if rule := self._replacements.learn(address.url, canonical):
             self._suggestions += 1
-            _, run, other = rule
-            self._suggested.add(_pair(run, other))
+            self._suggested.add(_pair(*rule[1:]))
             self._try(*rule)
+
+    def redirected(self, url: str, target: str) -> None:
+        """Learn that a URL of a site leads to another one of it by a redirect.
+
+        Two that lead to two pages by one replacement make a rule. Where most redirects lead where it does, and to pages that were kept,
+        further URLs of the kind come later. That is all: nothing is ever skipped for a redirect, or told as a copy.
+        """
+        if max(len(url), len(target)) > _LONGEST_URL or url == target or not self._may_skip(url, target):
+            return
+        self._redirects.learn(url, target)
+        if self._redirects:
+            self._redirects.led(self._by_replacements(_Address(url, self._seed), self._redirects.replacements), target)
+
+    def _levels(self, address: _Address) -> int:
+        """Return by how many levels a URL comes later for redirects alone."""
+        return self._redirects.levels(self._by_replacements(address, self._redirects.replacements)) if self._redirects else 0
 
     def led_on(self, url: str) -> None:
         """Learn that a link on a copy has led to a page that was kept, and that no other page had shown the way to before.
@@ -655,17 +781,17 @@ class RewriteRules:
         if len(url) > _LONGEST_URL:
             return _NOTHING
         address = _Address(url, self._seed)
-        self._indifferent.note(address)
-        likely = self._likely(self._twins(address))
+        self._note(address)
+        likely, later = self._likely(self._twins(address)), self._levels(address)
         if not likely:
-            return _NOTHING
+            return _NOTHING._replace(priority=-_LEVEL * later) if later else _NOTHING
         best = likely[0]
         level = bisect_right(_LEVELS if best.twin.name else _CLASS_LEVELS, best.bound)
         if level > _UNENTERED_LEVELS and not any(self._trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
         found = self._skipping(address, self._near(address, likely))
         skip = _prediction(*found[0])._replace(original=found[1]) if found else None
-        return Outlook(_prediction(*best), skip, -_LEVEL * level, _part_of(found[0].twin if found else best.twin))
+        return Outlook(_prediction(*best), skip, -_LEVEL * max(level, later), _part_of(found[0].twin if found else best.twin))
 
     def predict(self, url: str) -> Prediction | None:
         """Return what a URL leads to; None where no rule leads from it to a fetched page."""
@@ -749,7 +875,7 @@ class RewriteRules:
 
         Each is told in the direction in which it led from copies to their originals, more often than in the other one.
         """
-        told = (_told(part, tried) for part, tried in self._tried.items() if tried.told)
+        told = (_told(part, tried) for part, tried in self._tried.items() if tried.told and not _is_of_values(part))
         return sorted((rule for rule in told if rule.confidence >= _CLASS_LEVELS[0]), key=lambda rule: (-rule.saves, rule.where, rule.rule))
 
     def released(self) -> list[str]:
@@ -757,13 +883,18 @@ class RewriteRules:
         released, self._released = self._released, []
         return released
 
-    def _twins(self, address: _Address) -> list[_Twin]:
-        """Return the fetched pages that rules lead to."""
+    def _by_replacements(self, address: _Address, replacements: _Replacements) -> list[_Twin]:
+        """Return the fetched pages to which replacements lead."""
         twins = []
-        for url, place, run, other in islice(self._replacements.twins(address.url), _MOST_TWINS):
+        for url, place, run, other in islice(replacements.twins(address.url), _MOST_TWINS):
             key = _Address(url, self._seed).key if "?" in url else _key(url, self._seed)
             if url != address.url and (status := self._known.get(key)):
                 twins.append(_replaced(address.url, place, (run, other), url, status))
+        return twins
+
+    def _twins(self, address: _Address) -> list[_Twin]:
+        """Return the fetched pages that rules lead to."""
+        twins = self._by_replacements(address, self._replacements)
         for contexts, page in self._indifferent.classes(address):
             first = self._indifferent.first(page)
             if first and first != address.url:
@@ -773,7 +904,8 @@ class RewriteRules:
 
     def _likely(self, twins: list[_Twin]) -> list[_Likely]:
         """Return twins that may be named, the likeliest first."""
-        made = [_Likely(twin, *self._likelihood(twin, twins)[1:]) for twin in twins if twin.contexts[0] not in self._suggested]
+        tried = [twin for twin in twins if twin.contexts[0] not in self._suggested] if self._suggested else twins
+        made = [_Likely(twin, *self._likelihood(twin, tried)[1:]) for twin in tried]
         # A page that was kept is the better name for an original.
         return sorted(made, key=lambda one: (one.bound, one.twin.status == _KEPT), reverse=True)
 
@@ -846,6 +978,11 @@ def _told(part: Any, tried: _Tried) -> LearnedRule:
         means = _indifference(part)
         where = _where(means)
     return LearnedRule(text, where, confidence, tried.trials, tried.copies, tuple(pairs), means)
+
+
+def _is_of_values(part: Any) -> bool:
+    """Return whether a rule was tried on single values of a parameter that does not matter: of the others it says nothing."""
+    return len(part) == 3 and any(place in part[1] for place, _ in part[2])
 
 
 def _replacement(part: tuple[tuple[str, str], str], prefixes: tuple[str, ...], text: str) -> Replaced:

@@ -24,7 +24,7 @@ from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import WorkerError
-from simcrawl.hints import MOST_ALTERNATES, Hints
+from simcrawl.hints import MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
 from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
 from simcrawl.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
@@ -203,8 +203,14 @@ def _unpack(data: bytes) -> list[bytes]:
 def _hints(told: list[Any] | None) -> Hints | None:
     if told is None:
         return None
-    canonical, alternates, noindex, nofollow, *_ = told
-    return Hints(str(canonical), tuple(map(str, alternates[:MOST_ALTERNATES])), bool(noindex), bool(nofollow))
+    canonical, alternates, noindex, nofollow, _, unfollowed = told
+    return Hints(
+        str(canonical),
+        tuple(map(str, alternates[:MOST_ALTERNATES])),
+        bool(noindex),
+        bool(nofollow),
+        unfollowed=frozenset(map(int, unfollowed[:MOST_UNFOLLOWED])),
+    )
 
 
 def _read(line: BinaryIO) -> bytes | None:
@@ -242,7 +248,7 @@ def _make(question: bytes, options: Mapping[str, Any]) -> bytes:
     address, encoding, body = _unpack(question)
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
-    cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}).encode()
+    cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}, default=list).encode()
     return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "").encode("utf-8", "surrogatepass"))
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from simcrawl import hints
 from simcrawl.extraction import extract
-from simcrawl.hints import LONGEST_URL, MOST_ALTERNATES, NO_HINTS, Hints
+from simcrawl.hints import LONGEST_URL, MOST_ALTERNATES, MOST_UNFOLLOWED, NO_HINTS, Hints
 from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
 from tests.samples import english, page
 
@@ -114,6 +114,66 @@ def test_pages_carry_their_hints(text: str):
     made = fingerprint_page(page(text, head='<meta name="robots" content="nofollow">'), url=URL)
     assert isinstance(made, PageFingerprint if text != "short" else Abstention)
     assert made.hints == Hints(nofollow=True)
+
+
+def _links(*anchors: str) -> Hints:
+    """Return the hints of a page with these links."""
+    return extract(page(english() + "".join(anchors)).encode(), "utf-8", URL).hints
+
+
+@pytest.mark.parametrize(
+    ("anchor", "url"),
+    [
+        ('<a rel="nofollow" href="boat#top">a</a>', "https://example.org/shop/boat"),
+        ('<a rel="noopener NoFollow ugc" href=" /b?c=1&amp;d=2 ">a</a>', "https://example.org/b?c=1&d=2"),
+        ('<A REL=NOFOLLOW HREF="//other.example/x">a</A>', "https://other.example/x"),
+        ('<a rel="nofollow" href="/b\u00f6t |">a</a>', "https://example.org/b%C3%B6t%20%7C"),
+        ('<map><area rel="nofollow" href="/b"></map>', "https://example.org/b"),
+    ],
+)
+def test_a_link_that_robots_are_not_to_follow(anchor: str, url: str):
+    made = _links(anchor, '<a href="/other">b</a>')
+    assert not made.nofollow
+    assert made.asks_not_to_follow(url)
+    assert made.asks_not_to_follow(f"{url}#below")
+    assert not made.asks_not_to_follow("https://example.org/other")
+
+
+@pytest.mark.parametrize(
+    "anchors",
+    [
+        ['<a href="/b">a</a>'],
+        ['<a rel="noopener" href="/b">nofollow</a>'],
+        ['<a rel="nofollower" href="/b">a</a>'],
+        # With and without: one that may be followed leads there.
+        ['<a rel="nofollow" href="/b">a</a>', '<a href="/b">a</a>'],
+        ['<a rel="nofollow" href="/b">a</a>', '<a href="../b#top">a</a>'],
+        ['<a rel="nofollow">a</a>', '<link rel="nofollow" href="/b">'],
+    ],
+)
+def test_a_link_that_robots_may_follow(anchors: list[str]):
+    assert not _links(*anchors).asks_not_to_follow("https://example.org/b")
+
+
+def test_a_page_that_robots_are_not_to_follow_has_no_link_that_they_are():
+    assert Hints(nofollow=True).asks_not_to_follow(URL)
+
+
+def test_of_links_that_robots_are_not_to_follow_a_bounded_number_is_known():
+    made = _links(*(f'<a rel="nofollow" href="/{number}">a</a>' for number in range(3000)))
+    assert len(made.unfollowed) == MOST_UNFOLLOWED
+
+
+def test_headers_take_nothing_from_single_links():
+    made = _links('<a rel="nofollow" href="/b">a</a>')
+    assert made.also(Hints("https://example.org/ship")).asks_not_to_follow("https://example.org/b")
+
+
+@pytest.mark.parametrize(
+    "href", ["http://[broken", "javascript:alert(1)", "", " ", "&#0;", "/" + "a" * 1_000_000, "&#xd800;", "data:,a", "//"]
+)
+def test_no_link_is_too_broken(href: str):
+    assert len(_links(f'<a rel="nofollow" href="{href}">a</a>').unfollowed) <= 1
 
 
 @given(st.text(max_size=300), st.text(max_size=50))

@@ -557,3 +557,189 @@ def test_endless_urls_are_left_alone():
     assert rules.predict(url) is None
     assert rules.priority(url) == 0
     assert not rules.skips(url)
+
+
+# ---- redirects
+
+
+def _redirected(rules: RewriteRules, names: Iterable[str], *, there: str = f"{SITE}/new/") -> None:
+    """Fetch pages, and be led to them from elsewhere."""
+    for name in names:
+        rules.observe(there + name, _kept())
+        rules.redirected(f"{SITE}/old/{name}", there + name)
+
+
+def test_a_url_comes_later_where_others_like_it_were_redirected_to_pages_that_were_kept():
+    rules = RewriteRules()
+    _redirected(rules, _chapters(10))
+    _fetch(rules, ["appendix.html"], directory=f"{SITE}/new/")
+    assert rules.priority(f"{SITE}/old/appendix.html") == -20
+    # Its page was not fetched: what it leads to may be new.
+    assert rules.priority(f"{SITE}/old/unknown.html") == 0
+    # A host speaks of itself.
+    assert rules.priority("http://example.com/old/appendix.html") == 0
+
+
+def test_nothing_is_skipped_or_told_for_redirects():
+    rules = RewriteRules(skip=0.5)
+    _redirected(rules, _chapters(300))
+    for name in _chapters(300):
+        url = f"{SITE}/old/{name}"
+        assert rules.look(url) == rewrites.Outlook(None, None, -20)
+        assert not rules.skips(url)
+    assert rules.rules() == []
+    assert rules.next_crawl().look(f"{SITE}/old/chapter-0.html").priority == 0
+
+
+def test_redirects_make_nothing_likelier_that_copies_have_taught():
+    twice = []
+    for redirects in (False, True):
+        rules = RewriteRules()
+        _mirrored(rules, _chapters(30))
+        _fetch(rules, _chapters(40, 100))
+        for name in _chapters(40, 100) if redirects else ():
+            rules.redirected(f"{SITE}/mirror/{name}", f"{SITE}/manual/{name}")
+        _fetch(rules, ["appendix.html"])
+        twice.append(rules.look(f"{SITE}/mirror/appendix.html"))
+    assert twice[0].prediction
+    assert twice[0] == twice[1]
+
+
+def test_pages_that_were_fetched_under_their_own_url_speak_against_a_redirect():
+    rules = RewriteRules()
+    _redirected(rules, _chapters(10))
+    for name in _chapters(30, 100):
+        _fetch(rules, [name], directory=f"{SITE}/new/")
+        _fetch(rules, [name], directory=f"{SITE}/old/")
+    _fetch(rules, ["appendix.html"], directory=f"{SITE}/new/")
+    assert rules.priority(f"{SITE}/old/appendix.html") == 0
+
+
+def test_redirects_to_other_pages_speak_against_a_redirect():
+    rules = RewriteRules()
+    _redirected(rules, _chapters(10))
+    _fetch(rules, _chapters(30, 100), directory=f"{SITE}/new/")
+    for name in _chapters(29, 100):
+        rules.redirected(f"{SITE}/old/{name}", f"{SITE}/login")
+    assert rules.priority(f"{SITE}/old/chapter-129.html") == 0
+
+
+@pytest.mark.parametrize("target", ["/login", "/", "/login?next=/page/{}", "/login?next=%2Fpage%2F{}", "/page/0", "/show?id=0"])
+def test_what_leads_to_one_page_or_to_the_way_back_from_a_form_is_no_rule(target: str):
+    rules = RewriteRules()
+    for number in range(100):
+        rules.observe(SITE + target.format(number), _kept() if not number else _copy_of(SITE + target.format(0)))
+        rules.redirected(f"{SITE}/page/{number}", SITE + target.format(number))
+    assert not rules._redirects
+    for number in range(200):
+        assert rules.look(f"{SITE}/page/{number}") == rewrites._NOTHING
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        (f"{SITE}/old/{{}}", "http://example.com/new/{}"),
+        (f"{SITE}/old/{{}}", f"{SITE}/old/{{}}"),
+        (f"{SITE}/old/{{}}", f"{SITE}/{'b' * 3000}{{}}"),
+        (f"{SITE}/old/{{}}", "http://[b/{}"),
+        (f"{SITE}/old/{{}}", "{}"),
+        (f"{SITE}/{{}}/a/b/c/d/e/f/g", f"{SITE}/x/y/z/{{}}"),
+    ],
+)
+def test_a_redirect_that_leads_elsewhere_or_nowhere_teaches_nothing(url: str, target: str):
+    rules = RewriteRules()
+    for number in range(20):
+        rules.observe(target.format(number), _kept())
+        rules.redirected(url.format(number), target.format(number))
+    assert rules.priority(url.format(19)) == 0
+
+
+def test_redirects_between_mirrors_order():
+    for mirrors, priority in (((), 0), (("example.org", "mirror.example"), -20)):
+        rules = RewriteRules(mirrors=mirrors)
+        for name in _chapters(10):
+            rules.observe(f"http://mirror.example/{name}", _kept())
+            rules.redirected(f"{SITE}/{name}", f"http://mirror.example/{name}")
+        rules.observe("http://mirror.example/appendix.html", _kept())
+        assert rules.priority(f"{SITE}/appendix.html") == priority
+
+
+def test_hostile_redirects_are_bounded():
+    rules = RewriteRules()
+    for number in range(6000):
+        for page in ("a", "b"):
+            rules.redirected(f"{SITE}/x{number}/{page}", f"{SITE}/y{number}/{page}")
+    redirects = rules._redirects
+    assert len(redirects._kinds) <= rewrites._MOST_RECENT
+    assert redirects._rules <= rewrites._MOST_SUGGESTED
+
+
+# ---- what a host says of its parameters
+
+
+def _shown(number: int, sort: str) -> str:
+    return f"{SITE}/show?id={number}&sort={sort}"
+
+
+def test_a_parameter_that_a_host_names_suggests_a_rule_that_has_to_prove_right():
+    rules = RewriteRules()
+    rules.suggest_parameters("example.org", ["sort"])
+    rules.observe(_shown(0, "asc"), _kept())
+    assert rules.look(_shown(0, "desc")) == rewrites._NOTHING
+    for number in range(60):
+        rules.observe(_shown(number, "asc"), _kept())
+        rules.observe(_shown(number, "desc"), _copy_of(_shown(number, "asc")))
+    rules.observe(_shown(99, "asc"), _kept())
+    made = [one for one in (rules.predict(_shown(99, "desc")),) if one]
+    assert made
+    assert made[0].original == _shown(99, "asc")
+    assert "'sort' does not matter" in {twin.rule for twin in rules._twins(rewrites._Address(_shown(99, "desc"), 0))}
+
+
+def test_each_value_of_a_parameter_with_few_has_to_prove_on_its_own_that_it_does_not_matter():
+    rules = RewriteRules(skip=0.9)
+    rules.suggest_parameters("example.org", ["view"])
+    names = {}
+    for number in range(300):
+        url = f"{SITE}/show?id={number}&view=full"
+        rules.observe(url, _kept())
+        rules.observe(f"{SITE}/show?id={number}&view=print", _copy_of(url))
+        names[number] = url
+    skipped = [number for number in range(300) if rules.would_skip(f"{SITE}/show?id={number}&view=comments")]
+    assert not skipped
+    assert rules.priority(f"{SITE}/show?id=7&view=comments") >= -20
+    # Nor is it told as a rule for all values.
+    assert not [rule for rule in rules.rules() if isinstance(rule.means, Indifferent)]
+
+
+def test_a_parameter_that_matters_is_soon_left_alone():
+    rules = RewriteRules()
+    rules.suggest_parameters("example.org", ["id"])
+    for number in range(200):
+        url = f"{SITE}/show?id={number}&x=1"
+        assert rules.would_skip(url) is None
+        assert rules.priority(url) == 0
+        rules.observe(url, _kept())
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "path"),
+    [("example.com", ["sort"], ""), ("example.org", ["sort"], "/other"), ("example.org", ["other"], ""), ("example.org", [], "")],
+)
+def test_a_host_speaks_of_itself_and_of_one_path(host: str, names: list[str], path: str):
+    rules = RewriteRules()
+    rules.suggest_parameters(host, names, path)
+    rules.observe(_shown(0, "asc"), _kept())
+    assert rules._indifferent._rules == {}
+    assert not rules._suggested
+
+
+def test_what_hosts_say_is_bounded():
+    rules = RewriteRules()
+    for number in range(1000):
+        rules.suggest_parameters(f"{number}.example.org", ["sort"])
+        rules.suggest_parameters("example.org", [f"sort{number}"])
+    rules.suggest_parameters("example.org", ["sort"])
+    said = rules._indifferent._said
+    assert len(said) <= rewrites._MOST_HOSTS
+    assert all(len(one) <= rewrites._MOST_SAID for one in said.values())

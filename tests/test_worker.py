@@ -324,9 +324,13 @@ def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Ask
 
 
 def test_the_hints_of_a_page_come_with_it(asked: Callable[..., Asked]):
-    body = page(english(), head='<link rel="canonical" href="/boat"><link rel="alternate" hreflang="de" href="/boot">').encode()
+    head = '<link rel="canonical" href="/boat"><link rel="alternate" hreflang="de" href="/boot">'
+    body = page(english() + '<a rel="nofollow" href="/cart">a</a>', head=head).encode()
     made = asked(_options("content")).page(body, url="http://x/a")
-    assert made.hints == fingerprint_page(body, url="http://x/a", seed=7).hints == Hints("http://x/boat", ("http://x/boot",))
+    assert made.hints
+    assert made.hints == fingerprint_page(body, url="http://x/a", seed=7).hints
+    assert made.hints == Hints("http://x/boat", ("http://x/boot",), unfollowed=made.hints.unfollowed)
+    assert made.hints.asks_not_to_follow("http://x/cart")
 
 
 def test_a_body_that_no_buffer_holds_goes_through(worker: Asked):

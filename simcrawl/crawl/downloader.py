@@ -35,6 +35,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
+        self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
             return response

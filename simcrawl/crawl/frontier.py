@@ -34,9 +34,11 @@ from scrapy.spiders import CrawlSpider, SitemapSpider
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.workers import Wake
 from simcrawl.errors import StoreError
+from simcrawl.hints import address
 from simcrawl.pages import page_key
 from simcrawl.recall import Recalled
 from simcrawl.rewrites import RewriteRules
+from simcrawl.robots import unimportant
 from simcrawl.rule import Kind, site
 from simcrawl.store.base import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
     from simcrawl.crawl.session import Session
     from simcrawl.rewrites import Outlook, Prediction
+    from simcrawl.robots import Unimportant
     from simcrawl.rule import Verdict
 
 logger = logging.getLogger(__name__)
@@ -71,6 +74,9 @@ _MOST_KINDS = 10_000
 _CHECKED = frozenset({0, *(4**power for power in range(1, 9))})
 # Each callback has rules of its own, and they take memory.
 _MOST_CALLBACKS = 8
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Whose robots.txt is remembered.
+_MOST_HOSTS = 200
 # Seconds after which a request at the end of the queue makes room for others, if nothing has told of them before.
 _PATIENCE = 0.5
 _SHORTEST_PAUSE = 0.005
@@ -105,12 +111,17 @@ class Frontier:
         self._rules: dict[str, RewriteRules] = {}
         # Keys of URLs that other pages name as their canonical ones.
         self._named: OrderedDict[bytes, None] = OrderedDict()
+        # By host, what its robots.txt says of parameters.
+        self._said: dict[str, list[Unimportant]] = {}
         self._held = 0
         self._kinds: OrderedDict[Hashable, _Kind] = OrderedDict()
         # Whether nothing but the end of the queue is left, so that it can be checked.
         self._checking = False
         self._waiting: set[Wake] = set()
         self._told = False
+        if self._order:
+            # Where a redirect stands the middleware sees the page behind it alone.
+            self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
 
     # ---- what a spider yields
 
@@ -132,7 +143,7 @@ class Frontier:
         return isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
 
     def found_on(self, request: Request, verdict: Verdict, page: Request | None) -> None:
-        """Let a request come after others that stands on a copy, or on a page that asks robots to follow no link.
+        """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
 
         Before others comes one for a URL by which another page of its site wants to be known. `page`: the request for the page.
         """
@@ -141,7 +152,7 @@ class Frontier:
         if ORDER not in request.meta:
             return
         hints = verdict.page.hints if verdict.page else None
-        if verdict.is_duplicate or (hints and hints.nofollow):
+        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(request.url)):
             request.priority -= 1
         if self._named and self._key(request.url) in self._named:
             request.priority += 1
@@ -165,6 +176,8 @@ class Frontier:
         rules = self._rules.get(name)
         if rules is None and len(self._rules) < _MOST_CALLBACKS:
             rules = self._rules[name] = self._recalled.for_callback(callback) if self._recalled else self._new_rules()
+            for host, said in self._said.items():
+                _suggest(rules, host, said)
         return rules
 
     def lesson(self, request: Request, url: str, verdict: Verdict) -> Callable[[], None] | None:
@@ -187,6 +200,31 @@ class Frontier:
                 rules.led_on(behind[1])
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self._session.fault("error", "simcrawl failed to learn from a page: %r", exc)
+
+    def _downloaded(self, request: Request, response: Response) -> None:
+        """Learn where a URL leads that is redirected. Never raises."""
+        location = response.headers.get("Location") if response.status in _REDIRECTS else None
+        if location is None or request.method != "GET" or request.callback is NO_CALLBACK or request.meta.get(META_KEY) is False:
+            return
+        try:
+            target = address(location.decode("utf-8", "replace"), response.url)
+            if target and (rules := self._rules_of(self._name(request), self._session.callback_of(request))):
+                rules.redirected(page_key(response.url), target)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self._session.fault("error", "simcrawl failed to learn from a redirect: %r", exc)
+
+    def pass_by(self, response: Response) -> None:
+        """Learn from a response that passes through the crawl, if it is a site's robots.txt. Never raises."""
+        if not self._order or not response.url.endswith("/robots.txt") or response.status != 200:
+            return
+        try:
+            host, _, path = response.url.partition("://")[2].partition("/")
+            if path == "robots.txt" and host not in self._said and len(self._said) < _MOST_HOSTS and (said := unimportant(response.body)):
+                self._said[host] = said
+                for rules in self._rules.values():
+                    _suggest(rules, host, said)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self._session.fault("error", "simcrawl failed to learn from a robots.txt: %r", exc)
 
     def _name_canonical(self, url: str, canonical: str) -> None:
         # One host must not say which pages of another come first.
@@ -378,6 +416,11 @@ class Frontier:
 
 def _host(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _suggest(rules: RewriteRules, host: str, said: list[Unimportant]) -> None:
+    for names, path in said:
+        rules.suggest_parameters(host, names, path)
 
 
 def _may_wait(request: Request) -> bool:

@@ -144,6 +144,63 @@ def test_links_on_copies_come_after_others(site: Site) -> None:
     assert behind.index("/behind/copy") > 15
 
 
+# ---- redirects
+
+
+@pytest.mark.parametrize(("settings", "later"), [({}, True), ({"SIMCRAWL_ORDER": False}, False)])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_urls_that_lead_to_pages_that_were_fetched_come_later(site: Site, status: int, settings: dict[str, Any], later: bool) -> None:
+    new, old, other = ([f"/{folder}/{number}" for number in range(20)] for folder in ("new", "old", "other"))
+    site.add("/", hub(*new, *old, *other))
+    for number, paths in enumerate(zip(new, old, other, strict=True)):
+        site.add(paths[0], text(number))
+        site.add(paths[1], "", status=status, Location=paths[0])
+        site.add(paths[2], text(1000 + number))
+    outcome = crawl(WATCHED, site.url(), settings=IN_ORDER | settings)
+    order = list(site.requests)
+    assert (order.index("/old/19") > order.index("/other/19")) is later
+    assert order.index("/old/0") < order.index("/other/0")
+    # They are asked for all the same.
+    assert all(site.requests[path] == 1 for path in (*new, *old, *other))
+    assert len(contents(site, outcome)) == 40
+
+
+WALLS = {
+    "one form": "/login",
+    "home": "/",
+    "another page": "/page/199",
+    "way back": "/login?next=/page/{}",
+    "coded way back": "/login?next=%2Fpage%2F{}",
+    "forms": "/login/page/{}",
+    "teasers": "/teaser/{}",
+}
+
+
+@pytest.mark.parametrize("forms_first", [True, False])
+@pytest.mark.parametrize("wall", WALLS)
+def test_behind_a_wall_that_redirects_nothing_is_lost(site: Site, wall: str, forms_first: bool) -> None:
+    """The first 50 of 200 pages lead to a log-in, and are there under another address once somebody has logged in."""
+    pages, closed = 200, 50
+    numbers = range(pages)
+    forms = list(dict.fromkeys(WALLS[wall].format(number) for number in numbers))
+    for number, form in enumerate(forms):
+        if form not in ("/", "/page/199"):
+            site.add(form, text(5000 + number if wall == "teasers" else 5000))
+    for number in numbers:
+        site.add(f"/page/{number}", text(number))
+        if number < closed:
+            site.add(f"/page/{number}", "", status=302, Location=WALLS[wall].format(number))
+            site.add(f"/page/{number}?session=1", text(number))
+    listed, inside = [f"/page/{number}" for number in numbers], [f"/page/{number}?session=1" for number in range(closed)]
+    site.add("/", hub(*(forms if forms_first else ()), *listed, *inside))
+    # From the even chance on: what may not be skipped even so is safe.
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST | {"SIMCRAWL_SKIP": 0.5})
+    assert {f"Number {number}" for number in numbers} <= contents(site, outcome)
+    assert not {path for path, _ in outcome.paths("skipped") if path.startswith("/page/")}
+    assert all(site.requests[path] == 1 for path in (*listed, *inside))
+    assert outcome.stats["finish_reason"] == "finished"
+
+
 # ---- what a put-back request is afterwards
 
 

@@ -15,6 +15,7 @@ from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl
 from tests.crawl.server import Site
 from tests.crawl.test_crawl import IN_ORDER
+from tests.samples import english
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,7 +283,11 @@ def _not_to_follow_by_header(site: Site) -> None:
     site.add("/loose", page("7.4/en/protection", "/behind-loose"), X_Robots_Tag="none")
 
 
-@pytest.mark.parametrize("say", [_not_to_follow, _not_to_follow_by_header])
+def _not_to_follow_one(site: Site) -> None:
+    site.add("/loose", page("7.4/en/protection", "/behind-loose").replace("<a href=", '<a rel="nofollow" href='))
+
+
+@pytest.mark.parametrize("say", [_not_to_follow, _not_to_follow_by_header, _not_to_follow_one])
 @pytest.mark.parametrize(("spider", "order", "last"), [("Plain", True, True), ("Plain", False, False), ("Prioritized", True, False)])
 def test_links_that_robots_are_not_to_follow_come_later(site: Site, say: Callable[[Site], None], spider: str, order: bool, last: bool):
     site.add("/", hub("/loose", "/plain", *_fillers(site)))
@@ -293,6 +298,16 @@ def test_links_that_robots_are_not_to_follow_come_later(site: Site, say: Callabl
     crawl(SPIDERS + spider if spider == "Prioritized" else spider, site.url(), settings=IN_ORDER | {"SIMCRAWL_ORDER": order})
     asked = _asked(site)
     assert (asked.index("/behind-loose") > asked.index("/behind-plain")) is last
+
+
+def test_of_one_page_those_links_come_later_that_robots_are_not_to_follow(site: Site):
+    paths = [f"/{number}" for number in range(10)]
+    site.add("/", hub(*paths).replace('href="/3"', 'href="/3" rel="nofollow"').replace('href="/5"', 'href="/5" rel="nofollow"'))
+    site.add("/0", page("7.4/en/protection", "/5"))
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER)
+    assert _asked(site) == ["/", *(path for path in paths if path not in ("/3", "/5")), "/3", "/5"]
+    assert site.requests["/3"] == 1
+    assert outcome.stats["finish_reason"] == "finished"
 
 
 def test_a_page_that_another_one_names_as_canonical_comes_first(site: Site):
@@ -315,3 +330,68 @@ def test_what_a_sitemap_lists_keeps_its_order(site: Site):
     site.add("/c", page("7.4/en/goal-seek"))
     marked = dict(crawl(SPIDERS + "MarkedSitemaps", site.url(), settings=IN_ORDER).paths("marked"))
     assert {path: marked[path] for path in ("/a", "/b", "/c")} == {"/a": False, "/b": False, "/c": True}
+
+
+# ---- what a robots.txt says
+
+
+SHOWN = [f"/show?id={number}&sid=a{number}" for number in range(6)]
+AGAIN = [f"/show?id={number}&sid=b{number}" for number in range(6)]
+
+
+def _with_session_ids(site: Site, robots: str) -> list[str]:
+    """Fill a site on which no value of a parameter comes twice, and too few come to tell from them that it names nothing."""
+    topics = ["protection", "autotext", "find-replace", "goal-seek", "toolbars", "openpgp"]
+    others = [f"/other/{number}" for number in range(10)]
+    for topic, *paths in zip(topics, SHOWN, AGAIN, strict=True):
+        for path in paths:
+            site.add(path, page(f"7.4/en/{topic}"))
+    for number, path in enumerate(others):
+        site.add(path, hub(f"#{number}").replace("Contents", f"Number {number}"))
+    site.add("/robots.txt", robots, Content_Type="text/plain")
+    site.add("/", hub(*SHOWN, *AGAIN, *others))
+    return others
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("robots", "settings", "later"),
+    [
+        ("User-agent: *\nClean-param: other&sid /show\n", {}, True),
+        ("User-agent: *\nClean-param: sid /shown\n", {}, False),
+        ("Clean-param: sid /show\n", {"SIMCRAWL_ORDER": False}, False),
+        ("Clean-param: sid /show\n", {"ROBOTSTXT_OBEY": False}, False),
+    ],
+)
+def test_parameters_that_a_robots_txt_names_are_not_to_matter(site: Site, mode: str, robots: str, settings: dict[str, Any], later: bool):
+    others = _with_session_ids(site, robots)
+    outcome = crawl("Plain", site.url(), mode=mode, settings=IN_ORDER | {"ROBOTSTXT_OBEY": True} | settings)
+    asked = _asked(site)
+    assert (asked.index(AGAIN[-1]) > asked.index(others[-1])) is later
+    # It orders, and drops nothing.
+    assert all(site.requests[path] == 1 for path in (*SHOWN, *AGAIN, *others))
+    assert site.requests["/robots.txt"] == ("ROBOTSTXT_OBEY" not in settings)
+    assert outcome.paths("dropped") == sorted(zip(AGAIN, SHOWN, strict=True))
+
+
+@pytest.mark.parametrize(
+    "robots",
+    [
+        b"Clean-param: id\n",
+        b"Clean-param: id&sid /\n" * 20_000,
+        b"Clean-param:" + b"\xff&" * 300_000,
+        b"clean-param" + b" " * 1_000_000,
+        b"<html>" * 100_000,
+    ],
+    ids=["lie", "many", "names", "spaces", "page"],
+)
+def test_a_hostile_robots_txt_costs_nothing(site: Site, robots: bytes):
+    paths = [f"/show?id={number}" for number in range(100)]
+    site.add("/robots.txt", robots, Content_Type="text/plain")
+    site.add("/", hub(*paths))
+    for number, path in enumerate(paths):
+        site.add(path, f"<html><body><h1>Number {number}</h1><p>{english(12, seed=number)}</p></body></html>")
+    outcome = crawl("Plain", site.url(), settings={"ROBOTSTXT_OBEY": True, "SIMCRAWL_SKIP": 0.5})
+    assert outcome.paths("kept") == sorted(["/", *paths])
+    assert not [line for line in outcome.log.splitlines() if " ERROR: " in line and "simcrawl" in line]
+    assert "simcrawl/errors" not in outcome.stats
