@@ -67,6 +67,17 @@ class FewHeld(Watched):
         self.crawler.stats.max_value("test/waiting", told["held"] - told["skipped"] - told["released"])
 
 
+class Partner(Watched):
+    """Asks for the links of its first page. That one it takes by itself, or another crawler with the same queue might."""
+
+    name = "partner"
+
+    async def start(self) -> AsyncIterator[Any]:
+        first = await self.crawler.engine.download_async(Request(self.url))
+        for href in first.css("a::attr(href)").getall():
+            yield Request(first.urljoin(href))
+
+
 class Wishful(Watched):
     """Asks for the links of `/late/`, when everything else is done, in a way that `kind` names.
 
