@@ -371,9 +371,11 @@ class Frontier:
             wake()
 
     def _hold(self, more: int) -> None:
-        # Of a crawl that is resumed, some wait that nobody has counted.
+        # Of a crawl that is resumed, or one of several with one queue, some wait that nobody here has counted.
         self._held = max(0, self._held + more)
-        self._stats.set_value("simcrawl/predicted/held", self._held)
+        if more > 0:
+            # Only ever more: of how many wait now, a crawler that shares its queue knows nothing.
+            self._inc("held")
 
     # ---- what is left out
 

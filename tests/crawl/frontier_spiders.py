@@ -16,6 +16,7 @@ from scrapy.utils.request import request_from_dict
 from twisted.internet.defer import Deferred
 
 import simcrawl
+from simcrawl.crawl import frontier
 from tests.crawl.spiders import Base, item
 
 if TYPE_CHECKING:
@@ -47,6 +48,34 @@ class Watched(Base):
 
     def parse(self, response: Response, **_: Any) -> Any:
         return self.follow(response, errback=self.on_error)
+
+
+class FewHeld(Watched):
+    """Lets no more than a few requests wait at the end of the queue, and notes how many do at most."""
+
+    name = "few"
+    most = 7
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        frontier._MOST_HELD = cls.most
+        return super().from_crawler(crawler, *args, **kwargs)
+
+    def on_scheduled(self, request: Request) -> None:
+        super().on_scheduled(request)
+        told = {name: self.crawler.stats.get_value(f"simcrawl/predicted/{name}", 0) for name in ("held", "skipped", "released")}
+        self.crawler.stats.max_value("test/waiting", told["held"] - told["skipped"] - told["released"])
+
+
+class Partner(Watched):
+    """Asks for the links of its first page. That one it takes by itself, or another crawler with the same queue might."""
+
+    name = "partner"
+
+    async def start(self) -> AsyncIterator[Any]:
+        first = await self.crawler.engine.download_async(Request(self.url))
+        for href in first.css("a::attr(href)").getall():
+            yield Request(first.urljoin(href))
 
 
 class Wishful(Watched):

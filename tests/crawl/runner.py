@@ -93,6 +93,8 @@ def main() -> None:
     from scrapy.exceptions import ScrapyDeprecationWarning
 
     warnings.simplefilter("error", ScrapyDeprecationWarning)
+    # Its scheduler names the spider to the stats.
+    warnings.filterwarnings("ignore", category=ScrapyDeprecationWarning, module="scrapy_redis")
 
     if size := settings.pop("TEST_MAP_SIZE", None):
         # Users of a path share one store in a process: the crawl gets this one.
