@@ -85,6 +85,8 @@ _KEPT, _COPY = 1, 2
 _OTHER = 0.8
 # A rule skips nothing if more of its copies than that lead to new pages. Some do by chance: of a page and its copy either comes first.
 _MOST_LEADING = 0.3
+# Nor if it was wrong in so many directories when it was sure. In one alone a book may have been rewritten.
+_MOST_MISSED = 2
 # Nothing is skipped by a rule that was tried on fewer pages: the links on its copies have hardly been seen.
 _LEAST = 24
 # Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others.
@@ -493,15 +495,15 @@ class _Tried:
     """What became, in this crawl, of the pages that a rule was tried on in one part of a site.
 
     `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
-    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept. `missed`: whether
-    one was kept that would have been skipped.
+    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept. `missed`: the
+    directories (or the class) of which a page was kept that would have been skipped.
     """
 
     __slots__ = ("copies", "leading", "missed", "prefixes", "told", "trials")
 
     def __init__(self) -> None:
         self.copies = self.leading = self.trials = 0
-        self.missed = False
+        self.missed: set[Hashable] = set()
         self.prefixes: dict[str, None] | None = {}
         self.told: dict[str, tuple[list[int], list[tuple[str, str]]]] = {}
 
@@ -751,7 +753,7 @@ class RewriteRules:
                     self._released += urls
             if not copy and (held or self._likelihood(twin, twins)[1] >= self._skip):
                 if tried := self._tried.get(_part_of(twin)):
-                    tried.missed = True
+                    tried.missed.add(rule)
                 for context in twin.contexts[1:]:
                     self._counters.shorten(context, _AFTER_A_MISS)
 
@@ -848,7 +850,8 @@ class RewriteRules:
 
     def _is_proven(self, twin: _Twin) -> bool:
         tried = self._tried.get(_part_of(twin))
-        if tried is None or not self._is_safe(tried):
+        # Where it was wrong once when it was sure it is not believed again: a few pages may differ that no sample meets.
+        if tried is None or twin.contexts[-1] in tried.missed or not self._is_safe(tried):
             return False
         if not twin.name:
             return self._trials(twin.contexts[-1]) >= _LEAST
@@ -862,11 +865,8 @@ class RewriteRules:
         return seen[1] if seen else 0.0
 
     def _is_safe(self, tried: _Tried) -> bool:
-        """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new.
-
-        One that was wrong once where it was sure is not believed again: among a hundred copies a few pages may differ that no sample meets.
-        """
-        return not tried.missed and tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
+        """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new."""
+        return len(tried.missed) < _MOST_MISSED and tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
 
     # ---- telling
 

@@ -318,7 +318,7 @@ class Frontier:
         return kind
 
     async def _check(self, request: Request, kind: _Kind | None) -> Request | None:
-        """Return what becomes of a request that has come to the end of the queue. `kind`: what it would be skipped with, None if it is made."""
+        """Return what becomes of a request at the end of the queue. `kind`: with what it would be skipped, None if it is made."""
         if kind and not self._checking and self._others_at_work():
             # They may bring links, which come first, or prove the rule wrong.
             await self._others()
@@ -329,6 +329,7 @@ class Frontier:
                 return _put_back(request, _LAST)
         self._hold(-1)
         if kind:
+            self._inc("checked")
             self._count_sample(request)
         else:
             self._inc("released")

@@ -63,8 +63,10 @@ class FewHeld(Watched):
 
     def on_scheduled(self, request: Request) -> None:
         super().on_scheduled(request)
-        told = {name: self.crawler.stats.get_value(f"simcrawl/predicted/{name}", 0) for name in ("held", "skipped", "released")}
-        self.crawler.stats.max_value("test/waiting", told["held"] - told["skipped"] - told["released"])
+        held, *others = (
+            self.crawler.stats.get_value(f"simcrawl/predicted/{name}", 0) for name in ("held", "checked", "skipped", "released")
+        )
+        self.crawler.stats.max_value("test/waiting", held - sum(others))
 
 
 class Partner(Watched):

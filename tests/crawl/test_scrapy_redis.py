@@ -74,8 +74,8 @@ def waiting(redis: Redis, spider: str, lowest: float = float("-inf")) -> int:
 
 def left(outcome: Outcome) -> int:
     """Return how many requests a crawler has put at the end of the queue and nobody, or somebody else, has taken from there."""
-    held, skipped, released = (outcome.stats.get(f"simcrawl/predicted/{name}", 0) for name in ("held", "skipped", "released"))
-    return int(held - skipped - released)
+    held, *taken = (outcome.stats.get(f"simcrawl/predicted/{name}", 0) for name in ("held", "checked", "skipped", "released"))
+    return int(held - sum(taken))
 
 
 @pytest.mark.parametrize("persist", [True, False])
