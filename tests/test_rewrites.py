@@ -230,6 +230,30 @@ def test_strong_evidence_skips_but_for_a_sample_and_a_miss_gives_back_what_it_sk
     assert not any(map(rules.skips, urls))
 
 
+def test_where_a_rule_was_wrong_when_it_was_sure_it_skips_nothing_any_more():
+    rules = RewriteRules()
+    books = [f"{SITE}/manual/{book}/" for book in ("a", "b", "c")]
+
+    def skips(book: str) -> bool:
+        # New chapters each time, of which some are samples.
+        _fetch(rules, names := _chapters(40, next(numbers)), directory=book)
+        return any(rules.skips(book.replace("manual", "mirror") + name) for name in names)
+
+    def miss(book: str) -> None:
+        _fetch(rules, ["new.html"], directory=book)
+        rules.observe(book.replace("manual", "mirror") + "new.html", _kept())
+        _mirrored(rules, _chapters(200, next(numbers)), here=book.replace("manual", "mirror"), there=book)
+
+    numbers = iter(range(1000, 1_000_000, 1000))
+    for book in books:
+        _mirrored(rules, _chapters(200), here=book.replace("manual", "mirror"), there=book)
+    assert all(map(skips, books))
+    miss(books[0])
+    assert [skips(book) for book in books] == [False, True, True]
+    miss(books[1])
+    assert not any(map(skips, books))
+
+
 def test_a_hit_settles_what_was_skipped_before_it():
     rules = RewriteRules()
     _mirrored(rules, _chapters(200))
