@@ -14,7 +14,8 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from simcrawl.rewrites import Indifferent, LearnedRule, Replaced, of_one_host
+from simcrawl.rewrites import Indifferent, LearnedRule, Replaced
+from simcrawl.rule import of_one_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -35,11 +35,10 @@ from collections import OrderedDict
 from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from xxhash import xxh3_64_intdigest
 
-from simcrawl.rule import Kind
+from simcrawl.rule import Kind, host_of, of_one_host
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -930,7 +929,7 @@ class RewriteRules:
         return likely, _lower_bound(likely, trials), support
 
     def _may_skip(self, url: str, original: str) -> bool:
-        return of_one_host(url, original) or {_host(url), _host(original)} <= self._mirrors
+        return of_one_host(url, original) or {host_of(url), host_of(original)} <= self._mirrors
 
 
 def _replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int) -> _Twin:
@@ -1024,15 +1023,3 @@ def _logit(rate: float) -> float:
 def _name_of(address: _Address, place: int) -> str:
     segments = address.shape[1]
     return f"segment {place + 1}" if place < segments else repr(address.shape[2][place - segments])
-
-
-def of_one_host(url: str, other: str) -> bool:
-    """Return whether two URLs are of one host, but for "www." and the scheme."""
-    return _host(url).removeprefix("www.") == _host(other).removeprefix("www.")
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

@@ -6,6 +6,7 @@ which is what makes a check-and-insert atomic; it must not block.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -29,6 +30,7 @@ Scope = Literal["all", "site"]
 Originals = Literal["crawl", "store"]
 
 _DAY = 86_400
+_ORIGIN = re.compile(r"[^/?#]*//[^/?#]*")
 # A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. Verifying more than
 # this many for one page would slow the crawl down; stopping keeps the page, which is the safe side.
 _MOST_CANDIDATES = 256
@@ -370,8 +372,25 @@ def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:
 
 def site(url: str) -> str:
     """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost)."""
+    return _registrable_domain(host_of(url))
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL in lower case, without user and port; "" where it has none."""
+    found = _ORIGIN.match(url)
+    return _host_in(found[0]) if found else ""
+
+
+def of_one_host(url: str, other: str) -> bool:
+    """Return whether two URLs are of one host, but for "www." and the scheme."""
+    return host_of(url).removeprefix("www.") == host_of(other).removeprefix("www.")
+
+
+# Rules about URLs ask for the same few hosts all the time.
+@lru_cache(maxsize=10_000)
+def _host_in(origin: str) -> str:
     try:
-        return _registrable_domain(urlsplit(url).hostname or "")
+        return urlsplit(origin).hostname or ""
     except ValueError:
         return ""
 

@@ -9,7 +9,7 @@ import pytest
 import simcrawl
 from simcrawl.pages import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
-from simcrawl.rule import Kind, Rule, Verdict, site
+from simcrawl.rule import Kind, Rule, Verdict, host_of, of_one_host, site
 from simcrawl.sketch import NO_PART, Part, differing, resemblance, sketch
 from simcrawl.store import MemoryStore, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
@@ -652,3 +652,25 @@ def test_little_may_be_exchanged_and_more_added_beside_equal_contents(own: int, 
     a = _with_beside("http://x/a", 100, own=own, content=content, seed=1)
     b = _with_beside("http://x/b", 100, own=other, content=content, seed=2)
     assert _are_one(a, b) == same
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://Example.ORG:8080/a", "example.org"),
+        ("https://user:secret@www.example.org?q=http://elsewhere/", "www.example.org"),
+        ("http://[::1]:80#fragment", "::1"),
+        ("//example.org", "example.org"),
+        ("http://[broken/a", ""),
+        ("/a//b", ""),
+        ("mailto:somebody", ""),
+        ("", ""),
+    ],
+)
+def test_the_host_of_a_url(url: str, host: str):
+    assert host_of(url) == host
+
+
+def test_www_and_the_scheme_make_no_other_host():
+    assert of_one_host("http://www.example.org/", "https://example.org/a")
+    assert not of_one_host("http://example.org/", "http://mirror.example.org/")

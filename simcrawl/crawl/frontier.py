@@ -24,7 +24,6 @@ from collections import OrderedDict
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import IgnoreRequest
@@ -39,7 +38,7 @@ from simcrawl.pages import page_key
 from simcrawl.recall import Recalled
 from simcrawl.rewrites import RewriteRules
 from simcrawl.robots import unimportant
-from simcrawl.rule import Kind, site
+from simcrawl.rule import Kind, of_one_host, site
 from simcrawl.store.base import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
 
@@ -228,7 +227,7 @@ class Frontier:
 
     def _name_canonical(self, url: str, canonical: str) -> None:
         # One host must not say which pages of another come first.
-        if _host(url) == _host(canonical):
+        if of_one_host(url, canonical):
             self._named[self._key(canonical)] = None
             if len(self._named) > _MOST_NAMED:
                 self._named.popitem(last=False)
@@ -415,10 +414,6 @@ class Frontier:
 
     def _inc(self, name: str) -> None:
         self._stats.inc_value(f"simcrawl/predicted/{name}")
-
-
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 def _suggest(rules: RewriteRules, host: str, said: list[Unimportant]) -> None:

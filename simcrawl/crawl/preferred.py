@@ -20,13 +20,13 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from scrapy import signals as scrapy_signals
 from xxhash import xxh3_64_intdigest
 
 from simcrawl.crawl.workers import Wake
 from simcrawl.pages import page_key
+from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -111,7 +111,7 @@ class Preferred:
         # No page waits for one that waits.
         if self._number >= self._most or self._vain >= _MOST_IN_VAIN or _key(page.url) in self._waiting:
             return None
-        return next((key for url in _better(page) if (key := _key(url)) in self._expected and _host(url) in self._hosts), None)
+        return next((key for url in _better(page) if (key := _key(url)) in self._expected and host_of(url) in self._hosts), None)
 
     async def wait(self, page: Page) -> None:
         """Return when the page that this one should wait for was judged, or has failed, or is too late."""
@@ -151,7 +151,7 @@ class Preferred:
         if not self._most:
             return
         if answered and len(self._hosts) < _MOST_HOSTS:
-            self._hosts.add(_host(url))
+            self._hosts.add(host_of(url))
         key = _key(url)
         self._expected.pop(key, None)
         for waiting in self._waiting.pop(key, ()):
@@ -206,13 +206,6 @@ def _better(page: Page) -> Iterator[str]:
     plain, _, query = url.partition("?")
     short = _INDEX.sub("/", plain) if not query else plain
     yield from (one for one in (secure, short) if one not in ("", url))
-
-
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
 
 
 def _key(url: str) -> int:
