@@ -72,7 +72,7 @@ _LEVELS = (0.05, 0.12, 0.2, 0.35, 0.5, 0.7, 0.9, 0.98)
 _CLASS_LEVELS = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 _LEVEL = 10
 # Of what may be skipped one in so many is fetched all the same.
-_SAMPLED = 12
+_SAMPLED = 16
 # What is left of a rule's evidence after a miss: pages.
 _AFTER_A_MISS = 20
 # What an earlier crawl saw weighs as so many pages at most, and so many copies have to be seen in this one before a rule skips.
