@@ -50,13 +50,6 @@ LAYERS = [
     "report",
     "inspection",
     "differences",
-    "cli_output",
-    "cli_pages",
-    "cli_dropped",
-    "cli_compare",
-    "cli_bulk",
-    "cli_report",
-    "cli_rules",
     "cli",
     "crawl",
 ]
@@ -72,12 +65,12 @@ OWNERS = {
     "pygal": ["report.charts"],
     "xxhash": ["crawl.preferred", "features", "hints", "recipes", "rewrites"],
     "tldextract": ["rule"],
-    "click": ["cli", "cli_bulk", "cli_compare", "cli_dropped", "cli_output", "cli_pages", "cli_report", "cli_rules"],
+    "click": ["cli"],
     "fastwarc": ["bulk"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
-    "rich": ["cli_compare", "cli_dropped", "cli_output", "cli_rules", "crawl.progress", "crawl.spiders.demo"],
+    "rich": ["cli.compare", "cli.dropped", "cli.output", "cli.rules", "crawl.progress", "crawl.spiders.demo"],
     "w3lib": ["extraction", "hints"],
 }
 HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")

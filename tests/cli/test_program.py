@@ -14,7 +14,7 @@ import pytest
 import simcrawl
 from simcrawl import differences
 from simcrawl.cli import run, store_commands
-from simcrawl.cli_compare import _texts
+from simcrawl.cli.compare import _texts
 from simcrawl.crawl.command import SimcrawlCommand
 from simcrawl.simhash import to_hex
 from tests.samples import chinese, edited, english, page

@@ -8,7 +8,7 @@ from time import time
 
 import click
 
-from simcrawl.cli_output import at_work, json_option, open_existing, store_argument
+from simcrawl.cli.output import at_work, json_option, open_existing, store_argument
 
 
 @click.command()

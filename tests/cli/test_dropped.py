@@ -14,7 +14,7 @@ from simcrawl.cli import run
 from simcrawl.store import Duplicate, open_store
 from simcrawl.store.base import PREDICTED
 from tests.samples import edited, english, page
-from tests.test_cli import SCRIPT, call, on_terminal
+from tests.cli.test_program import SCRIPT, call, on_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

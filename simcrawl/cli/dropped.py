@@ -12,8 +12,8 @@ import click
 from rich.text import Text
 
 from simcrawl import inspection
-from simcrawl.cli_output import NEGATIVE, at_work, json_option, open_existing, show, show_entries, store_argument
-from simcrawl.cli_pages import is_web, read_page
+from simcrawl.cli.output import NEGATIVE, at_work, json_option, open_existing, show, show_entries, store_argument
+from simcrawl.cli.pages import is_web, read_page
 from simcrawl.clusters import clusters
 from simcrawl.inspection import DROPPED, SORT_KEYS, Wanted
 from simcrawl.learned import MIRROR_COPIES, MIRROR_SHARE, mirrors

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from simcrawl.cli_output import at_work, json_option, open_existing, show, show_entries, store_argument
+from simcrawl.cli.output import at_work, json_option, open_existing, show, show_entries, store_argument
 from simcrawl.learned import process_links, url_discarder
 from simcrawl.recall import learned
 

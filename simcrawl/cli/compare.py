@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from simcrawl import differences
-from simcrawl.cli_output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show
-from simcrawl.cli_pages import read_page
+from simcrawl.cli.output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show
+from simcrawl.cli.pages import read_page
 from simcrawl.detector import Detector
 from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
 from simcrawl.recipes import resolve

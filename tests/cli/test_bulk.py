@@ -283,7 +283,7 @@ def test_pages_are_compared_with_stores_only(store: str, corpus: Path, tmp_path:
 
 def test_a_terminal_sees_the_work_and_a_pipe_does_not(corpus: Path, tmp_path: Path):
     environment = os.environ | {"TERM": "xterm", "PYTHONPATH": str(Path(simcrawl.__file__).parent.parent)}
-    script = "from simcrawl import cli, cli_output; cli_output.BAR_AFTER = 0; cli.main()"
+    script = "from simcrawl.cli import main, output; output.BAR_AFTER = 0; main()"
     command = [sys.executable, "-c", script, "load", str(tmp_path / "store"), str(corpus), "--workers", "1"]
     leader, follower = os.openpty()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, env=environment) as running:

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simcrawl import __version__, calibration
-from simcrawl.cli_bulk import COMMANDS
-from simcrawl.cli_compare import COMMANDS as COMPARING, match_row, page_row
-from simcrawl.cli_dropped import COMMANDS as INSPECTING
-from simcrawl.cli_output import (
+from simcrawl.cli.bulk import COMMANDS
+from simcrawl.cli.compare import COMMANDS as COMPARING, match_row, page_row
+from simcrawl.cli.dropped import COMMANDS as INSPECTING
+from simcrawl.cli.output import (
     NEGATIVE,
     at_work,
     checked_path as _on_disk,
@@ -34,9 +34,9 @@ from simcrawl.cli_output import (
     show_values,
     store_argument as _store,
 )
-from simcrawl.cli_pages import read_page
-from simcrawl.cli_report import COMMANDS as REPORTING
-from simcrawl.cli_rules import COMMANDS as TEACHING
+from simcrawl.cli.pages import read_page
+from simcrawl.cli.report import COMMANDS as REPORTING
+from simcrawl.cli.rules import COMMANDS as TEACHING
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page

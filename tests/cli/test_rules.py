@@ -11,7 +11,7 @@ from scrapy.link import Link
 import simcrawl
 from simcrawl.cli import run
 from simcrawl.store import open_store
-from tests.test_cli import on_terminal
+from tests.cli.test_program import on_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ import numpy as np
 
 from simcrawl import batch as batches
 from simcrawl.bulk import Loaded, load_pages, make_pages, read_pages
-from simcrawl.cli_dropped import limit_option, show_clusters
-from simcrawl.cli_output import (
+from simcrawl.cli.dropped import limit_option, show_clusters
+from simcrawl.cli.output import (
     NEGATIVE,
     at_work,
     checked_path,
