@@ -13,8 +13,8 @@ import simcrawl
 from simcrawl.cli import run
 from simcrawl.store import Duplicate, open_store
 from simcrawl.store.base import PREDICTED
-from tests.samples import edited, english, page
 from tests.cli.test_program import SCRIPT, call, on_terminal
+from tests.samples import edited, english, page
 
 if TYPE_CHECKING:
     from pathlib import Path
