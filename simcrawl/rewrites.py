@@ -88,12 +88,15 @@ _MOST_LEADING = 0.3
 _MOST_MISSED = 2
 # Nothing is skipped by a rule that was tried on fewer pages: the links on its copies have hardly been seen.
 _LEAST = 24
-# Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others.
-_ENTERED = 2
+# Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others. A page whose own URL goes on
+# (`?id=7&print=1`) has no directory; there it is a matter of earlier crawls.
+_ENTERED, _ENTERED_BEFORE = 4, 2
 # From which lower bound on so many redirects lead where a rule does that others of the kind come later.
 _LEADS = 0.5
 # How many levels a page is lowered at most that is the first of its directory: with it waits what only it leads to.
 _UNENTERED_LEVELS = 2
+# From which lower bounds on the share of copies in a class of URLs one of which nothing else is known comes later.
+_POOR = (0.4, 0.7)
 
 
 class Prediction(NamedTuple):
@@ -480,6 +483,14 @@ class _Indifferent:
             wide = (address.shape, rule)
             yield (wide, (*wide, (*kind, *own))), (*wide, tuple(kind), tuple(rest))
 
+    def kind(self, address: _Address) -> tuple[Hashable, ...]:
+        """Return the contexts of a URL that no rule is needed for: its shape, and with it the values of few choices."""
+        kinds = self._kinds.get(address.shape)
+        if kinds is None:
+            return ()
+        few = ((place, value) for place, value in enumerate(address.values) if kinds[place] is not None)
+        return address.shape, (address.shape, tuple(few))
+
     def first(self, page: Hashable) -> str:
         return self._firsts.get(page, "")
 
@@ -603,6 +614,8 @@ class RewriteRules:
         self._released: list[str] = []
         self._leading: OrderedDict[int, None] = OrderedDict()
         self._redirects = _Redirects()
+        # By class of URLs how many pages gave nothing new: for the order of requests alone.
+        self._poor = _Counters()
 
     def next_crawl(self) -> RewriteRules:
         """Return rules for another crawl: with all that was learned, and none of the pages.
@@ -624,10 +637,15 @@ class RewriteRules:
 
     def observe(self, url: str, verdict: Verdict, canonical: str = "") -> None:
         """Learn from the verdict on a fetched page. `canonical`: the URL by which it wants to be known, which suggests a rule."""
-        if len(url) > _LONGEST_URL or verdict.kind is Kind.SKIPPED:
+        if len(url) > _LONGEST_URL:
+            return
+        address = _Address(url, self._seed)
+        # A page of a few words is no copy, but says as little.
+        for context in self._indifferent.kind(address):
+            self._poor.add(context, verdict.is_duplicate or verdict.kind is Kind.SKIPPED)
+        if verdict.kind is Kind.SKIPPED:
             return
         self._lasting = None
-        address = _Address(url, self._seed)
         self._note(address)
         copy = verdict.is_duplicate
         twins = self._twins(address)
@@ -687,8 +705,14 @@ class RewriteRules:
             self._redirects.led(self._by_replacements(_Address(url, self._seed), self._redirects.replacements), target)
 
     def _levels(self, address: _Address) -> int:
-        """Return by how many levels a URL comes later for redirects alone."""
-        return self._redirects.levels(self._by_replacements(address, self._redirects.replacements)) if self._redirects else 0
+        """Return by how many levels a URL comes later for redirects alone, or for its class."""
+        led = self._redirects.levels(self._by_replacements(address, self._redirects.replacements)) if self._redirects else 0
+        contexts = self._indifferent.kind(address)
+        tried = self._poor.get(contexts[-1]) if contexts else None
+        if not tried:
+            return led
+        bound = _lower_bound(self._poor.rate(contexts), tried[1] + _PRIORS[1])
+        return max(led, bisect_right(_POOR, bound))
 
     def led_on(self, url: str) -> None:
         """Learn that a link on a copy has led to a page that was kept, and that no other page had shown the way to before.
@@ -856,8 +880,11 @@ class RewriteRules:
             return self._trials(twin.contexts[-1]) >= _LEAST
         # In this part of this host: elsewhere a rule may hold, and another host may have pages made to confirm it. And of this directory
         # some pages, for the first of a directory may be the only one with links to the others.
+        narrow: Any = twin.contexts[-1]
+        _, prefix, directory = narrow
+        entered = _ENTERED if directory or prefix.endswith("/") else _ENTERED_BEFORE
         least = self._needed or _LEAST
-        return tried.trials >= least and self._trials(twin.contexts[-1]) >= _ENTERED
+        return tried.trials >= least and self._trials(twin.contexts[-1]) >= entered
 
     def _trials(self, context: Hashable) -> float:
         seen = self._counters.get(context)

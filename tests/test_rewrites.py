@@ -368,7 +368,7 @@ def test_the_first_page_of_a_directory_is_not_skipped_and_waits_less():
     urls = [f"{SITE}/two/last/{name}" for name in _chapters(30)]
     assert not any(map(rules.would_skip, urls))
     first = rules.priority(urls[0])
-    for name in _chapters(2):
+    for name in _chapters(4):
         assert not any(map(rules.would_skip, urls))
         rules.observe(f"{SITE}/two/last/{name}", _copy_of(f"{SITE}/one/last/{name}"))
     assert sum(map(bool, map(rules.would_skip, urls))) > 20
@@ -767,3 +767,17 @@ def test_what_hosts_say_is_bounded():
     said = rules._indifferent._said
     assert len(said) <= rewrites._MOST_HOSTS
     assert all(len(one) <= rewrites._MOST_SAID for one in said.values())
+
+
+def test_a_page_of_a_class_that_gave_nothing_new_comes_later_and_is_never_skipped_for_that():
+    rules = RewriteRules()
+    for number in range(60):
+        rules.observe(f"{SITE}/show?id={number}&tab=text", _kept())
+        # Copies of pages to which no rule leads, and pages of a few words.
+        rules.observe(f"{SITE}/show?id={number}&tab=print", _copy_of(f"http://elsewhere.example.net/{number * 7919}"))
+        rules.observe(f"{SITE}/show?id={number}&tab=empty", Verdict(kind=Kind.SKIPPED, reason="too_short"))
+    text, printed, empty = (f"{SITE}/show?id=999&tab={tab}" for tab in ("text", "print", "empty"))
+    assert rules.priority(text) == 0
+    assert rules.priority(printed) < 0
+    assert rules.priority(empty) < 0
+    assert not any(map(rules.skips, (text, printed, empty)))
