@@ -40,16 +40,6 @@ def store(tmp_path: Path) -> str:
     return str(tmp_path / "store")
 
 
-@pytest.fixture
-def out(capsys: pytest.CaptureFixture[str]) -> Any:
-    def out(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert run(list(arguments)) == code
-        return capsys.readouterr().out
-
-    return out
-
-
 def _rows(shown: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in shown.splitlines()]
 

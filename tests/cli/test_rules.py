@@ -9,7 +9,6 @@ import pytest
 from scrapy.link import Link
 
 import simcrawl
-from simcrawl.cli import run
 from simcrawl.store import open_store
 from tests.cli.test_program import on_terminal
 
@@ -30,16 +29,6 @@ def store(tmp_path: Path) -> str:
             for url in urls if number < 20 else urls[:2]:
                 detector.admit(detector.page(f"<p>page {number}</p>", url=url))
     return str(tmp_path / "store")
-
-
-@pytest.fixture
-def out(capsys: pytest.CaptureFixture[str]) -> Any:
-    def out(*arguments: str, code: int = 0) -> str:
-        capsys.readouterr()
-        assert run(list(arguments)) == code
-        return capsys.readouterr().out
-
-    return out
 
 
 def test_rules_are_listed_those_that_save_most_first(store: str, out: Any):
