@@ -54,7 +54,7 @@ SIMCRAWL_MIRRORS = ()
 # simcrawl.Recipe.
 SIMCRAWL_RECIPE = "auto"
 # Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that gives the main text; pages are then compared by it alone.
-# SIMCRAWL_EXTRACTOR = "simcrawl.extraction.main_text"
+# SIMCRAWL_EXTRACTOR = "simcrawl.page.extraction.main_text"
 # Pages of fewer words (or unspaced characters) are compared as exact copies only.
 # SIMCRAWL_MIN_FEATURES = 50
 # Words (or unspaced characters) around an article, on one of two pages, from which equal prose alone makes a copy; 0: always.

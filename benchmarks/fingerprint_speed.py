@@ -35,9 +35,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.quality.churn import package_pages
-from simcrawl import features
-from simcrawl.extraction import main_text
-from simcrawl.pages import fingerprint_and_sketch, fingerprint_text
+from simcrawl.page import features
+from simcrawl.page.extraction import main_text
+from simcrawl.page.fingerprint import fingerprint_and_sketch, fingerprint_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

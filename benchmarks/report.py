@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from time import monotonic, process_time, time
 
-from simcrawl.pages import PageFingerprint, digest
+from simcrawl.page.fingerprint import PageFingerprint, digest
 from simcrawl.report import gather, render
 from simcrawl.rule import Rule
 from simcrawl.store import Store, open_store

@@ -9,40 +9,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from simcrawl.bits import hamming_distance
     from simcrawl.crawl import Addon, signals, verdict
     from simcrawl.detector import Detector, compare
-    from simcrawl.extraction import main_text
-    from simcrawl.features import Features
-    from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
-    from simcrawl.recipes import Recipe, fingerprint
-    from simcrawl.rewrites import Prediction, RewriteRules
+    from simcrawl.page.extraction import main_text
+    from simcrawl.page.features import Features
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
+    from simcrawl.page.recipes import Recipe, fingerprint
+    from simcrawl.page.simhash import simhash
     from simcrawl.rule import Comparison, Match, Rule, Verdict
-    from simcrawl.simhash import hamming_distance, simhash
     from simcrawl.store import open_store
+    from simcrawl.urls.rewrites import Prediction, RewriteRules
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Abstention": "pages",
+    "Abstention": "page.fingerprint",
     "Addon": "crawl",
     "Comparison": "rule",
     "Detector": "detector",
-    "Features": "features",
+    "Features": "page.features",
     "Match": "rule",
-    "PageFingerprint": "pages",
-    "Prediction": "rewrites",
-    "Recipe": "recipes",
-    "RewriteRules": "rewrites",
+    "PageFingerprint": "page.fingerprint",
+    "Prediction": "urls.rewrites",
+    "Recipe": "page.recipes",
+    "RewriteRules": "urls.rewrites",
     "Rule": "rule",
     "Verdict": "rule",
     "compare": "detector",
-    "fingerprint": "recipes",
-    "fingerprint_page": "pages",
-    "hamming_distance": "simhash",
-    "main_text": "extraction",
+    "fingerprint": "page.recipes",
+    "fingerprint_page": "page.fingerprint",
+    "hamming_distance": "bits",
+    "main_text": "page.extraction",
     "open_store": "store",
     "signals": "crawl",
-    "simhash": "simhash",
+    "simhash": "page.simhash",
     "verdict": "crawl",
 }
 

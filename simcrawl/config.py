@@ -14,8 +14,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from simcrawl.errors import SettingError
-from simcrawl.pages import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, MAX_WORKER_BYTES
-from simcrawl.recipes import load, resolve
+from simcrawl.page.fingerprint import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, MAX_WORKER_BYTES
+from simcrawl.page.recipes import load, resolve
 
 if TYPE_CHECKING:
     from simcrawl.rule import Action, Originals, Scope

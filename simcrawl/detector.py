@@ -8,10 +8,10 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from simcrawl import hints
 from simcrawl.config import parse
 from simcrawl.errors import SettingError
-from simcrawl.pages import (
+from simcrawl.page import hints
+from simcrawl.page.fingerprint import (
     MAX_PAGE_BYTES,
     MAX_PAGE_SECONDS,
     UNKNOWN,
@@ -23,7 +23,7 @@ from simcrawl.pages import (
     fingerprint_page,
     page_key,
 )
-from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, resolve
+from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, resolve
 from simcrawl.rule import Comparison, Rule, Verdict
 from simcrawl.store.crawls import Crawl
 

@@ -14,16 +14,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
-from simcrawl import names
-from simcrawl.pages import UNKNOWN, Abstention, Page, PageFingerprint, Reason
-from simcrawl.simhash import hamming_distance
-from simcrawl.sketch import differing, own_units, resemblance
+from simcrawl.bits import hamming_distance
+from simcrawl.page import names
+from simcrawl.page.fingerprint import UNKNOWN, Abstention, Page, PageFingerprint, Reason
+from simcrawl.page.sketch import differing, own_units, resemblance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simcrawl.hints import Canonical
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.hints import Canonical
+    from simcrawl.page.recipes import Recipe
 
 Action = Literal["drop", "drop-items", "drop-links", "observe"]
 Scope = Literal["all", "site"]
@@ -67,7 +67,7 @@ class Verdict:
 
     `original`: URL of the page it is a copy of. `distance`: differing fingerprint bits; `similarity`: 0 to 1, estimated, 1 for
     identical text; both None where they played no part. `reason`: why a page was skipped, or what made it a copy. `canonical`: which of the
-    two is the canonical page by what they say: "original", "copy", "translation", "" where they say nothing: see `simcrawl.hints`.
+    two is the canonical page by what they say: "original", "copy", "translation", "" where they say nothing: see `simcrawl.page.hints`.
     """
 
     kind: Kind
@@ -175,7 +175,7 @@ class Rule:
 
     Candidates within `max_distance` bits are copies where their contents resemble each other by `min_similarity`. Of pages with
     `min_prose` units of prose, one of them with `min_around` units around it, the prose decides as well. `outlinks` is a similarity, see
-    `simcrawl.recipes`.
+    `simcrawl.page.recipes`.
     """
 
     max_distance: int

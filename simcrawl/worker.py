@@ -24,9 +24,9 @@ from socket import socket, socketpair
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import WorkerError
-from simcrawl.hints import MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
-from simcrawl.pages import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
-from simcrawl.recipes import from_json, to_json
+from simcrawl.page.fingerprint import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
+from simcrawl.page.hints import MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
+from simcrawl.page.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
 from simcrawl.system import memory
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO
 
-    from simcrawl.pages import PageFingerprint
+    from simcrawl.page.fingerprint import PageFingerprint
 
 # What leaks in parsers or in a user's extractor is given back.
 MAX_PAGES = 10_000
@@ -256,7 +256,7 @@ def _prepare(told: bytes) -> tuple[dict[str, Any], float]:
     """Load what pages need before the first one's time runs, and bound the memory; return the options of pages, and their time."""
     import resource  # noqa: PLC0415 - where there are no workers there is no such module
 
-    import simcrawl.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
+    import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
 
     recipe, options, bounds = _unpack(told)
     made = from_json(recipe.decode())

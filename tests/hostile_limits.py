@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING
 
-from simcrawl.pages import fingerprint_page
+from simcrawl.page.fingerprint import fingerprint_page
 from tests.hostile_pages import PAGES
 from tests.samples import chinese, page
 

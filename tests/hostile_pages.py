@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simcrawl.extraction import main_text
-from simcrawl.features import units
-from simcrawl.hashing import hash_units
-from simcrawl.recipes import fingerprint
-from simcrawl.sketch import shingles, sketch
+from simcrawl.page.extraction import main_text
+from simcrawl.page.features import units
+from simcrawl.page.hashing import hash_units
+from simcrawl.page.recipes import fingerprint
+from simcrawl.page.sketch import shingles, sketch
 from tests.samples import chinese, english, page
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def forge(text: str, seed: int, *, shingle: int = 5, registers: int = 512, words
 
 
 def followed(rolling: NDArray[np.uint64], more: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the hashes of runs that are longer by one unit: see `simcrawl.hashing.hash_successive`."""
+    """Return the hashes of runs that are longer by one unit: see `simcrawl.page.hashing.hash_successive`."""
     return rolling * np.uint64(0x9E3779B97F4A7C15) + more
 
 

@@ -9,7 +9,7 @@ import sys
 from random import Random
 from typing import TYPE_CHECKING
 
-from simcrawl import features
+from simcrawl.page import features
 
 if TYPE_CHECKING:
     from pathlib import Path

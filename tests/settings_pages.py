@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simcrawl.config import SETTINGS
 from simcrawl.detector import OUTLINKS
-from simcrawl.recipes import RECIPES
+from simcrawl.page.recipes import RECIPES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, encode
-from simcrawl.permutations import PAPER, Design, design
-from simcrawl.simhash import WIDTHS
-from simcrawl.sketch import Part
+from simcrawl.bits import WIDTHS
+from simcrawl.index.permutations import PAPER, Design, design
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, digest, encode
+from simcrawl.page.sketch import Part
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from simcrawl.config import SETTINGS, Config, unknown
 from simcrawl.detector import OUTLINKS, Detector
 from simcrawl.errors import SettingError
-from simcrawl.recipes import RECIPES, Recipe
+from simcrawl.page.recipes import RECIPES, Recipe
 from simcrawl.store import open_store
 
 EXAMPLE = Path(__file__).parents[1] / "settings_example.py"
@@ -200,7 +200,7 @@ def test_a_wrong_value_is_refused_with_the_setting_the_value_and_the_cure(name: 
 
 def test_a_recipe_whose_library_is_missing_is_refused_with_the_cure(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "resiliparse.extract.html2text", None)
-    monkeypatch.delitem(sys.modules, "simcrawl.fast_extraction", raising=False)
+    monkeypatch.delitem(sys.modules, "simcrawl.page.fast_extraction", raising=False)
     with pytest.raises(SettingError, match=r"^SIMCRAWL_RECIPE is 'resiliparse': .*pip install \"simcrawl\[fast\]\""):
         _config(recipe="resiliparse")
 

@@ -9,10 +9,10 @@ from hypothesis import given, strategies as st
 import simcrawl
 from simcrawl.detector import Detector, compare
 from simcrawl.errors import SettingError, StoreMismatchError
-from simcrawl.features import Features
-from simcrawl.hints import Hints
-from simcrawl.pages import UNKNOWN, Abstention, PageFingerprint, fingerprint_page
-from simcrawl.recipes import RECIPES, Recipe
+from simcrawl.page.features import Features
+from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, fingerprint_page
+from simcrawl.page.hints import Hints
+from simcrawl.page.recipes import RECIPES, Recipe
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import open_store
 from tests.samples import chinese, edited, english, extracted, page

@@ -271,7 +271,7 @@ def test_every_reason_to_skip_a_page_is_listed() -> None:
     from scrapy.http import HtmlResponse
 
     from simcrawl.crawl.spider import _unseen
-    from simcrawl.pages import Reason
+    from simcrawl.page.fingerprint import Reason
 
     row = next(line for line in REFERENCE.splitlines() if line.startswith("| `simcrawl/pages/skipped`"))
     listed = set(re.findall(r"`(\w+)`", row.partition("skipped/<reason>`")[2]))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import simcrawl
-from simcrawl.extraction import extract
-from simcrawl.pages import Abstention, PageFingerprint, Reason, digest, fingerprint_page
+from simcrawl.page.extraction import extract
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, digest, fingerprint_page
 from simcrawl.rule import Kind
 from tests.hostile_limits import answer
 from tests.hostile_pages import ARTICLE, END, PAGES, START, body, forge

@@ -15,63 +15,43 @@ from tests.samples import python
 
 ROOT = Path(simcrawl.__file__).parent
 
-# A module may import what stands left of it, and the modules of its own part.
+# A module may import what stands left of its part, and the modules of its own part.
 LAYERS = [
     "errors",
     "system",
-    "simhash",
-    "hashing",
-    "sketch",
-    "scripts",
-    "hints",
-    "robots",
-    "echoes",
-    "blocks",
-    "permutations",
-    "batch",
-    "sorted_tables",
-    "features",
-    "names",
-    "recipes",
-    "extraction",
-    "fast_extraction",
-    "pages",
-    "config",
+    "bits",
+    "index",
+    "page",
     "rule",
-    "rewrites",
-    "learned",
-    "clusters",
+    "config",
     "store",
-    "recall",
+    "urls",
     "worker",
     "detector",
-    "calibration",
-    "bulk",
+    "tools",
     "report",
-    "inspection",
-    "differences",
     "cli",
     "crawl",
 ]
 OWNERS = {
     "lmdb": ["store.lmdb_store", "store.maintenance"],
-    "lxml": ["blocks", "fast_extraction", "hints"],
-    "trafilatura": ["extraction"],
-    "resiliparse": ["fast_extraction"],
-    "jieba": ["features"],
-    "rjieba": ["features"],
-    "matplotlib": ["calibration"],
+    "lxml": ["page.blocks", "page.fast_extraction", "page.hints"],
+    "trafilatura": ["page.extraction"],
+    "resiliparse": ["page.fast_extraction"],
+    "jieba": ["page.features"],
+    "rjieba": ["page.features"],
+    "matplotlib": ["tools.calibration"],
     "jinja2": ["report.page"],
     "pygal": ["report.charts"],
-    "xxhash": ["crawl.preferred", "features", "hints", "recipes", "rewrites"],
+    "xxhash": ["crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.rewrites"],
     "tldextract": ["rule"],
     "click": ["cli"],
-    "fastwarc": ["bulk"],
+    "fastwarc": ["tools.bulk"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
     "rich": ["cli.compare", "cli.dropped", "cli.output", "cli.rules", "crawl.progress", "crawl.spiders.demo"],
-    "w3lib": ["extraction", "hints"],
+    "w3lib": ["page.extraction", "page.hints"],
 }
 HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")
 
@@ -147,9 +127,9 @@ def test_the_package_itself_imports_nothing_of_its_own():
 
 
 def test_blocks_need_the_parser_s_tree_and_nothing_else():
-    names = {imported.name.partition(".")[0] for imported in _of("blocks")}
+    names = {imported.name.partition(".")[0] for imported in _of("page.blocks")}
     assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml", "simcrawl"}
-    assert {own for imported in _of("blocks") if (own := _own(imported))} == {"echoes", "scripts"}
+    assert {own for imported in _of("page.blocks") if (own := _own(imported))} == {"page.echoes", "page.scripts"}
 
 
 def test_there_is_no_cycle_of_modules():
@@ -160,7 +140,7 @@ def test_there_is_no_cycle_of_modules():
 def test_the_checker_sees_imports_of_every_kind():
     code = """
 import a.b
-from simcrawl.pages import Page
+from simcrawl.page.fingerprint import Page
 if TYPE_CHECKING:
     from never import seen
 def f():
@@ -169,12 +149,12 @@ def f():
     found = _imports(ast.parse(code))
     assert [(imported.name, imported.lazy) for imported in found] == [
         ("a.b", False),
-        ("simcrawl.pages.Page", False),
+        ("simcrawl.page.fingerprint.Page", False),
         ("simcrawl.Detector", True),
         ("simcrawl.errors", True),
         ("simcrawl.__version__", True),
     ]
-    assert [_own(imported) for imported in found] == [None, "pages", "detector", "errors", ""]
+    assert [_own(imported) for imported in found] == [None, "page.fingerprint", "detector", "errors", ""]
 
 
 @pytest.mark.parametrize("library", OWNERS)
@@ -184,7 +164,9 @@ def test_every_library_has_its_owner(library: str):
     assert all(_owned(module, OWNERS[library]) for module in users), users
 
 
-@pytest.mark.parametrize(("user", "target"), [("pages", "extraction"), ("store", "store.lmdb_store"), ("crawl.command", "cli")])
+@pytest.mark.parametrize(
+    ("user", "target"), [("page.fingerprint", "page.extraction"), ("store", "store.lmdb_store"), ("crawl.command", "cli")]
+)
 def test_what_is_slow_to_import_is_imported_when_it_is_needed(user: str, target: str):
     assert {imported.lazy for imported in _of(user) if _own(imported) == target} == {True}
 

@@ -15,8 +15,8 @@ import simcrawl
 from benchmarks.quality.crossvalidation import Setting, choose, hold_out
 from benchmarks.quality.tables import comparisons
 from benchmarks.quality.variants import CONTENT_OR_ARTICLE, NONE, PROSE, Pages, Variant
-from simcrawl.pages import fingerprint_page
-from simcrawl.recipes import Recipe, resolve
+from simcrawl.page.fingerprint import fingerprint_page
+from simcrawl.page.recipes import Recipe, resolve
 from tests.quality import floors, pairs
 from tests.quality.pairs import Pair, Source
 from tests.quality.score import ALL, Judged, Score, by_language, judge, table

@@ -17,10 +17,10 @@ from benchmarks.quality.idf import inverse_frequencies
 from benchmarks.quality.measure import Result, url_of
 from benchmarks.quality.sketches import BOTTOM, EXACT, REGISTERS, SIMHASH, SKETCHERS, estimating, joined, resembling
 from benchmarks.quality.variants import LESS, MORE, Pages, Variant
-from simcrawl.features import Features
-from simcrawl.pages import PageFingerprint, fingerprint_text
-from simcrawl.recipes import resolve
-from simcrawl.sketch import resemblance
+from simcrawl.page.features import Features
+from simcrawl.page.fingerprint import PageFingerprint, fingerprint_text
+from simcrawl.page.recipes import resolve
+from simcrawl.page.sketch import resemblance
 from tests.quality.score import Score
 
 DEMONSTRATION = Path(simcrawl.__file__).parent / "crawl/demo_site"

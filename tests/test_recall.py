@@ -9,10 +9,10 @@ import pytest
 
 import simcrawl
 from simcrawl import RewriteRules
-from simcrawl.recall import Recalled, learned, lessons
 from simcrawl.rule import Kind
 from simcrawl.store import Duplicate, open_store
 from simcrawl.store.base import PREDICTED
+from simcrawl.urls.recall import Recalled, learned, lessons
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, strategies as st
 from lxml import html as lxml_html
 
+from simcrawl.bits import hamming_distance
 from simcrawl.cli import run
 from simcrawl.errors import StoreCorruptError
 from simcrawl.report import Facts, charts, gather, render
 from simcrawl.report.difference import Row, difference
 from simcrawl.report.facts import Place
 from simcrawl.rule import Rule
-from simcrawl.simhash import hamming_distance
 from simcrawl.store import Duplicate, Store, open_store
 from simcrawl.store.base import PREDICTED
 from tests.documents import ROOT

@@ -8,11 +8,11 @@ import pytest
 
 from benchmarks.report import fill
 from simcrawl.crawl.demo_server import SITE
-from simcrawl.learned import mirrors
-from simcrawl.recall import learned
 from simcrawl.report import gather, render
 from simcrawl.store import Duplicate, open_store
 from simcrawl.store.base import PREDICTED
+from simcrawl.urls.learned import mirrors
+from simcrawl.urls.recall import learned
 from tests.browser import Browser, Tab, UnavailableError, open_browser
 from tests.crawl.runner import crawl
 from tests.crawl.server import DirectorySite

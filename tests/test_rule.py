@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import simcrawl
-from simcrawl.pages import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
-from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
+from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
+from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
+from simcrawl.page.sketch import NO_PART, Part, differing, resemblance, sketch
 from simcrawl.rule import Kind, Rule, Verdict, host_of, of_one_host, site
-from simcrawl.sketch import NO_PART, Part, differing, resemblance, sketch
 from simcrawl.store import MemoryStore, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
 

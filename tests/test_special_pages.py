@@ -9,7 +9,7 @@ import pytest
 
 import simcrawl
 from simcrawl import Verdict
-from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.rule import Kind
 from tests.samples import chinese, edited, english, link_list, site_page
 

@@ -23,9 +23,9 @@ from simcrawl import worker as worker_module
 from simcrawl.crawl.processes import Processes
 from simcrawl.crawl.workers import Workers
 from simcrawl.errors import WorkerError
-from simcrawl.hints import Hints
-from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
-from simcrawl.recipes import Recipe, resolve
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
+from simcrawl.page.hints import Hints
+from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.worker import Worker
 from tests.crawl.runner import ROOT
 from tests.samples import chinese, english, page, python
@@ -357,7 +357,7 @@ class _Own(Recipe):
 
 LIMITED = """
 import resource
-from simcrawl.pages import MAX_WORKER_BYTES
+from simcrawl.page.fingerprint import MAX_WORKER_BYTES
 from tests.test_worker import BODY, Asked, _options
 
 resource.setrlimit(resource.RLIMIT_DATA, (MAX_WORKER_BYTES // 2, MAX_WORKER_BYTES // 2))

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING
 
 import simcrawl
 from benchmarks.quality.churn import package_pages
-from simcrawl import extraction, fast_extraction, pages
-from simcrawl.blocks import layout
-from simcrawl.recipes import resolve
+from simcrawl.page import extraction, fast_extraction, fingerprint as pages
+from simcrawl.page.blocks import layout
+from simcrawl.page.recipes import resolve
 from simcrawl.worker import Worker, _pack, _read
 from tests.sites import installguide
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from socket import socket
 
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
 
 Times = dict[str, float]
 SEED = 1

@@ -44,18 +44,18 @@ from benchmarks.quality import packages, surgery
 from benchmarks.quality.search import printer
 from benchmarks.quality.surgery import Anatomy, Pool, dissect, serialise, shingles
 from benchmarks.quality.tables import NEVER
-from simcrawl.extraction import main_text
-from simcrawl.recipes import resolve
+from simcrawl.bits import hamming_distance
+from simcrawl.page.extraction import main_text
+from simcrawl.page.recipes import resolve
+from simcrawl.page.sketch import resemblance
 from simcrawl.rule import Rule
-from simcrawl.simhash import hamming_distance
-from simcrawl.sketch import resemblance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lxml.html import HtmlElement
 
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.recipes import Recipe
     from simcrawl.rule import Comparison
 
 KINDS = ("mild", "full", "swap")

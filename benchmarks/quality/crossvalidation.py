@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.quality.tables import PAGE_THRESHOLDS
 from benchmarks.quality.variants import Variant
-from simcrawl.recipes import resolve
+from simcrawl.page.recipes import resolve
 from tests.quality.score import COLUMNS, Judged, Score
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from benchmarks.quality.measure import COLUMNS, Bench
 from benchmarks.quality.search import printer
 from benchmarks.quality.sketches import BOTTOM, EXACT, REGISTERS, SKETCHERS
 from benchmarks.quality.variants import CONTENT, CONTENT_OR_ARTICLE, FAST, LESS, MORE, PROSE, WHOLE, Variant
-from simcrawl.pages import PageFingerprint
-from simcrawl.recipes import resolve
-from simcrawl.simhash import hamming_distance
+from simcrawl.bits import hamming_distance
+from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.recipes import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 from benchmarks.quality.tables import Comparison, plain, references
 from benchmarks.quality.variants import PROSE, Variant
-from simcrawl.features import Features, words
-from simcrawl.recipes import resolve
-from simcrawl.simhash import hamming_distance
+from simcrawl.bits import hamming_distance
+from simcrawl.page.features import Features, words
+from simcrawl.page.recipes import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchmarks.quality.measure import Bench
-    from simcrawl.features import Weighting
+    from simcrawl.page.features import Weighting
 
 SHARES = (0.01, 0.1, 0.5)
 DRIFT = ("pages that idf was counted over", "bits that differ, mean", "unchanged", "more than k bits")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchmarks.quality.corpus import Corpus
     from benchmarks.quality.variants import Variant
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from tests.quality.pairs import Pair
 
 COLUMNS = (*PAIR_COLUMNS[:-1], "fetched", "lost (worst)", "kept per content", "wrong")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from benchmarks.figures import pyplot, save
 from benchmarks.quality.tables import BASELINE, DISTANCES, plain
 from benchmarks.quality.variants import Variant
-from simcrawl.recipes import resolve
+from simcrawl.page.recipes import resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.quality.measure import Bench
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.recipes import Recipe
 
 
 def draw(bench: Bench, path: Path) -> None:

@@ -1,7 +1,7 @@
 """What could stand where the recipe's sketch stands: other sketches, the exact sets, and two texts' sketches put together.
 
 A variant's pages carry the bytes that `make` gives; while its rule decides, `estimating` puts `resemble` in the place of
-`simcrawl.sketch.resemblance`, so that the rule itself is the one of a crawl.
+`simcrawl.page.sketch.resemblance`, so that the rule itself is the one of a crawl.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from simcrawl.simhash import hamming_distance, pack, project
-from simcrawl.sketch import resemblance, sketch
+from simcrawl.bits import hamming_distance
+from simcrawl.page.simhash import pack, project
+from simcrawl.page.sketch import resemblance, sketch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,5 +95,5 @@ def resembling(sketcher: str, choose: Callable[[float, float], float] | None) ->
 @contextmanager
 def estimating(resemble: Callable[[bytes, bytes], float]) -> Iterator[None]:
     """Let the rule estimate resemblances in another way."""
-    with patch("simcrawl.rule.resemblance", resemble), patch("simcrawl.sketch.resemblance", resemble):
+    with patch("simcrawl.rule.resemblance", resemble), patch("simcrawl.page.sketch.resemblance", resemble):
         yield

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.sketches import SIMHASH
 from benchmarks.quality.variants import CONTENT, CONTENT_OR_ARTICLE, FAST, LESS, MORE, NONE, PROSE, SOURCES, WHOLE, Variant
-from simcrawl.features import Features
-from simcrawl.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, resolve
+from simcrawl.page.features import Features
+from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simcrawl.features import Weighting
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.features import Weighting
+    from simcrawl.page.recipes import Recipe
 
 BASELINE = "manku2007"
 DISTANCES = range(13)

@@ -16,10 +16,10 @@ import numpy as np
 import trafilatura
 
 from benchmarks.quality.sketches import REGISTERS, SKETCHERS, joined, resembling
-from simcrawl.blocks import join
-from simcrawl.extraction import decode, extract
-from simcrawl.features import Cut, fingerprint_both, fingerprint_features
-from simcrawl.pages import (
+from simcrawl.page.blocks import join
+from simcrawl.page.extraction import decode, extract
+from simcrawl.page.features import Cut, fingerprint_both, fingerprint_features
+from simcrawl.page.fingerprint import (
     Abstention,
     Page,
     PageFingerprint,
@@ -31,9 +31,9 @@ from simcrawl.pages import (
     weighted_lines,
     with_head,
 )
-from simcrawl.recipes import EXTRACTOR, Recipe, resolve
+from simcrawl.page.recipes import EXTRACTOR, Recipe, resolve
+from simcrawl.page.sketch import Part, shingles
 from simcrawl.rule import Rule
-from simcrawl.sketch import Part, shingles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simcrawl.batch import batch_query, clusters
+from simcrawl.index.batch import batch_query, clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

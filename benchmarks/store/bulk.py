@@ -21,9 +21,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import simcrawl
-from simcrawl import bulk
-from simcrawl.bulk import RawPage, load_pages, read_pages
 from simcrawl.system import cores
+from simcrawl.tools import bulk
+from simcrawl.tools.bulk import RawPage, load_pages, read_pages
 from tests.sites import installguide
 
 if TYPE_CHECKING:

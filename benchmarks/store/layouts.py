@@ -32,11 +32,11 @@ import lmdb
 import numpy as np
 
 from benchmarks.store.compare import race, row, sizes
-from simcrawl.pages import PageFingerprint, fingerprint_text
-from simcrawl.permutations import design
+from simcrawl.index.packed import Packer
+from simcrawl.index.permutations import design
+from simcrawl.page.fingerprint import PageFingerprint, fingerprint_text
 from simcrawl.store import open_store
 from simcrawl.store.maintenance import compact
-from simcrawl.store.packed import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from simcrawl.sorted_tables import SortedTables, write_tables
+from simcrawl.index.sorted_tables import SortedTables, write_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import numpy as np
 
-from simcrawl import batch as batches
-from simcrawl.bulk import Loaded, load_pages, make_pages, read_pages
+from simcrawl.bits import from_hex, to_hex
 from simcrawl.cli.dropped import limit_option, show_clusters
 from simcrawl.cli.output import (
     NEGATIVE,
@@ -31,10 +30,11 @@ from simcrawl.cli.output import (
 )
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreMismatchError
-from simcrawl.pages import PageFingerprint
-from simcrawl.simhash import from_hex, to_hex
-from simcrawl.sorted_tables import MAGIC, SortedTables, write_tables
+from simcrawl.index import batch as batches
+from simcrawl.index.sorted_tables import MAGIC, SortedTables, write_tables
+from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.store import open_store, reset
+from simcrawl.tools.bulk import Loaded, load_pages, make_pages, read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

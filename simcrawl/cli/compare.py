@@ -13,21 +13,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simcrawl import differences
 from simcrawl.cli.output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show
 from simcrawl.cli.pages import read_page
 from simcrawl.detector import Detector
-from simcrawl.pages import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
-from simcrawl.recipes import resolve
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
+from simcrawl.page.recipes import resolve
+from simcrawl.page.sketch import resemblance
 from simcrawl.rule import Rule
-from simcrawl.sketch import resemblance
+from simcrawl.tools import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simcrawl.differences import Change, Pull
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.recipes import Recipe
     from simcrawl.rule import Comparison
+    from simcrawl.tools.differences import Change, Pull
 
 _similarity = click.FloatRange(0, 1)
 _PARTS = ("prose", "links", "around")

@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from simcrawl import inspection
 from simcrawl.cli.output import NEGATIVE, at_work, json_option, open_existing, show, show_entries, store_argument
 from simcrawl.cli.pages import is_web, read_page
-from simcrawl.clusters import clusters
-from simcrawl.inspection import DROPPED, SORT_KEYS, Wanted
-from simcrawl.learned import MIRROR_COPIES, MIRROR_SHARE, mirrors
-from simcrawl.recall import learned
+from simcrawl.store.clusters import clusters
+from simcrawl.tools import inspection
+from simcrawl.tools.inspection import DROPPED, SORT_KEYS, Wanted
+from simcrawl.urls.learned import MIRROR_COPIES, MIRROR_SHARE, mirrors
+from simcrawl.urls.recall import learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from simcrawl.clusters import Cluster
-    from simcrawl.inspection import Host
-    from simcrawl.learned import Mirror
     from simcrawl.store import Store
     from simcrawl.store.base import Duplicate
+    from simcrawl.store.clusters import Cluster
     from simcrawl.store.rejections import Rejection
+    from simcrawl.tools.inspection import Host
+    from simcrawl.urls.learned import Mirror
 
 _similarity = click.FloatRange(0, 1)
 _bits = click.IntRange(0, 128)
@@ -349,7 +349,7 @@ def _appended(labels: str) -> Any:
 
 
 def _html(url: str) -> str:
-    from simcrawl.extraction import decode  # noqa: PLC0415 - other commands work without it
+    from simcrawl.page.extraction import decode  # noqa: PLC0415 - other commands work without it
 
     if not is_web(url):
         raise click.UsageError(f"{url} is not on the web")

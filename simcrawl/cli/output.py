@@ -18,7 +18,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from simcrawl.recipes import RECIPES
+from simcrawl.page.recipes import RECIPES
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:

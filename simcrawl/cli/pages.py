@@ -10,7 +10,7 @@ from urllib.request import Request, urlopen
 import click
 
 from simcrawl import __version__
-from simcrawl.pages import MAX_PAGE_BYTES
+from simcrawl.page.fingerprint import MAX_PAGE_BYTES
 
 _FETCH_SECONDS = 30
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simcrawl import __version__, calibration
+from simcrawl import __version__
 from simcrawl.cli.bulk import COMMANDS
 from simcrawl.cli.compare import COMMANDS as COMPARING, match_row, page_row
 from simcrawl.cli.dropped import COMMANDS as INSPECTING
@@ -39,18 +39,19 @@ from simcrawl.cli.report import COMMANDS as REPORTING
 from simcrawl.cli.rules import COMMANDS as TEACHING
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
-from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
-from simcrawl.recipes import resolve
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
+from simcrawl.page.recipes import resolve
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import compact as compact_store, rebuild as rebuild_store
 from simcrawl.store.base import PREDICTED
+from simcrawl.tools import calibration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import PurePath
 
-    from simcrawl.calibration import Calibration, LabelledPair, Measured
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.recipes import Recipe
+    from simcrawl.tools.calibration import Calibration, LabelledPair, Measured
 
 STORE_ERROR = 3
 _PAIR_FILES = ("pairs.jsonl", "pairs.csv")

@@ -8,11 +8,11 @@ import click
 from rich.text import Text
 
 from simcrawl.cli.output import at_work, json_option, open_existing, show, show_entries, store_argument
-from simcrawl.learned import process_links, url_discarder
-from simcrawl.recall import learned
+from simcrawl.urls.learned import process_links, url_discarder
+from simcrawl.urls.recall import learned
 
 if TYPE_CHECKING:
-    from simcrawl.rewrites import LearnedRule
+    from simcrawl.urls.rewrites import LearnedRule
 
 _FORMATS = {"duplicate-url-discarder": url_discarder, "python": process_links}
 # From which lower bound on a crawl skips by default.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.pages import PageFingerprint
+from simcrawl.page.fingerprint import PageFingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -33,14 +33,14 @@ from scrapy.spiders import CrawlSpider, SitemapSpider
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.workers import Wake
 from simcrawl.errors import StoreError
-from simcrawl.hints import address
-from simcrawl.pages import page_key
-from simcrawl.recall import Recalled
-from simcrawl.rewrites import RewriteRules
-from simcrawl.robots import unimportant
+from simcrawl.page.fingerprint import page_key
+from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host, site
 from simcrawl.store.base import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
+from simcrawl.urls.recall import Recalled
+from simcrawl.urls.rewrites import RewriteRules
+from simcrawl.urls.robots import unimportant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simcrawl.crawl.session import Session
-    from simcrawl.rewrites import Outlook, Prediction
-    from simcrawl.robots import Unimportant
     from simcrawl.rule import Verdict
+    from simcrawl.urls.rewrites import Outlook, Prediction
+    from simcrawl.urls.robots import Unimportant
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from simcrawl.crawl.session import NearDuplicateItem, Session, told_similarity, 
 from simcrawl.crawl.workers import Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
-from simcrawl.pages import Abstention, fingerprint_text
-from simcrawl.recipes import resolve
+from simcrawl.page.fingerprint import Abstention, fingerprint_text
+from simcrawl.page.recipes import resolve
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from simcrawl.pages import PageFingerprint
+    from simcrawl.page.fingerprint import PageFingerprint
     from simcrawl.rule import Verdict
     from simcrawl.store import Admission, Claim
 

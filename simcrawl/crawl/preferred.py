@@ -25,7 +25,7 @@ from scrapy import signals as scrapy_signals
 from xxhash import xxh3_64_intdigest
 
 from simcrawl.crawl.workers import Wake
-from simcrawl.pages import page_key
+from simcrawl.page.fingerprint import page_key
 from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from simcrawl.config import Config
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
 
     Page = PageFingerprint | Abstention
 

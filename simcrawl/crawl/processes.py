@@ -18,14 +18,14 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.basic import Int32StringReceiver
 
 from simcrawl.errors import WorkerError
-from simcrawl.pages import Reason
+from simcrawl.page.fingerprint import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from socket import socket
 
     from simcrawl.crawl.workers import Workers
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.worker import Worker
 
     Page = PageFingerprint | Abstention

@@ -32,9 +32,9 @@ from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.workers import PageWorkers, Wake, Workers
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
-from simcrawl.hints import NO_HINTS, Hints, of_headers
-from simcrawl.pages import Abstention, Reason
-from simcrawl.recipes import resolve
+from simcrawl.page.fingerprint import Abstention, Reason
+from simcrawl.page.hints import NO_HINTS, Hints, of_headers
+from simcrawl.page.recipes import resolve
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store import open_store
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from simcrawl.pages import PageFingerprint
+    from simcrawl.page.fingerprint import PageFingerprint
     from simcrawl.store import Admission, Claim
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from twisted.internet.defer import Deferred
 
 from simcrawl.crawl.processes import Processes
 from simcrawl.errors import WorkerError
-from simcrawl.pages import Reason, abstain
+from simcrawl.page.fingerprint import Reason, abstain
 from simcrawl.system import cores
 from simcrawl.worker import Worker, can_start
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simcrawl.config import Config
     from simcrawl.detector import Detector
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.store import Admission
 
     Page = PageFingerprint | Abstention

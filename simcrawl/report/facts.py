@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from simcrawl.clusters import Sizes
-from simcrawl.learned import mirrors
-from simcrawl.pages import Abstention
-from simcrawl.recall import learned
+from simcrawl.page.fingerprint import Abstention
 from simcrawl.rule import Kind
 from simcrawl.store.base import PREDICTED
+from simcrawl.store.clusters import Sizes
+from simcrawl.urls.learned import mirrors
+from simcrawl.urls.recall import learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from simcrawl.learned import Mirror
-    from simcrawl.rewrites import LearnedRule
     from simcrawl.rule import StoredPage
     from simcrawl.store import Duplicate, Header, Store
+    from simcrawl.urls.learned import Mirror
+    from simcrawl.urls.rewrites import LearnedRule
 
 _T = TypeVar("_T")
 MOST_LINES = 5_000
@@ -103,7 +103,7 @@ class Facts:
     nearest other fingerprint, of `compared` of those that are held. `canonical`: copies by which of them and their originals is the
     canonical page. `ones`: the share of fingerprints with each bit, the lowest first.
     `not_fetched`: lines of pages that a rule took for copies; they count in clusters and nowhere else. `rules`, `mirrors`: see
-    `simcrawl.learned`.
+    `simcrawl.urls.learned`.
     """
 
     header: Header

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from simcrawl.errors import SettingError
-from simcrawl.permutations import choose_design
-from simcrawl.recipes import resolve
+from simcrawl.index.permutations import choose_design
+from simcrawl.page.recipes import resolve
 from simcrawl.store.base import Admission, BaseStore, Claim, Duplicate, Header
 from simcrawl.store.crawls import Crawl
 from simcrawl.store.memory import MemoryStore
@@ -16,7 +16,7 @@ from simcrawl.store.memory import MemoryStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simcrawl.recipes import Recipe
+    from simcrawl.page.recipes import Recipe
 
 _BITS, _DISTANCE = 64, 3
 
@@ -55,8 +55,8 @@ def open_store(
 
     `recipe`: binds a new store, is checked against an old one; without it the first page binds the store. `bits`, `design`,
     `seed` likewise are for a new store and checked against an old one; `seed="random"` lets a new store choose its own.
-    `expected_pages` chooses a new store's design where `design` does not, by cost: `simcrawl.permutations.choose_design`. Options of a
-    directory: `map_size` in bytes; `create=False`; `readonly=True`, which takes no lock that a writer waits for, and refuses to write;
+    `expected_pages` chooses a new store's design where `design` does not, by cost: `simcrawl.index.permutations.choose_design`. Options of
+    a directory: `map_size` in bytes; `create=False`; `readonly=True`, which takes no lock that a writer waits for, and refuses to write;
     `memory`, the bytes that its fingerprints may take in memory, by default 192 MB.
 
     Within a process all users of one directory share one store; each closes it once.

@@ -22,15 +22,15 @@ from time import monotonic, time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
 
-from simcrawl.clusters import Representatives
+from simcrawl.bits import words
 from simcrawl.errors import SettingError, StoreError, StoreFullError, StoreMismatchError
-from simcrawl.pages import Abstention, PageFingerprint, page_key
-from simcrawl.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
-from simcrawl.recipes import Recipe, resolve
+from simcrawl.index.packed import Packer
+from simcrawl.index.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
+from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
-from simcrawl.simhash import words
+from simcrawl.store.clusters import Representatives
 from simcrawl.store.index import PageIndex
-from simcrawl.store.packed import Packer
 from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
 from simcrawl.store.texts import TextsWaiting, pack, unpack
 
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simcrawl.hints import Canonical
-    from simcrawl.permutations import Design
+    from simcrawl.index.permutations import Design
+    from simcrawl.page.hints import Canonical
     from simcrawl.store.crawls import Crawl
     from simcrawl.store.visits import Visits
 
@@ -345,7 +345,7 @@ class BaseStore(ABC):
 
     @abstractmethod
     def _load(self, fingerprints: NDArray[np.uint64]) -> None:
-        """Insert fingerprints without pages, given as words: see `simcrawl.simhash.words`."""
+        """Insert fingerprints without pages, given as words: see `simcrawl.bits.words`."""
 
     @abstractmethod
     def _bind(self, recipe: str) -> None:
@@ -385,7 +385,7 @@ class BaseStore(ABC):
 
     @abstractmethod
     def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
-        """Yield every distinct committed fingerprint once, as words of shape (up to about `size`, words): see `simcrawl.simhash.words`.
+        """Yield every distinct committed fingerprint once, as words of shape (up to about `size`, words): see `simcrawl.bits.words`.
 
         All are of one moment, in no order; memory is that of two chunks. Take them in one go: a long read of a store on disk keeps
         the file from reusing space.
@@ -783,7 +783,7 @@ class BaseStore(ABC):
     def cluster(self, url: str) -> str | None:
         """Return the URL that stands for the cluster of a page, its own where it is in none; None where nothing is known of it.
 
-        See `simcrawl.clusters`. An original that was forgotten is known by its copies alone: ask for the cluster of one of these.
+        See `simcrawl.store.clusters`. An original that was forgotten is known by its copies alone: ask for the cluster of one of these.
 
         Raises:
             StoreError: the store cannot be read.

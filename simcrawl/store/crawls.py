@@ -32,14 +32,14 @@ from time import time
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from simcrawl.errors import SettingError, StoreError
-from simcrawl.pages import page_key
+from simcrawl.page.fingerprint import page_key
 from simcrawl.store.rejections import url_key
 from simcrawl.store.visits import COPY, KEPT, SEEN, spider_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simcrawl.pages import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store.base import Admission, BaseStore
     from simcrawl.store.visits import Visits

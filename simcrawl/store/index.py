@@ -9,13 +9,13 @@ from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
-from simcrawl.pages import PageFingerprint
+from simcrawl.page.fingerprint import PageFingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simcrawl.index.packed import Packer
     from simcrawl.rule import StoredPage
-    from simcrawl.store.packed import Packer
 
 _Key = TypeVar("_Key", bytes, int)
 

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lmdb
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
+from simcrawl.index.packed import Loading, Packer, distinct, in_parts
+from simcrawl.index.tables import PackedTables, TableDatabases, most_loaded
 from simcrawl.store.base import MOST_CRAWLS, NOTHING, BaseStore, Duplicate, Header
 from simcrawl.store.crawl_files import LOADED_PAGES, SPIDERS, held_crawls, join
 from simcrawl.store.crawls import LOADED, Crawl, Joined, Note, checked_name
 from simcrawl.store.files import DATA, hold, is_current, look_for_store, opening
-from simcrawl.store.packed import Loading, Packer, distinct, in_parts
 from simcrawl.store.snapshot import Databases, Place, Snapshot, Writer, problems, put_crawl, put_texts
-from simcrawl.store.tables import PackedTables, TableDatabases, most_loaded
 from simcrawl.store.truncation import filled_up, missing_bytes
 from simcrawl.store.visits import read_visits, spider_key, write_visits
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import lmdb
 
 from simcrawl.errors import StoreCorruptError
+from simcrawl.index.packed import Loading, Packer
+from simcrawl.index.tables import MEMORY, PackedTables, most_loaded
 from simcrawl.store import lmdb_store
 from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
 from simcrawl.store.files import DATA, put_in_place, remove
-from simcrawl.store.packed import Loading, Packer
-from simcrawl.store.tables import MEMORY, PackedTables, most_loaded
 
 if TYPE_CHECKING:
     import os

@@ -8,7 +8,7 @@ from heapq import nlargest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.simhash import words
+from simcrawl.bits import words
 from simcrawl.store.base import MOST_CRAWLS, NOTHING, BaseStore, Duplicate, Header, Reader
 from simcrawl.store.crawls import LOADED, Crawl, Joined, Note, checked_name
 from simcrawl.store.index import PageIndex

@@ -18,9 +18,9 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from simcrawl.errors import StoreCorruptError
-from simcrawl.pages import Abstention, PageFingerprint, Reason
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
+from simcrawl.page.sketch import Part
 from simcrawl.rule import StoredPage
-from simcrawl.sketch import Part
 
 # reason (0: a fingerprint), first seen, last seen, fingerprint, digests of body, text and links, text length, outlinks, units of content,
 # prose, links, surroundings and what stands beside, bytes of their sketches, of the names, and of the callback

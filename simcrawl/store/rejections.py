@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreCorruptError
-from simcrawl.pages import Abstention, PageFingerprint, digest
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import StoreCorruptError
-from simcrawl.pages import Abstention, PageFingerprint
+from simcrawl.page.fingerprint import Abstention, PageFingerprint
 from simcrawl.store.base import Duplicate
 from simcrawl.store.records import decode, encode, last_seen
 from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from lmdb import Transaction
     from numpy.typing import NDArray
 
+    from simcrawl.index.tables import Change, PackedTables
     from simcrawl.rule import StoredPage
     from simcrawl.store.base import Header
     from simcrawl.store.rejections import Rejection
-    from simcrawl.store.tables import Change, PackedTables
 
 _WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
 _NUMBER = 8

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
-from simcrawl.pages import digest
+from simcrawl.page.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

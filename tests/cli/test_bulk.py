@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import simcrawl
+from simcrawl.bits import to_hex
 from simcrawl.cli import run
-from simcrawl.simhash import to_hex
-from simcrawl.sorted_tables import SortedTables
+from simcrawl.index.sorted_tables import SortedTables
 from tests.samples import chinese, english, page
 
 SCRIPT = str(Path(sys.executable).with_name("simcrawl"))

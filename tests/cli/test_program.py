@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simcrawl
-from simcrawl import differences
+from simcrawl.bits import to_hex
 from simcrawl.cli import run, store_commands
 from simcrawl.cli.compare import _texts
 from simcrawl.crawl.command import SimcrawlCommand
-from simcrawl.simhash import to_hex
+from simcrawl.tools import differences
 from tests.samples import chinese, edited, english, page
 
 if TYPE_CHECKING:

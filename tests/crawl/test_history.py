@@ -10,7 +10,7 @@ import pytest
 
 from simcrawl.config import Config
 from simcrawl.crawl.history import History
-from simcrawl.recipes import resolve
+from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simcrawl.crawl.preferred import _better, _Ways
-from simcrawl.hints import Hints
-from simcrawl.pages import fingerprint_page
+from simcrawl.page.fingerprint import fingerprint_page
+from simcrawl.page.hints import Hints
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl

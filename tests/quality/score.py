@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 import simcrawl
-from simcrawl.pages import Abstention, PageFingerprint, fingerprint_page
-from simcrawl.recipes import resolve
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
+from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from simcrawl.crawl.recrawl import recrawl_requests
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
-from simcrawl.extraction import main_text
-from simcrawl.pages import PageFingerprint, Reason
+from simcrawl.page.extraction import main_text
+from simcrawl.page.fingerprint import PageFingerprint, Reason
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

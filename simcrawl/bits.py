@@ -1,0 +1,68 @@
+"""Fingerprints as values: their widths, the bits in which two differ, as text, and as the words that numpy takes."""
+
+from __future__ import annotations
+
+from string import hexdigits
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+WIDTHS = range(8, 129, 8)
+"""Fingerprint widths in bits: crawls use 64, tests and teaching use the others."""
+
+
+def check_width(bits: int) -> int:
+    """Return `bits` where it is a width that fingerprints can have.
+
+    Raises:
+        ValueError: it is not a multiple of 8 from 8 to 128.
+    """
+    if bits not in WIDTHS:
+        raise ValueError(f"fingerprints of {bits} bits do not exist: use a multiple of 8 from 8 to 128")
+    return bits
+
+
+def hamming_distance(a: int, b: int) -> int:
+    """Return in how many bits two fingerprints differ."""
+    return (a ^ b).bit_count()
+
+
+def to_hex(fingerprint: int, *, bits: int = 64) -> str:
+    """Return the fingerprint as bits / 4 hexadecimal digits, padded, so that text order is numeric order."""
+    return f"{fingerprint:0{check_width(bits) // 4}x}"
+
+
+def from_hex(text: str) -> int:
+    """Return the fingerprint that `to_hex` wrote.
+
+    Raises:
+        ValueError: `text` is not hexadecimal.
+    """
+    # `int` would take a sign, a prefix, spaces and underscores too.
+    if not text or not set(text) <= set(hexdigits):
+        raise ValueError(f"{text!r} is no fingerprint: expected hexadecimal digits, as `simcrawl fingerprint` prints")
+    return int(text, 16)
+
+
+def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.uint64]:
+    """Return fingerprints as uint64 words, shape (n, 1), or (n, 2) above 64 bits, least significant word first.
+
+    This is the shape in which stores keep them; an array of uint64 passes without a copy.
+    """
+    if isinstance(fingerprints, np.ndarray):
+        return np.ascontiguousarray(fingerprints, np.uint64).reshape(-1, words_per_fingerprint(bits))
+    size = 8 * words_per_fingerprint(bits)
+    if size == 8 and isinstance(fingerprints, list):
+        return np.array(fingerprints, np.uint64).reshape(-1, 1)
+    joined = b"".join(int(value).to_bytes(size, "little") for value in fingerprints)
+    return np.frombuffer(joined, "<u8").reshape(-1, size // 8)
+
+
+def words_per_fingerprint(bits: int) -> int:
+    """Return how many 64-bit words hold a fingerprint."""
+    return (check_width(bits) + 63) // 64

@@ -1,0 +1,1 @@
+"""Exact Hamming search over fingerprints. Nothing here knows of pages."""

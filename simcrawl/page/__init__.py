@@ -1,0 +1,1 @@
+"""A page: from the bytes that came to its fingerprint. `simcrawl.page.fingerprint` is the door."""

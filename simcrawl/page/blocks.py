@@ -1,0 +1,612 @@
+"""A page's visible text in blocks, and which of them are its content: one walk over the tree, no state of a site.
+
+Content is all text inside the smallest element that holds nearly all of the page's running text and a heading: tables, code and
+lists of links stay in, what stands around that element (navigation, sidebars, footers) does not. A page without running text
+keeps all its text. Content falls into prose, blocks of links, and what calls itself furniture or is a dateline; the last counts
+as surroundings, with all that stands outside.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from simcrawl.page.echoes import Echoes
+from simcrawl.page.scripts import is_data, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.html import HtmlElement
+
+# fmt: off
+# Nobody sees what is in these, or only instead of something else. What can be read in those of `_HIDDEN` counts as unseen text.
+_SKIPPED = frozenset({"style", "canvas", "head", "script", "object", "iframe", "audio", "video"})
+_HIDDEN = frozenset({"noscript", "template", "svg", "select", "datalist"})
+_BREAKS = frozenset({
+    "p", "div", "li", "td", "th", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "br", "dt", "dd", "section", "article", "table",
+    "ul", "ol", "dl", "blockquote", "hr", "main", "header", "footer", "nav", "aside", "form", "figure", "figcaption", "address",
+    "body", "html", "caption", "thead", "tbody", "tfoot", "fieldset", "legend", "center", "details", "summary", "dir", "menu",
+    "label", "button", "textarea", "template"
+})
+_UNSEEN_BREAKS = _BREAKS | {"option", "optgroup", "text", "title", "desc", "noscript", "svg", "select"}
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_DATA = frozenset({"td", "th", "pre"})
+_AROUND = frozenset({"nav", "footer", "aside"})
+# As a name that boxes of content have as well, see `_LINKS_NAMES`.
+_ASKING = frozenset({"form", "label"})
+_AROUND_ROLES = frozenset({
+    "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
+})
+# A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
+_BOXES = frozenset({
+    "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
+    "fieldset", "dialog"
+})
+_LEAVES_OUT = frozenset({"footer"})
+_LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
+# A header that stands in one of these is that of a part of the page, and not of the site.
+_SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
+# Of all other elements only attributes say something, see `_Walk._classify`.
+_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main"}
+# The attributes that people read, and those that lead to what is shown in place.
+_SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
+_TARGETS = {
+    "iframe": "src", "embed": "src", "object": "data", "video": "src", "audio": "src", "source": "src", "frame": "src",
+    "turbo-frame": "src", "include-fragment": "src",
+}
+_TYPED = frozenset({"", "text", "button", "submit", "reset", "url", "number", "email", "tel", "search", "image"})
+# Where client-side programs put what they draw.
+_MOUNTS = frozenset({
+    "root", "app", "__next", "__nuxt", "___gatsby", "react-root", "main-app", "app-root", "svelte", "ember-app", "q-app",
+    "react-app", "vue-app", "blazor-app", "application", "app-mount", "app-container", "flutter-app"
+})
+# The tag of a component that is one.
+_MOUNT_TAG = re.compile(r"(?:^|-)(?:app|root|outlet)(?:-|$)")
+_META = frozenset({"description", "og:title", "og:description", "twitter:title", "twitter:description"})
+# fmt: on
+_START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
+# Names of surroundings, whatever is in them ...
+_AROUND_NAMES = re.compile(
+    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
+    rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
+    rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
+    re.IGNORECASE,
+)
+# ... and names that boxes of content have as well: such a box is furniture where most of it is links.
+_LINKS_NAMES = re.compile(
+    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
+    re.IGNORECASE,
+)
+# Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.)
+_DATELINE = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
+    r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d",
+    re.IGNORECASE,
+)
+_DATELINE_WIDTH = 60
+_LONGEST_ECHO = 120
+# Where a page stands, or which pages a reader saw before: never of it.
+_TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
+# A site's, or, in books, a box of text that belongs to the chapter.
+_SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
+_CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
+_WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]")
+
+# A wide character says about as much as three letters.
+_WIDE_AS_LETTERS = 3
+_PARAGRAPH = 80
+_LONGEST_NAMES = 256
+_CONTAINER_SHARE = 0.9
+# What a character of a short block, of a block of links, and of a block in furniture weighs when the container is looked for.
+_SHORT_WEIGHT, _LINK_WEIGHT, _FURNITURE_WEIGHT = 0.3, 0.05, 0.1
+# Text of which less than this is words says what it says in signs.
+_SIGNS_SHARE = 0.4
+_LEAST_SIGNS = 4
+_HAS_WORD = re.compile(r"\w\w\w")
+_SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
+_LONGEST_VALUE = 2_000
+_CAPTION = 20
+_REMARKS = 0.1
+_MOST_FACTS = 6
+_ADVERTISING = re.compile(
+    r"captcha|doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
+    r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
+    re.IGNORECASE,
+)
+# What a text area offers to show this page elsewhere.
+_TO_EMBED = re.compile(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
+_NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_TARGETS})
+_UNSEEN = _SKIPPED | _HIDDEN
+_WORDS = re.compile(r"[\W_]+")
+_WORDS_OF_A_TITLE = 3
+_INVISIBLE = frozenset({"0", "1", "0px", "1px"})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text without a break in it, and what it is. `element`: number, in document order, of the element it stands in."""
+
+    text: str
+    element: int
+    link_characters: int
+
+    @property
+    def is_links(self) -> bool:
+        """Whether at least half of the text is links."""
+        return bool(self.link_characters) and 2 * self.link_characters >= len(self.text.replace(" ", ""))
+
+    @property
+    def width(self) -> int:
+        """Length in letters; a wide character counts as three."""
+        return len(self.text) if self.text.isascii() else len(self.text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(self.text))
+
+
+class Parts(NamedTuple):
+    """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them.
+
+    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what
+    the page holds besides its blocks.
+    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside.
+    """
+
+    content: list[Block]
+    prose: list[Block]
+    links: list[Block]
+    around: list[Block]
+    beside: list[Block]
+    unseen: list[Block]
+    heading: str = ""
+    facts: str = ""
+    outer_heading: str = ""
+
+
+NO_PARTS = Parts([], [], [], [], [], [])
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
+
+    `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
+    `headers`: of the site, without the page's own heading. `mains`: what is marked as the page's main part. `title`, `meta`: from
+    the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another
+    at most, unseen ones too.
+    """
+
+    blocks: list[Block] = field(default_factory=list)
+    unseen: list[Block] = field(default_factory=list)
+    shown: list[Block] = field(default_factory=list)
+    parents: list[int] = field(default_factory=lambda: [0])
+    named_around: set[int] = field(default_factory=set)
+    named_links: set[int] = field(default_factory=set)
+    headings: dict[int, str] = field(default_factory=dict)
+    data: set[int] = field(default_factory=set)
+    sidebars: set[int] = field(default_factory=set)
+    buttons: set[int] = field(default_factory=set)
+    text_areas: set[int] = field(default_factory=set)
+    headers: set[int] = field(default_factory=set)
+    mains: set[int] = field(default_factory=set)
+    left_out: set[int] = field(default_factory=set)
+    title: str = ""
+    meta: list[str] = field(default_factory=list)
+    mounts: set[int] = field(default_factory=set)
+    depth: int = 0
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a client-side program draws the page, or a part of it."""
+        return bool(self.mounts)
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether it has drawn next to nothing yet: at most that it loads."""
+        below = self._below(self.mounts) if self.mounts else []
+        return bool(below) and sum(block.width for block in self.blocks if below[block.element]) < _PARAGRAPH
+
+    def parts(self, url: str = "", *, noindex: bool = False) -> Parts:
+        """Return the blocks inside the page's container, what each of them is, and what stands around them.
+
+        Of a page that asks search engines to leave it alone (`noindex`), what only repeats its `url` counts as surroundings.
+        """
+        sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
+        boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
+        doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
+        furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
+        widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
+        inside = self._below({self._container(furniture, widths, links)})
+        if self.left_out:
+            inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
+        parts = Parts([], [], [], [], [], [])
+        remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
+        # A page that people are to find may have its name in any box, and nothing else of its own.
+        echoes = self._echoes(url) if noindex else None
+        for block, width, is_links in zip(self.blocks, widths, links, strict=True):
+            own = inside[block.element]
+            if echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes):
+                parts.around.append(block)
+                continue
+            if own:
+                parts.content.append(block)
+            typed = block.element in self.text_areas
+            is_furniture = (furniture if width < _PARAGRAPH or typed else doubtful if remarks else boxed)[block.element]
+            is_furniture = is_furniture or (typed and bool(_TO_EMBED.match(block.text)))
+            is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
+            if own and not is_furniture and not is_dateline:
+                (parts.links if is_links else parts.prose).append(block)
+                continue
+            parts.around.append(block)
+            if not (
+                boxed[block.element]
+                or block.element in self.buttons
+                or is_dateline
+                or is_links
+                or (remarks and own and width >= _PARAGRAPH)
+            ):
+                parts.beside.append(block)
+        # What scripts bring with them stands nowhere.
+        parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
+        parts.unseen.extend(block for block in self.shown if not boxed[block.element])
+        heading, facts = self._called(parts.prose)
+        outside = (block.text for block in parts.beside if self._is_name(block))
+        return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""))
+
+    def _echoes(self, url: str) -> Echoes | None:
+        """Return what lines may repeat of the page's address; None where they may not: any line may name a page without a heading."""
+        if not url or not self.headings:
+            return None
+        return Echoes(url, (block.text for block in self.blocks if block.element in self.headings)) or None
+
+    def _is_echo(self, short: Block, echoes: Echoes) -> bool:
+        """Return whether a block only says what the page's address says, or when that was changed. Lists of changes have links."""
+        if short.link_characters or short.element in self.data or short.element in self.headings:
+            return False
+        return echoes.are(short.text) or (echoes.are_in(short.text) and bool(_DATELINE.search(short.text)))
+
+    def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
+        """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
+        if not self.named_links:
+            return False
+        sums = [0, 0]
+        for block, width, is_links in zip(self.blocks, widths, links, strict=True):
+            if width >= _PARAGRAPH and inside[block.element] and not is_links and not boxed[block.element]:
+                sums[doubtful[block.element]] += width
+        return sums[True] < _REMARKS * sums[False]
+
+    def _called(self, prose: list[Block]) -> tuple[str, str]:
+        """Return the first of the highest headings, and the lines between it and the next paragraph."""
+        places = [place for place, block in enumerate(prose) if block.element in self.headings]
+        if not places:
+            return "", ""
+        first = min(places, key=lambda place: self.headings[prose[place].element])
+        lines = prose[first + 1 : first + 1 + _MOST_FACTS]
+        return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
+
+    def _mostly_links(self, sizes: list[float]) -> set[int]:
+        """Return the elements that count as furniture by their name, since at least half of them is links."""
+        if not self.named_links:
+            return set()
+        links = self._sums((block.element, block.link_characters) for block in self.blocks)
+        # A fifth of a text is spaces.
+        return {element for element in self.named_links if links[element] and 5 * links[element] >= 2 * sizes[element]}
+
+    def _is_dateline(self, short: Block) -> bool:
+        # Not in tables, code and headings: there a year or a number is content.
+        named = short.element in self.data or short.element in self.headings
+        return not named and bool(_DATELINE.search(short.text))
+
+    def _furniture(self, named: set[int], sizes: list[float]) -> list[bool]:
+        """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
+        return self._below({element for element in named if 2 * sizes[element] < sizes[0]})
+
+    def _container(self, furniture: list[bool], widths: list[int], links: list[bool]) -> int:
+        found = zip(self.blocks, widths, links, strict=True)
+        weights = self._sums(
+            (block.element, _weight(width, is_links=is_links, furniture=furniture[block.element])) for block, width, is_links in found
+        )
+        headings = self._sums((element, 1) for element in self.headings if not furniture[element])
+        # Elements that hold more than half of the weight contain one another: the last one is the innermost.
+        enough = _CONTAINER_SHARE * weights[0]
+        innermost = next(element for element in range(len(weights) - 1, -1, -1) if weights[element] >= enough)
+        container = innermost
+        while container and not headings[container]:
+            container = self.parents[container]
+        return self._with_its_name(container, furniture, widths) if headings[container] else innermost
+
+    def _with_its_name(self, container: int, furniture: list[bool], widths: list[int]) -> int:
+        """Return the smallest element around a container that holds the page's name, too: an h1 above it in the page's main part.
+
+        A long section of a page can hold nearly all of its running text in one release, and not quite in the next.
+        """
+        headings = {element for element, tag in self.headings.items() if tag == "h1" and not furniture[element]}
+        # Nearly all pages end here: what follows is not cheap.
+        if not self.mains or not headings:
+            return container
+        # One as long as a paragraph is no name.
+        found = zip(self.blocks, widths, strict=True)
+        names = {block.element for block, width in found if block.element in headings and width < _PARAGRAPH}
+        around = [container]
+        while around[-1]:
+            around.append(self.parents[around[-1]])
+        wanted = set(around)
+        meeting = ((name, self._first_in(wanted, name)) for name in names)
+        # Elements that stand around one another have the smaller numbers the further out they are.
+        nearest = max((element for name, element in meeting if name < container or element == container), default=0)
+        return nearest if any(element in self.mains for element in around if element <= nearest) else container
+
+    def _is_name(self, block: Block) -> bool:
+        return self.headings.get(block.element) == "h1"
+
+    def _first_in(self, wanted: set[int], element: int) -> int:
+        """Return the first of the wanted elements that is `element` or stands around it. 0 has to be wanted."""
+        while element not in wanted:
+            element = self.parents[element]
+        return element
+
+    def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
+        """Return for each element the sum of the values in it and below it."""
+        parents, sums = self.parents, [0.0] * len(self.parents)
+        for element, value in values:
+            sums[element] += value
+        for element in range(len(sums) - 1, 0, -1):
+            sums[parents[element]] += sums[element]
+        return sums
+
+    def _below(self, roots: set[int]) -> list[bool]:
+        """Return for each element whether it is one of `roots` or below one."""
+        below = [0 in roots]
+        for element in range(1, len(self.parents)):
+            below.append(below[self.parents[element]] or element in roots)
+        return below
+
+
+def _weight(width: int, *, is_links: bool, furniture: bool) -> float:
+    kind = _LINK_WEIGHT if is_links else 1 if width >= _PARAGRAPH else _SHORT_WEIGHT
+    return width * kind * (_FURNITURE_WEIGHT if furniture else 1)
+
+
+def join(blocks: Iterable[Block]) -> str:
+    """Return the blocks' text, one block a line."""
+    return "\n".join(block.text for block in blocks)
+
+
+def layout(tree: HtmlElement) -> Layout:
+    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it."""
+    # Loaded on first use: whoever compares pages or opens a store parses none.
+    from lxml import etree  # noqa: PLC0415
+
+    walk = _Walk()
+    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            walk.enter(element)
+        elif event == "end":
+            walk.leave(element)
+        else:
+            walk.read(element.tail)
+    return walk.end()
+
+
+class _Walk:
+    """Collects a layout while the tree is walked."""
+
+    def __init__(self) -> None:
+        layout = self._layout = Layout()
+        self._by_tag: dict[object, set[int]] = {
+            "button": layout.buttons,
+            "textarea": layout.text_areas,
+            **dict.fromkeys(_DATA, layout.data),
+        }
+        # (number, in a link, breaks lines) of the open elements.
+        self._open = [(0, False, False)]
+        self._parents = self._layout.parents
+        # How deep in unseen elements, and at which of these depths one began that says nothing.
+        self._unseen = self._silent = self._depth = 0
+        self._pieces: list[str] = []
+        self._unseen_pieces: list[str] = []
+        self._link_characters = 0
+        self._title = ""
+
+    def enter(self, element: HtmlElement) -> None:
+        tag = element.tag
+        if tag in _NOTED:
+            self._note(element, tag)
+        if self._unseen or (tag in _UNSEEN and (tag in _SKIPPED or element.get("shadowrootmode") is None)):
+            self._enter_unseen(element, tag)
+            return
+        parent, in_link, _ = self._open[-1]
+        breaks = tag in _BREAKS
+        if breaks and self._pieces:
+            self._end_block()
+        number = len(self._parents)
+        self._parents.append(parent)
+        self._classify(element, tag, number)
+        self._open.append((number, in_link or (tag == "a" and element.get("href") is not None), breaks))
+        if len(self._open) > self._depth:
+            self._deepen()
+        if text := element.text:
+            self.read(text)
+
+    def _enter_unseen(self, element: HtmlElement, tag: object) -> None:
+        self._unseen += 1
+        self._deepen()
+        if not self._silent and tag in _SKIPPED:
+            self._silent = self._unseen
+        if not self._silent:
+            if tag in _UNSEEN_BREAKS:
+                self._end_unseen()
+            self.read(element.text)
+
+    def leave(self, element: HtmlElement) -> None:
+        if self._unseen:
+            if self._silent == self._unseen:
+                self._silent = 0
+            self._unseen -= 1
+            if not self._unseen or element.tag in _UNSEEN_BREAKS:
+                self._end_unseen()
+        else:
+            if self._pieces and self._open[-1][2]:
+                self._end_block()
+            self._open.pop()
+        if text := element.tail:
+            self.read(text)
+
+    def read(self, text: str | None) -> None:
+        if not text:
+            return
+        if self._unseen:
+            if not self._silent:
+                self._unseen_pieces.append(text)
+            return
+        self._pieces.append(text)
+        if self._open[-1][1]:
+            self._link_characters += len("".join(text.split()))
+
+    def end(self) -> Layout:
+        self._end_block()
+        self._layout.named_links.update(self._layout.headers)
+        return replace(self._layout, depth=self._depth, title=self._title)
+
+    def _deepen(self) -> None:
+        self._depth = max(self._depth, len(self._open) - 1 + self._unseen)
+
+    def _note(self, element: HtmlElement, tag: str) -> None:
+        """Keep what an element says by its attributes, or in what is no text."""
+        if tag == "script":
+            for text in texts(element.text or "", data=is_data(element.get("type") or "", element.get("id") or "")):
+                self._add(self._layout.unseen, text, 0)
+        elif tag == "title":
+            self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
+        elif tag == "meta":
+            if (element.get("name") or element.get("property") or "").lower() in _META:
+                self._layout.meta.append(element.get("content") or "")
+        elif tag in _SHOWN:
+            for text in _shown(element, tag, in_link=self._open[-1][1]):
+                self._add(self._layout.shown, text, self._open[-1][0])
+        elif text := _embedded(element, tag):
+            self._add(self._layout.shown, text, self._open[-1][0])
+
+    @staticmethod
+    def _add(blocks: list[Block], text: str, element: int) -> None:
+        if stripped := " ".join(text[:_LONGEST_VALUE].split()):
+            blocks.append(Block(stripped, element, 0))
+
+    def _classify(self, element: HtmlElement, tag: object, number: int) -> None:
+        if tag in ("html", "body"):
+            return
+        role = element.get("role")
+        if element.get("id") in _MOUNTS:
+            self._layout.mounts.add(number)
+        # Most elements are none of these.
+        if tag in _TELLING or role or "-" in str(tag):
+            self._classify_further(element, str(tag), role, number)
+
+    def _classify_further(self, element: HtmlElement, tag: str, role: str | None, number: int) -> None:
+        if "-" in tag and _MOUNT_TAG.search(tag):
+            self._layout.mounts.add(number)
+        if tag in _AROUND or role in _AROUND_ROLES:
+            self._layout.named_around.add(number)
+        elif tag in _ASKING:
+            self._layout.named_links.add(number)
+        if tag in _BOXES or "-" in tag:
+            self._classify_by_name(element, tag, number)
+        if tag == "main" or role == "main":
+            self._layout.mains.add(number)
+        if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
+            self._layout.left_out.add(number)
+        if tag in _HEADINGS:
+            self._enter_heading(str(tag), number)
+        if tag in self._by_tag:
+            self._by_tag[tag].add(number)
+        elif tag == "header" and _is_of_the_site(element):
+            self._layout.headers.add(number)
+
+    def _enter_heading(self, tag: str, number: int) -> None:
+        self._layout.headings[number] = tag
+        if tag == "h1":
+            # What is the head of an article is not the site's.
+            self._layout.headers.difference_update(above for above, *_ in self._open)
+
+    def _classify_by_name(self, element: HtmlElement, tag: str, number: int) -> None:
+        names, identity = element.get("class") or "", element.get("id") or ""
+        # The tag of a component that the site made is a name as well.
+        if "-" in tag:
+            names = f"{names} {tag}"
+        if names:
+            self._call(number, *_kinds_of(names))
+        # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
+        if identity and "." not in identity:
+            around, links, sidebar, trail = _kinds_of(identity)
+            self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar, trail)
+
+    def _call(self, number: int, around: bool, links: bool, sidebar: bool, trail: bool) -> None:
+        if around:
+            self._layout.named_around.add(number)
+        if links:
+            self._layout.named_links.add(number)
+        if sidebar:
+            self._layout.sidebars.add(number)
+        if trail:
+            self._layout.left_out.add(number)
+
+    def _end_block(self) -> None:
+        if text := " ".join("".join(self._pieces).split()):
+            element = self._open[-1][0]
+            self._layout.blocks.append(Block(text, element, self._link_characters))
+            if not _HAS_WORD.search(text) and (spelled := _spelled(text)):
+                self._layout.unseen.append(Block(spelled, element, 0))
+        self._pieces, self._link_characters = [], 0
+
+    def _end_unseen(self) -> None:
+        if self._unseen_pieces:
+            self._add(self._layout.unseen, "".join(self._unseen_pieces), self._open[-1][0])
+            self._unseen_pieces = []
+
+
+def _shown(element: HtmlElement, tag: str, *, in_link: bool) -> Iterator[str]:
+    """Yield the attributes of a picture or a field that are shown. A picture in a link belongs to the page that this leads to."""
+    if (tag == "img" and in_link) or (tag == "input" and (element.get("type") or "").lower() not in _TYPED):
+        return
+    for text in filter(None, map(element.get, _SHOWN[tag])):
+        # Less than that is the name of an icon.
+        if tag != "img" or Block(text, 0, 0).width >= _CAPTION:
+            # As of what is embedded.
+            yield f"a picture shows here: {text}" if tag == "img" else text
+
+
+def _embedded(element: HtmlElement, tag: str) -> str:
+    """Return what an element shows of another address; "" for advertisements, and for what nobody sees."""
+    target = element.get(_TARGETS[tag]) or ""
+    if not target or element.get("width") in _INVISIBLE or _ADVERTISING.search(target[:_LONGEST_VALUE]):
+        return ""
+    # With the words before it: what is embedded weighs more than one more word does.
+    return f"embedded {tag} to show here, in the place of words of the page's own: {target}"
+
+
+def _spelled(text: str) -> str:
+    """Return the names of the signs in a text that consists of them, such as Morse code: they are no units."""
+    signs = _SIGN.findall(text)
+    if len(signs) < max(_LEAST_SIGNS, _SIGNS_SHARE * len(text.replace(" ", ""))):
+        return ""
+    return " ".join(f"{ord(sign):x}x" if _SIGN.match(sign) else sign for sign in text[:_LONGEST_VALUE])
+
+
+def _is_of_the_site(header: HtmlElement) -> bool:
+    """Return whether a header stands in no part of a page: what role it has by HTML's own rules ("banner")."""
+    return not any(above.tag in _SECTIONING for above in header.iterancestors())
+
+
+def _kinds_of(names: str) -> tuple[bool, bool, bool, bool]:
+    # The cache is not to keep what a page made up.
+    return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+
+
+# The pages of a site share their names.
+@lru_cache(maxsize=4096)
+def _kinds(names: str) -> tuple[bool, bool, bool, bool]:
+    """Return whether a box of this class or id calls itself surroundings, does so if it is mostly links, a sidebar, and a trail."""
+    words = _CAMEL.sub("-", names.strip())
+    found = [bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL)]
+    return found[0], found[1], found[2], found[3]

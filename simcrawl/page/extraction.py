@@ -1,0 +1,215 @@
+"""HTML -> main text, blocks by what they are, whole visible text, outlinks, tag paths. The only module that imports trafilatura.
+
+Nothing here decides anything: guards and abstentions are in `pages`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import trafilatura
+from trafilatura import load_html
+from w3lib.encoding import html_to_unicode
+
+from simcrawl.page.blocks import Block, Parts, join, layout
+from simcrawl.page.hints import NO_HINTS, Hints, of_tree, unfollowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.html import HtmlElement
+
+# It reports every page without an article as an error of its own ("discarding data"); simcrawl counts those pages by reason.
+# A level that the user set stays.
+_logger = logging.getLogger("trafilatura")
+if _logger.level == logging.NOTSET:
+    _logger.setLevel(logging.CRITICAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What was taken from one page. `main`: trafilatura's text or a user's extractor's, "" where nobody asked for it.
+
+    `parts` are those of `simcrawl.page.blocks`; of a user's extractor, all of its text is prose. `links`: the distinct addresses that its
+    links lead to, sorted, without fragments. `outlinks`: how many distinct http(s) pages these are. `tags`: the space-separated
+    tag path of every element, in document order. `depth`: how many elements stand in one another at most. `unseen`: all
+    text that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.page.blocks.Layout`. `hints`: see
+    `simcrawl.page.hints`.
+    """
+
+    main: str
+    parts: Parts
+    whole: str
+    links: tuple[str, ...] = ()
+    outlinks: int = 0
+    tags: str = ""
+    depth: int = 0
+    unseen: str = ""
+    title: str = ""
+    meta: tuple[str, ...] = ()
+    is_drawn: bool = False
+    is_shell: bool = False
+    hints: Hints = NO_HINTS
+
+
+def main_text(html: bytes | str, encoding: str | None = None) -> str:
+    """Return the main text of a page by trafilatura's fast mode, without comments; "" where it has none or cannot be parsed.
+
+    `encoding`: what the HTTP client found; None to look at the page's own declaration. Takes 5 to 10 ms a page, and seconds for pages that
+    simcrawl refuses to compare.
+    """
+    try:
+        return _main(parse(html if isinstance(html, str) else decode(html, encoding)[1]))
+    except Exception:  # noqa: BLE001 - parsers raise anything at all on broken pages
+        return ""
+
+
+def extract(
+    body: bytes,
+    encoding: str | None,
+    url: str,
+    *,
+    extractor: Callable[[bytes, str, str], str] | None = None,
+    main: bool = True,
+    tags: bool = False,
+    max_depth: float = inf,
+) -> Extract:
+    """Return the texts of a page, in one parse.
+
+    `encoding`: what the HTTP client found; None to look at the page's own declaration. `extractor`: called instead of
+    trafilatura for the main text, with (body, encoding, url), unless elements are nested `max_depth` deep. `main`, `tags`: whether the
+    main text and the tag paths are wanted; they cost several times the rest.
+
+    Raises:
+        Exception: whatever the parser or the extractor raises on a broken page.
+    """
+    used, html = decode(body, encoding)
+    tree = parse(html)
+    if tree is None:
+        text = extractor(body, used, url) if extractor else ""
+        return Extract(text, all_prose(text), "")
+    text = _main(tree) if main and not extractor else ""
+    page = layout(tree)
+    if extractor and page.depth < max_depth:
+        text = extractor(body, used, url)
+    # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
+    hrefs = {href.strip() for href in tree.xpath("//a/@href | //area/@href")}
+    base = _base(tree, url)
+    targets = _targets(hrefs, base)
+    links = tuple(sorted({*targets.values()}))
+    hints = of_tree(tree, base)._replace(unfollowed=unfollowed(html, tree, targets))
+    return Extract(
+        text,
+        all_prose(text) if extractor else page.parts(url, noindex=hints.noindex),
+        join(page.blocks),
+        links,
+        _count_outlinks(links, url),
+        _tag_paths(tree) if tags else "",
+        page.depth,
+        "" if extractor else join(page.unseen + page.shown),
+        page.title,
+        tuple(page.meta),
+        page.is_drawn,
+        page.is_shell,
+        hints,
+    )
+
+
+def all_prose(text: str) -> Parts:
+    """Return the parts of a text that has no page around it: every line is prose."""
+    blocks = [Block(line, 0, 0) for line in text.splitlines()]
+    return Parts(blocks, blocks, [], [], [], [])
+
+
+# libxml2 ends there, without a word; browsers show what follows, such as the rest of a page whose header's template ends one too early.
+_EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
+
+
+def parse(html: str) -> HtmlElement | None:
+    """Return the tree of a page, without comments; None where there is nothing to parse."""
+    html = _EARLY_END.sub("", html)
+    tree = load_html(html)
+    # It takes fragments, and pages without a head that do not say "html" at once, for something else and gives nothing.
+    return load_html(f"<html><head></head>{html}") if tree is None else tree
+
+
+def _main(tree: HtmlElement | None) -> str:
+    return "" if tree is None else trafilatura.extract(tree, fast=True, include_comments=False) or ""
+
+
+def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
+    """Return (encoding, text) of a page, undecodable bytes replaced: a browser shows such pages too."""
+    if encoding is None:
+        return html_to_unicode(None, body)
+    try:
+        return encoding, body.decode(encoding, "replace")
+    # An encoding that does not exist, that no name can be, or that cannot replace what it cannot decode.
+    except (LookupError, ValueError):
+        return html_to_unicode(None, body)
+
+
+def _base(tree: HtmlElement, url: str) -> str:
+    """Return the address that a page's links are relative to."""
+    try:
+        return next((urljoin(url, href.strip()) for href in tree.xpath("//base/@href")[:1]), url)
+    except ValueError:
+        return url
+
+
+# What to resolve changes nothing of but a fragment, and is most links: an address, or a path from the root, and a query.
+_PLAIN = re.compile(
+    r"(?P<host>https?://[^\s\x00-\x1f#?;/\\\[\]]+)?(?(host)(?=[/?#]|$)|(?=/[^/]))(?P<path>[^\s\x00-\x1f#?;]*+)(?:\?[^\s\x00-\x1f#]++)?(?=$|#)"
+)
+_ROOT = re.compile(r"https?://[^\s\x00-\x1f#?;/\\\[\]@]+(?=/|$)")
+
+
+def _targets(hrefs: set[str], base: str) -> dict[str, str]:
+    """Return where links lead, by what stands in the page."""
+    # Queries count: often they alone tell one page from another.
+    found = _ROOT.match(base)
+    root = found[0] if found else ""
+    return {href: _plain_target(root, href) or _target(base, href) for href in hrefs}
+
+
+def _plain_target(root: str, href: str) -> str:
+    """Return the target of a link in which nothing is to be resolved; "" where there is. To resolve one costs ten times as much."""
+    found = _PLAIN.match(href)
+    if not found or not href.isascii() or (not found["host"] and not root) or "/." in found["path"]:
+        return ""
+    return found[0] if found["host"] else root + found[0]
+
+
+def _target(base: str, href: str) -> str:
+    try:
+        return urldefrag(urljoin(base, href)).url
+    except ValueError:
+        return href
+
+
+def _count_outlinks(links: tuple[str, ...], url: str) -> int:
+    """Return the number of http(s) targets of links, the page itself not counted."""
+    return sum(map(_leads_to_a_page, {*links} - {urldefrag(url).url}))
+
+
+def _leads_to_a_page(target: str) -> bool:
+    if target.startswith(("http://", "https://")) and target.isascii() and "[" not in target:
+        return True
+    try:
+        # A page without a URL has relative links only: they count as they stand.
+        return urlsplit(target).scheme in ("http", "https", "")
+    except ValueError:
+        return False
+
+
+def _tag_paths(tree: HtmlElement) -> str:
+    paths: dict[HtmlElement, str] = {}
+    for element in tree.iter():
+        if isinstance(element.tag, str):
+            parent = element.getparent()
+            paths[element] = f"{paths[parent]}/{element.tag}" if parent in paths else element.tag
+    return " ".join(paths.values())

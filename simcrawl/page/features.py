@@ -1,0 +1,606 @@
+"""Text -> weighted features, and features -> hashes.
+
+Pure but for the tokenizers. A feature is a string, its weight a positive number; what both are is a `Features` value, part of
+a recipe. Units are chosen by script: words where a script puts spaces between them, jieba's words for Chinese, single
+characters for Japanese, Korean, Thai and the other scripts that jieba does not know. Mixed text is cut line by line, so that
+a change in one paragraph does not change how another one is cut.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import xxhash
+
+from simcrawl.bits import check_width
+from simcrawl.errors import SettingError
+from simcrawl.page.hashing import MARGIN, hash_runs, hash_units
+from simcrawl.page.simhash import pack, project, project_rounded, round_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+Kind = Literal["words", "ngrams", "characters", "tfidf", "textrank", "tags"]
+Weighting = Literal["unit", "tf", "log-tf"]
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA = "\u3040-\u30ff\u31f0-\u31ff"
+# Hangul, Thai, Lao, Tibetan, Myanmar and Khmer: written without spaces, or with spaces between phrases only, or (Korean) with
+# particles glued to the words.
+_OTHER_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af"
+# Arrows, mathematics, boxes, chess pieces, dingbats, braille, hexagrams, notes, tiles, cards and emoji: a text may consist of them.
+_SYMBOLS = "\u2190-\u2bff\u4dc0-\u4dff\U0001d100-\U0001d1ff\U0001f000-\U0001faff"
+_UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
+# jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
+_LONGEST_RUN = 256
+_UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
+_WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_SIMPLE = 0x10000
+_SIMPLE_RANGES = (
+    range(0x01, 0x180),
+    range(0x2010, 0x2060),
+    range(0x2190, 0x2C00),
+    range(0x3000, 0x3100),
+    range(0x4E00, 0xA000),
+    range(0xFF01, 0xFF61),
+)
+# Beyond stand no letters.
+_TABLED = 0x40000
+_SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
+_SPACE, _LINE_FEED, _ASCII, _FIRST_UNSPACED = ord(" "), ord("\n"), 0x80, 0x0E00
+# What `_simple_spaced` says of a character whose neighbours may matter.
+_NOT_SIMPLE = 0x110000
+_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_HAS_KANA = re.compile(f"[{_KANA}]")
+_HAS_HAN = re.compile(f"[{_HAN}]")
+
+_LONG_RUN = re.compile(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
+# Releases of rjieba, and the digest of jieba's dictionary that each has in it.
+_SAME_DICTIONARY = {("0.2.2", "7197c3211ddd98962b036cdf40324d1ea2bfaa12bd028e68faa70111a88e12a8")}
+# TextRank is quadratic in the words of a page.
+_TEXTRANK_CHARACTERS = 20_000
+_JOIN = "\x1f"
+# As many counts as are looked up at once.
+_USUAL_COUNTS = 4096
+_STEPS = 256
+NOTHING = "the text has no features: there is nothing to fingerprint"
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the features of a text are and what each weighs.
+
+    `kind`: "words"; "ngrams" of `size` successive words, in order; "characters", n-grams of `size` letters and digits;
+    "tfidf" and "textrank", jieba's `size` best keywords with their own weights; "tags", the tag paths of the page's elements
+    (then a page's layout is compared, not its text).
+    `weighting` of a feature that occurs tf times: "unit" 1, "tf" tf, "log-tf" 1 + log tf. Keywords bring their own.
+    `weights` multiplies the weight of the features it names; `stop_words` are left out before n-grams are made.
+    """
+
+    kind: Kind = "words"
+    size: int = 1
+    weighting: Weighting = "log-tf"
+    stop_words: frozenset[str] = frozenset()
+    weights: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, at the place where it was written."""
+        if self.kind not in _EXTRACTORS:
+            raise SettingError(f"feature kind {self.kind!r} does not exist: use one of {', '.join(_EXTRACTORS)}")
+        if self.weighting not in _WEIGHTINGS:
+            raise SettingError(f"weighting {self.weighting!r} does not exist: use one of {', '.join(_WEIGHTINGS)}")
+        if self.size < 1:
+            raise SettingError(f"feature size must be 1 or more, got {self.size}")
+        for feature, weight in self.weights:
+            if not 0 <= weight < math.inf:
+                raise SettingError(f"the weight of feature {feature!r} must be a number of 0 or more, got {weight}")
+
+    def weigh(self, text: str) -> dict[str, float]:
+        """Return the features of a text and their weights; empty where the text has none."""
+        return self._apply_user_weights(_EXTRACTORS[self.kind](self, text))
+
+    def count(self, features: Iterable[str]) -> dict[str, float]:
+        """Return distinct features with the weight that their number gives them."""
+        weight = _WEIGHTINGS[self.weighting]
+        counted = Counter(features)
+        weights = {tf: weight(tf) for tf in set(counted.values())}
+        return {feature: weights[tf] for feature, tf in counted.items()}
+
+    def weigh_hashes(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Return distinct hashes of features with the weights of `count`, rounded: one hash is one feature."""
+        ascending = hashes.copy()
+        ascending.sort()
+        starts = _bounds(ascending)
+        counts = starts[1:] - starts[:-1]
+        weights = _usual_weights(self.weighting).take(counts, mode="clip")
+        if len(hashes) >= _USUAL_COUNTS:
+            for place in (counts >= _USUAL_COUNTS).nonzero()[0]:
+                weights[place] = round_weights(_WEIGHTINGS[self.weighting](int(counts[place])))
+        return ascending.take(starts[:-1]), weights
+
+    @property
+    def are_plain_words(self) -> bool:
+        """Whether the features are a text's words, all of them, in whatever order."""
+        return self.kind == "words" and not self.stop_words and not self.weights
+
+    def without_stop_words(self, units: list[str]) -> list[str]:
+        """Return the units that are not stop words."""
+        return [unit for unit in units if unit not in self.stop_words] if self.stop_words else units
+
+    def _apply_user_weights(self, weighed: dict[str, float]) -> dict[str, float]:
+        if not self.weights:
+            return weighed
+        factors = dict(self.weights)
+        return {feature: factors.get(feature, 1.0) * weight for feature, weight in weighed.items()}
+
+
+def normalize(text: str) -> str:
+    """Return the text as features see it: compatibility forms unified (NFKC), lower case."""
+    if text.isascii():
+        return text.lower()
+    characters = _code_points(text)
+    if characters.max() < _SIMPLE:
+        normal = _simple_characters().take(characters)
+        if normal.all():
+            return normal.tobytes().decode("utf-32-le")
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+@cache
+def _simple_characters() -> NDArray[np.uint32]:
+    """Return what each character becomes by `normalize` whatever stands beside it, 0 where its neighbours may matter.
+
+    NFKC is slow where the text has one full-width comma. Latin, kana, ideographs and their punctuation neither combine with what stands
+    before them nor change with it.
+    """
+    normal = np.zeros(_SIMPLE, np.uint32)
+    codes = list(chain(*_SIMPLE_RANGES))
+    # Apart: they must not combine with each other.
+    became = unicodedata.normalize("NFKC", "\0".join(map(chr, codes))).lower().split("\0")
+    single = [(code, after) for code, after in zip(codes, became, strict=True) if len(after) == 1 and not unicodedata.combining(after)]
+    normal[[code for code, _ in single]] = [ord(after) for _, after in single]
+    return normal
+
+
+def units(text: str) -> list[str]:
+    """Return words, and single characters of unspaced scripts."""
+    return _text_of(_set_apart(_spaced(_framed(text))[0])).split()
+
+
+class Cut:
+    """A text cut into units line by line, each of them hashed, in a few passes over all of it.
+
+    `text`, `seed`: as they were given. `hashes`: those of `hash_units` for `units`. Words are units, but for Chinese.
+    """
+
+    def __init__(self, text: str, *, seed: int) -> None:
+        self.text, self.seed = text, seed
+        self._characters, highest = _spaced(_framed(text))
+        self._has_unspaced = highest >= _FIRST_UNSPACED
+        self._data = _data_of(self._characters, highest)
+        self._starts, lengths = _runs(self._data)
+        self.hashes = hash_runs(self._data, self._starts, lengths, seed=seed)
+
+    def lengths(self) -> NDArray[np.intp]:
+        """Return the number of units in each line that has any."""
+        breaks = (self._data == _LINE_FEED).nonzero()[0]
+        bounds = np.concatenate(([0], self._starts.searchsorted(breaks), [len(self._starts)]))
+        lengths = bounds[1:] - bounds[:-1]
+        return lengths[lengths > 0]
+
+    def shingled(self) -> NDArray[np.uint64]:
+        """Return the hashes of what the text's shingles are made of: its letters where a tenth of them is unspaced, else its units.
+
+        With units a foreign word would count as much as one character of the script around it, and a page whose foreign words differ
+        would look more alike than it is.
+        """
+        if not self._has_unspaced:
+            return self.hashes
+        letters = self._kinds > _BREAK
+        if 10 * np.count_nonzero(self._kinds > _PART) < np.count_nonzero(letters):
+            return self.hashes
+        return _hash_letters(self._characters[letters], seed=self.seed)
+
+    def words(self) -> NDArray[np.uint64]:
+        """Return the hashes of `words`, in any order."""
+        if not self._has_unspaced or not (chinese := self._chinese()).any():
+            return self.hashes
+        found = _segmenter()(_runs_of_han(self._characters, chinese))
+        data = np.frombuffer(_framed("\n".join(found)).encode(), np.uint8)
+        others = self.hashes[~chinese[_first_letters(self._kinds)]]
+        return np.concatenate((others, hash_runs(data, *_runs(data), seed=self.seed)))
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.uint8]:
+        return _kinds_of(self._characters)
+
+    def _chinese(self) -> NDArray[np.bool_]:
+        """Return which characters are Han on lines without kana: jieba, a Chinese dictionary, would cut Japanese kanji at random."""
+        chinese: NDArray[np.bool_] = self._kinds == _HAN_ALONE
+        kana = self._kinds == _KANA_ALONE
+        if kana.any():
+            lines = (self._characters == _LINE_FEED).cumsum()
+            japanese = np.zeros(int(lines[-1]) + 1, np.bool_)
+            japanese[lines[kana]] = True
+            chinese &= ~japanese[lines]
+        return chinese
+
+
+class Lines(NamedTuple):
+    """What `Cut` knows of a text's lines: the hashes of its units, and the number of units in each line that has any."""
+
+    hashes: NDArray[np.uint64]
+    numbers: NDArray[np.intp]
+
+    def lengths(self) -> NDArray[np.intp]:
+        """Return the number of units in each line, as `Cut.lengths` does."""
+        return self.numbers
+
+
+def cut_lines(texts: Sequence[str], *, seed: int) -> list[Lines]:
+    """Return the lines of one or more texts in one go: the passes that a `Cut` takes cost most where there is little to pass over."""
+    pieces = [_data_of(*_spaced(_framed(text))) for text in texts]
+    data = np.concatenate(pieces)
+    ends = np.cumsum([len(piece) for piece in pieces], dtype=np.intp)
+    # The last byte of the margin: so a text ends a line, too.
+    data[ends - 1] = _LINE_FEED
+    starts, lengths = _runs(data)
+    hashes = hash_runs(data, starts, lengths, seed=seed)
+    breaks = (data == _LINE_FEED).nonzero()[0]
+    bounds = starts.searchsorted(breaks)
+    numbers = np.diff(bounds, prepend=0)
+    of_text = zip([0, *(lines := breaks.searchsorted(ends).tolist())], lines, strict=False)
+    found = []
+    for first, end in of_text:
+        own = numbers[first:end]
+        found.append(Lines(hashes[bounds[first - 1] if first else 0 : bounds[end - 1]], own[own > 0]))
+    return found
+
+
+def _framed(text: str) -> str:
+    """Return a text so that its runs begin and end, and can be hashed."""
+    return f" {text}{' ' * MARGIN}"
+
+
+def _spaced(text: str) -> tuple[NDArray[np.uint32], int]:
+    """Return the characters of a text normalized, with spaces between units and line feeds at the ends of lines, and the highest."""
+    spaced = _simple_spaced().take(_code_points(text), mode="clip")
+    highest = int(spaced.max())
+    if highest == _NOT_SIMPLE:
+        characters = _code_points(normalize(text))
+        kinds = _kinds_of(characters)
+        spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
+        spaced[kinds == _BREAK] = _LINE_FEED
+        highest = int(spaced.max())
+    return spaced, highest
+
+
+def _data_of(characters: NDArray[np.uint32], highest: int) -> NDArray[np.uint8]:
+    """Return a text with nothing but spaces and line feeds between its units, in UTF-8."""
+    if highest < _ASCII:
+        return characters.astype(np.uint8)
+    return np.frombuffer(_text_of(_set_apart(characters)).encode(), np.uint8)
+
+
+def _text_of(characters: NDArray[np.uint32]) -> str:
+    return characters.tobytes().decode("utf-32-le")
+
+
+def _set_apart(characters: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the characters with a space before and after each of those that are units alone."""
+    if characters.max() < _FIRST_UNSPACED:
+        return characters
+    alone = _kinds_of(characters) > _PART
+    places = np.arange(len(characters)) + 2 * np.cumsum(alone) - alone
+    spaced = np.full(int(places[-1]) + 2, _SPACE, np.uint32)
+    spaced[places] = characters
+    return spaced
+
+
+def _runs(data: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where the units of a framed text start, and their lengths in bytes."""
+    inside = data > _SPACE
+    edges = (inside[1:] != inside[:-1]).nonzero()[0].reshape(-1, 2)
+    return edges[:, 0] + 1, edges[:, 1] - edges[:, 0]
+
+
+def _first_letters(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which characters of a framed text are the first of their unit."""
+    first: NDArray[np.bool_] = kinds > _BREAK
+    first[1:] &= (kinds[1:] > _PART) | (kinds[:-1] != _PART)
+    return first
+
+
+def _runs_of_han(characters: NDArray[np.uint32], han: NDArray[np.bool_]) -> str:
+    """Return the runs of Han characters, with spaces in between, none of them too long for jieba."""
+    kept = han.copy()
+    kept[1:] |= han[:-1]
+    text = _text_of(np.where(han, characters, np.uint32(_SPACE))[kept])
+    edges = (han[1:] != han[:-1]).nonzero()[0].reshape(-1, 2)
+    return " ".join(_HAN_RUN.findall(text)) if (edges[:, 1] - edges[:, 0]).max() > _LONGEST_RUN else text
+
+
+def _hash_letters(characters: NDArray[np.uint32], *, seed: int) -> NDArray[np.uint64]:
+    """Return `hash_units` of letters."""
+    data = np.frombuffer(_text_of(characters).encode() + bytes(MARGIN), np.uint8)
+    starts = ((data & 0xC0) != 0x80).nonzero()[0]
+    return hash_runs(data, starts[:-MARGIN], np.diff(starts)[: -MARGIN + 1], seed=seed)
+
+
+def _kinds_of(characters: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    return _character_kinds().take(characters, mode="clip")
+
+
+@cache
+def _simple_spaced() -> NDArray[np.uint32]:
+    """Return what each character becomes in `_spaced` whatever stands beside it, or `_NOT_SIMPLE`; so it is last, for others."""
+    normal = np.append(_simple_characters(), np.uint32(0))
+    kinds = _kinds_of(normal)
+    spaced = np.where(kinds > _BREAK, normal, np.uint32(_SPACE))
+    spaced[kinds == _BREAK] = _LINE_FEED
+    spaced[normal == 0] = _NOT_SIMPLE
+    return spaced
+
+
+@cache
+def _character_kinds() -> NDArray[np.uint8]:
+    """Return for each character below `_TABLED` whether it separates units, ends a line, is part of a unit, or is one; last, for others."""
+    kinds = np.full(_TABLED + 1, _SEPARATOR, np.uint8)
+    patterns = {_PART: r"\w", _ALONE: f"[{_UNSPACED}]", _KANA_ALONE: f"[{_KANA}]", _HAN_ALONE: f"[{_HAN}]", _BREAK: f"[{_BREAKS}]"}
+    characters = "".join(map(chr, range(_TABLED)))
+    for kind, pattern in patterns.items():
+        # In runs: there are a thousandth of them.
+        kinds[_code_points("".join(re.findall(f"(?:{pattern})+", characters)))] = kind
+    return kinds
+
+
+def words(text: str) -> list[str]:
+    """Return words, with jieba's for Chinese and single characters for the other unspaced scripts."""
+    text = normalize(text)
+    if not _HAS_HAN.search(text):
+        return units(text)
+    return [word for line in text.splitlines() for word in _words_of_line(line)]
+
+
+def _words_of_line(line: str) -> Iterable[str]:
+    # A line with kana is Japanese: jieba, a Chinese dictionary, would cut its kanji at random.
+    if not _HAS_HAN.search(line) or _HAS_KANA.search(line):
+        return _UNIT.findall(line)
+    return segment(line)
+
+
+def segment(line: str) -> list[str]:
+    """Return jieba's words of a line's runs of Han characters, unknown ones as single characters, and its other units.
+
+    jieba's guesses at unknown words (its hidden Markov model) stay off: they differ between its ports. Where the Rust port `rjieba` is
+    installed it does the work, ten times as fast, with the same words.
+    """
+    found = [(run, _HAS_HAN.match(run)) for run in _WORD.findall(line)]
+    # One call for all runs of a line: a call costs as much as cutting a dozen characters.
+    cut = iter(_segmenter()(" ".join(run for run, is_han in found if is_han)))
+    return [word for run, is_han in found for word in (takewhile(" ".__ne__, cut) if is_han else (run,))]
+
+
+@cache
+def _segmenter() -> Callable[[str], Iterable[str]]:
+    """Return what cuts a run of Han characters: rjieba where it is installed, otherwise jieba."""
+    try:
+        from rjieba import Jieba  # noqa: PLC0415 - optional, and slow to load
+    except ImportError:
+        return partial(_jieba().cut, HMM=False)
+    return partial(Jieba().cut, hmm=False) if _knows_dictionary() else _taught(Jieba)
+
+
+def _knows_dictionary() -> bool:
+    """Return whether the dictionary that this rjieba has in it is jieba's: to teach it takes three times as long as to load it."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - here alone
+
+    import jieba  # noqa: PLC0415 - as in _jieba
+
+    try:
+        release = version("rjieba")
+    except PackageNotFoundError:
+        return False
+    with jieba.Tokenizer().get_dict_file() as file:
+        return (release, hashlib.file_digest(file, "sha256").hexdigest()) in _SAME_DICTIONARY
+
+
+def _taught(port: Any) -> Callable[[str], Iterable[str]]:
+    """Return the cutter of an rjieba that knows jieba's dictionary: its own may become another one with any release."""
+    frequencies, total = _dictionary()
+    taught = port.empty()
+    for word, frequency in frequencies.items():
+        taught.add_word(word, frequency, None)
+    # Of the other words, which no run of Han characters holds, only their share in the total matters.
+    taught.add_word("-", total - sum(frequencies.values()), None)
+    return partial(taught.cut, hmm=False)
+
+
+def _dictionary() -> tuple[dict[str, int], int]:
+    """Return the words of jieba's dictionary that begin with a Han character, and the sum of all words' frequencies."""
+    import jieba  # noqa: PLC0415 - as in _jieba
+
+    frequencies, total = {}, 0
+    with jieba.Tokenizer().get_dict_file() as file:
+        for line in file:
+            word, frequency, _ = line.decode().split(" ")
+            total += int(frequency)
+            if _HAS_HAN.match(word):
+                frequencies[word] = int(frequency)
+    return frequencies, total
+
+
+@cache
+def _jieba() -> Any:
+    """Return a segmenter of our own: words that the user adds to jieba's global one must not change stored fingerprints."""
+    import jieba  # noqa: PLC0415 - its dictionary is slow to load and pages without Chinese never need it
+
+    tokenizer = jieba.Tokenizer()
+    # Not initialize(): that reads a cache file with marshal from a predictable name in the shared temporary directory.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer
+
+
+def _word_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(spec.without_stop_words(words(text)))
+
+
+def _ngram_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(runs(spec.without_stop_words(words(text)), spec.size))
+
+
+def _character_features(spec: Features, text: str) -> dict[str, float]:
+    letters = "".join(spec.without_stop_words(units(text)))
+    return spec.count(letters[i : i + spec.size] for i in range(len(letters) - spec.size + 1))
+
+
+def _tag_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(spec.without_stop_words(text.split()))
+
+
+def runs(units: Sequence[str], size: int) -> list[str]:
+    """Return every run of `size` successive units as one feature; order matters."""
+    return [_JOIN.join(units[i : i + size]) for i in range(len(units) - size + 1)]
+
+
+def _tfidf_features(spec: Features, text: str) -> dict[str, float]:
+    return _keywords(_tfidf().extract_tags, spec, _bounded(text))
+
+
+def _textrank_features(spec: Features, text: str) -> dict[str, float]:
+    return _keywords(_textrank().textrank, spec, _bounded(text[:_TEXTRANK_CHARACTERS]))
+
+
+def _keywords(extract: Any, spec: Features, text: str) -> dict[str, float]:
+    # Stop words go after the ranking would have counted them, so ask for more and cut here.
+    ranked = extract(text, topK=spec.size + len(spec.stop_words), withWeight=True)
+    kept = [(word, float(weight)) for word, weight in ranked if word not in spec.stop_words]
+    return dict(kept[: spec.size])
+
+
+def _bounded(text: str) -> str:
+    return _LONG_RUN.sub(r"\1 ", normalize(text))
+
+
+@cache
+def _tfidf() -> Any:
+    from jieba.analyse import TFIDF  # noqa: PLC0415 - loads a second dictionary
+
+    extractor = TFIDF()
+    extractor.tokenizer = _jieba()
+    return extractor
+
+
+@cache
+def _textrank() -> Any:
+    from jieba.analyse import TextRank  # noqa: PLC0415 - loads a third dictionary
+    from jieba.posseg import POSTokenizer  # noqa: PLC0415
+
+    extractor = TextRank()
+    extractor.tokenizer = POSTokenizer(_jieba())
+    return extractor
+
+
+_EXTRACTORS = {
+    "words": _word_features,
+    "ngrams": _ngram_features,
+    "characters": _character_features,
+    "tfidf": _tfidf_features,
+    "textrank": _textrank_features,
+    "tags": _tag_features,
+}
+_WEIGHTINGS: dict[str, Callable[[int], float]] = {"unit": lambda _: 1.0, "tf": float, "log-tf": lambda tf: 1 + math.log(tf)}
+
+
+@cache
+def _usual_weights(weighting: Weighting) -> NDArray[np.float64]:
+    weight = _WEIGHTINGS[weighting]
+    return round_weights([0.0, *map(weight, range(1, _USUAL_COUNTS))])
+
+
+def _bounds(ascending: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return where equal values start, and the end of the last."""
+    bounds = np.empty(len(ascending) + 1, np.bool_)
+    bounds[0] = bounds[-1] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=bounds[1:-1])
+    return bounds.nonzero()[0]
+
+
+def hash_rows(features: Iterable[str], *, seed: int, bits: int) -> NDArray[np.uint8]:
+    """Return the features' seeded hashes as rows of bits / 8 bytes, shape (features, bits / 8)."""
+    width = check_width(bits) // 8
+    if width <= 8:
+        return _rows(hash_units(features, seed=seed), width)
+    rows = b"".join(xxhash.xxh3_128_digest(feature.encode("utf-8", "surrogatepass"), seed)[:width] for feature in features)
+    return np.frombuffer(rows, np.uint8).reshape(-1, width)
+
+
+def _rows(hashes: NDArray[np.uint64], width: int) -> NDArray[np.uint8]:
+    return hashes.astype(">u8").view(np.uint8).reshape(-1, 8)[:, :width]
+
+
+def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: int = 64) -> int:
+    """Return the simhash of weighted features, their hashes seeded.
+
+    Raises:
+        ValueError: there is no feature with a positive weight. Never a constant: all empty pages would match each other.
+    """
+    if not weighed:
+        raise ValueError(NOTHING)
+    weights = np.fromiter(weighed.values(), np.float64, len(weighed))
+    return pack(project(hash_rows(weighed, seed=seed, bits=bits), weights))
+
+
+def fingerprint_hashes(hashes: NDArray[np.uint64], features: Features, *, bits: int = 64) -> int:
+    """Return what `fingerprint_features` does, of the 64-bit hashes of all features of a text, in any order, for up to 64 bits.
+
+    Raises:
+        ValueError: there is no feature.
+    """
+    distinct, weights = features.weigh_hashes(hashes)
+    if not len(distinct):
+        raise ValueError(NOTHING)
+    return pack(project_rounded(_rows(distinct, check_width(bits) // 8), weights))
+
+
+def fingerprint_both(cut: Cut, other: Cut, features: Features, *, share: float, bits: int = 64) -> int | None:
+    """Return the fingerprint of a text and, by `share` from 0 to 1, another one: what it is moves with the share, without a leap.
+
+    Of plain words in up to 64 bits; for other features that of the first text.
+    """
+    if share <= 0 or cut is other or not (features.are_plain_words and bits <= 64 and len(cut.hashes) and len(other.hashes)):
+        return fingerprint_cut(cut, features, bits=bits)
+    # In steps: sums of these are exact in any order.
+    part = round(share * _STEPS) / _STEPS
+    own, whole = (_sums(text.words(), features, bits) for text in (cut, other))
+    return pack((1 - part) * own + part * whole)
+
+
+def _sums(hashes: NDArray[np.uint64], features: Features, bits: int) -> NDArray[np.float64]:
+    distinct, weights = features.weigh_hashes(hashes)
+    return project_rounded(_rows(distinct, check_width(bits) // 8), weights)
+
+
+def fingerprint_cut(cut: Cut, features: Features, *, bits: int = 64) -> int | None:
+    """Return the fingerprint of a text, None where it has no features: nothing but stop words, too few words for one n-gram, no keyword."""
+    if features.are_plain_words and bits <= 64:
+        return fingerprint_hashes(cut.words(), features, bits=bits) if len(cut.hashes) else None
+    weighed = features.weigh(cut.text)
+    return fingerprint_features(weighed, seed=cut.seed, bits=bits) if any(weighed.values()) else None

@@ -1,0 +1,469 @@
+"""One page -> `PageFingerprint`, or `Abstention` with a reason. Never an exception for what a page contains.
+
+Everything here can run in another thread or process: values in, picklable values out. The decision about a page is not made
+here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from time import monotonic, thread_time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urldefrag
+
+import numpy as np
+
+from simcrawl.bits import to_hex
+from simcrawl.page import names
+from simcrawl.page.blocks import NO_PARTS, Block, join
+from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
+from simcrawl.page.hashing import firsts, hash_units
+from simcrawl.page.recipes import Recipe, resolve
+from simcrawl.page.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simcrawl.page.extraction import Extract
+    from simcrawl.page.hints import Hints
+
+MAX_PAGE_BYTES = 4_000_000
+MAX_PAGE_SECONDS = 10.0
+MAX_WORKER_BYTES = 1_000_000_000
+# Extraction takes 18 s for 500,000 <p> and 9 s for 50,000 <article>: a page with more tags than this is left alone.
+_MAX_TAGS = 100_000
+# lxml's parser is quadratic in the distinct attributes of one tag (seconds for 30,000): look at the bytes before parsing them, as HTML's
+# own tokenizer does. A > ends a tag but for one in a quoted value, and a quote begins a value after a name and = only. Possessive, and each
+# byte is looked at in one tag only: linear, whatever the page. Most pages have no > in a quoted value; a plain tag's end is beyond doubt.
+_QUOTED_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
+_PLAIN_TAG = rb"<[A-Za-z](?:[^>=\"']{1,64}+|=(?!\s*+[\"'])|=\"[^\">]*+(?<![=\s])\"|='[^'>]*+(?<![=\s])'){0,60}+>"
+_PLAIN = re.compile(rb"(?:[^<]++|<(?![A-Za-z])|" + _PLAIN_TAG + rb")*+")
+_ATTRIBUTE = rb"([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
+_TAG = re.compile(rb"(?P<name><[A-Za-z][^\s/>]*+)(?:[\s/]++|" + _ATTRIBUTE + rb")*+")
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_MAX_ATTRIBUTES = 1_000
+_LONG_TAG = 4_000
+# libxml2 leaves out, without a word, all that comes after an element in which it is nested as deep as this.
+_MAX_DEPTH = 255
+_OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
+
+
+UNKNOWN = bytes(16)
+"""The digest of links that nobody looked at. It equals none, not even itself."""
+
+
+class Reason(StrEnum):
+    """Why a page takes no part in near-duplicate matching."""
+
+    EMPTY = "empty"
+    SHORT = "short"
+    TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"
+    TOO_SLOW = "too_slow"
+    OUT_OF_MEMORY = "out_of_memory"
+    CRASHED = "crashed"
+    NOT_HTML = "not_html"
+    EXTRACTION_FAILED = "extraction_failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What is known of every page. Digests are 16 bytes, keyed with the seed.
+
+    `text_length`: characters of the text that the fingerprint is of. `text`: the main text, and `content`: the content that is compared, a
+    block a line; both on request only. `hints`: what it says of itself, see `simcrawl.page.hints`; None where nobody looked.
+    """
+
+    url: str
+    recipe: str
+    seed: int
+    body_digest: bytes
+    text_length: int = 0
+    outlinks: int = 0
+    text: str | None = field(default=None, compare=False, repr=False)
+    content: str | None = field(default=None, compare=False, repr=False)
+    hints: Hints | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFingerprint(Page):
+    """A page that can be compared: its fingerprint, and what verifies a candidate.
+
+    `text_digest` is of the whole visible text and of what is not shown at once, `links_digest` of the addresses that its links lead to
+    (`UNKNOWN`: nobody looked), `units` the number of words or unspaced characters of the content. `content_sketch` is of the content's
+    shingles; `prose`, `links`, `around` and `beside` are of blocks, see `simcrawl.page.blocks`. `names`: the words of its heading and its
+    title, see `simcrawl.page.names`.
+    """
+
+    fingerprint: int
+    bits: int
+    units: int
+    text_digest: bytes
+    links_digest: bytes
+    content_sketch: bytes
+    prose: Part = NO_PART
+    links: Part = NO_PART
+    around: Part = NO_PART
+    beside: Part = NO_PART
+    names: bytes = b""
+
+    @property
+    def hex(self) -> str:
+        """The fingerprint in hexadecimal, zero-padded."""
+        return to_hex(self.fingerprint, bits=self.bits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abstention(Page):
+    """A page that is not compared with others, and why. Its body can still be an exact copy of another one's."""
+
+    reason: Reason
+
+
+def page_key(url: str) -> str:
+    """Return the URL under which a page is known: without its fragment, which no server sees."""
+    return urldefrag(url).url
+
+
+def digest(data: bytes, seed: int) -> bytes:
+    """Return 16 bytes that stand for `data`.
+
+    A keyed cryptographic hash: a page that someone crafted to share another page's digest would make that page vanish.
+    """
+    return hashlib.blake2b(data, digest_size=16, key=seed.to_bytes(8, "big")).digest()
+
+
+def encode(html: bytes | str) -> bytes:
+    """Return a page's bytes; text becomes UTF-8, and lone surrogates pass."""
+    return html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+
+
+def fingerprint_page(
+    html: bytes | str,
+    *,
+    url: str = "",
+    encoding: str | None = None,
+    recipe: str | Recipe = "auto",
+    seed: int = 0,
+    max_bytes: int = MAX_PAGE_BYTES,
+    max_seconds: float = MAX_PAGE_SECONDS,
+    keep_text: bool = False,
+    keep_content: bool = False,
+    seconds: dict[str, float] | None = None,
+) -> PageFingerprint | Abstention:
+    """Return the page's fingerprint, or an abstention that says why it has none.
+
+    `encoding`: what the HTTP client found; None to look at the page's own declaration (`str` needs neither). `seed` (below
+    2**64) makes fingerprints comparable with those of the same seed only. A page that took longer than `max_seconds` is not
+    interrupted; it abstains afterwards. `keep_text` keeps the main text in the result, `keep_content` the content.
+    `seconds`: CPU seconds are added to its "extract" and "fingerprint".
+
+    Raises:
+        SettingError: there is no such recipe, or its extractor does not exist.
+    """
+    body = encode(html)
+    work = _Work(resolve(recipe), seed, monotonic() + max_seconds, keep_text, keep_content)
+    known: dict[str, Any] = {"url": page_key(url), "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(body, seed)}
+    if refusal := _refusal(body, max_bytes):
+        return Abstention(reason=refusal, **known)
+    extractor = work.recipe.load_extractor()
+    try:
+        with _timed(seconds, "extract"):
+            extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
+        known["hints"] = extract.hints
+        if extract.depth >= _MAX_DEPTH:
+            return Abstention(reason=Reason.TOO_DEEP, **known)
+        with _timed(seconds, "fingerprint"):
+            return work.finish(extract, known)
+    # Parsers and extractors raise anything at all on broken pages, RecursionError and MemoryError among them.
+    except MemoryError:
+        return Abstention(reason=Reason.OUT_OF_MEMORY, **known)
+    except Exception:  # noqa: BLE001
+        return Abstention(reason=Reason.EXTRACTION_FAILED, **known)
+
+
+def abstain(html: bytes | str, *, url: str, recipe: Recipe, seed: int, reason: Reason) -> Abstention:
+    """Return an abstention about a page that was not looked at, or not to the end."""
+    return Abstention(url=page_key(url), recipe=recipe.identity, seed=seed, body_digest=digest(encode(html), seed), reason=reason)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float] | None, stage: str) -> Iterator[None]:
+    started = thread_time()
+    yield
+    if seconds is not None:
+        seconds[stage] = seconds.get(stage, 0.0) + thread_time() - started
+
+
+def fingerprint_text(text: str, *, url: str = "", recipe: str | Recipe = "auto", seed: int = 0) -> PageFingerprint | Abstention:
+    """Return the fingerprint of a text that has no page around it, such as an item's field, by the same rules.
+
+    Raises:
+        SettingError: there is no such recipe.
+    """
+    from simcrawl.page.extraction import Extract, all_prose  # noqa: PLC0415 - as in _extract
+
+    work = _Work(resolve(recipe), seed, math.inf, keep_text=False)
+    known: dict[str, Any] = {"url": url, "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(encode(text), seed)}
+    return work.finish(Extract(text, all_prose(text), text), known)
+
+
+def fingerprint_and_sketch(text: str, *, recipe: str | Recipe = "auto", seed: int = 0) -> tuple[int, bytes]:
+    """Return the fingerprint and the content sketch of a text, those of `fingerprint_text`, however short it is.
+
+    Raises:
+        SettingError: there is no such recipe.
+        ValueError: the text has no features.
+    """
+    work = _Work(resolve(recipe), seed, math.inf, keep_text=False)
+    cut = work.cut(text)
+    fingerprint = fingerprint_cut(cut, work.recipe.features, bits=work.recipe.bits)
+    if fingerprint is None:
+        raise ValueError(NOTHING)
+    return fingerprint, work.sketch(cut.shingled())
+
+
+def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None, recipe: str | Recipe = "auto") -> tuple[str, str]:
+    """Return the text whose features make a page's fingerprint, and its whole visible text, both one block a line.
+
+    For who looks at a page: crawls take both apart in one go. Empty where the page is not parsed.
+
+    Raises:
+        SettingError: there is no such recipe, or its extractor does not exist.
+    """
+    work, body = _Work(resolve(recipe), 0, math.inf, keep_text=False), encode(html)
+    extractor = work.recipe.load_extractor()
+    try:
+        if _refusal(body, MAX_PAGE_BYTES):
+            return "", ""
+        extract = _extract(body, "utf-8" if isinstance(html, str) else encoding, url, extractor, work)
+        return work.cuts(extract)[2].text, extract.whole
+    except Exception:  # noqa: BLE001 - as in fingerprint_page
+        return "", ""
+
+
+def _refusal(body: bytes, max_bytes: int) -> Reason | None:
+    """Return why a body is not even parsed; costs one pass over its bytes."""
+    tags = body.count(b"<")
+    if not tags or body.lstrip()[:8].startswith(_OTHER_FORMATS):
+        return Reason.NOT_HTML if body.strip() else Reason.EMPTY
+    if len(body) > max_bytes or tags > 2 * _MAX_TAGS or _has_too_many_attributes(body):
+        return Reason.TOO_LARGE
+    return None
+
+
+def _has_too_many_attributes(body: bytes) -> bool:
+    # The zero bytes of UTF-16 and UTF-32.
+    body = body.replace(b"\0", b"")
+    if max(map(len, body.split(b">"))) <= _LONG_TAG and not _QUOTED_END.search(body):
+        return False
+    end = 0
+    while tag := _TAG.match(body, _PLAIN.match(body, end).end()):  # type: ignore[union-attr]  # it matches nothing at all, too
+        start, end = tag.span()
+        if end - start > _LONG_TAG and len(set(_ATTRIBUTES.findall(body, tag.end("name"), end))) > _MAX_ATTRIBUTES:
+            return True
+    return False
+
+
+def _extract(body: bytes, encoding: str | None, url: str, extractor: Callable[[bytes, str, str], str] | None, work: _Work) -> Extract:
+    # Loaded on first use: `import simcrawl` must not cost trafilatura's half second.
+    from simcrawl.page.extraction import extract  # noqa: PLC0415
+
+    wanted = work.recipe.source == "main" or work.keep_text
+    tags = work.recipe.features.kind == "tags"
+    return extract(body, encoding, url, extractor=extractor, main=wanted, tags=tags, max_depth=_MAX_DEPTH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The second half of the pipeline: from texts to a fingerprint."""
+
+    recipe: Recipe
+    seed: int
+    deadline: float
+    keep_text: bool
+    keep_content: bool = False
+
+    def finish(self, extract: Extract, known: dict[str, Any]) -> PageFingerprint | Abstention:
+        tags = extract.tags.split()
+        extract = with_head(extract)
+        prose, content, source = self.cuts(extract)
+        number = len(tags) or len(content.hashes)
+        known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
+        known["content"] = join(extract.parts.content) if self.keep_content else None
+        share = content_share(len(prose.hashes), self.recipe) if source is prose else 0.0
+        fingerprint = fingerprint_both(source, content, self.recipe.features, share=share, bits=self.recipe.bits)
+        if fingerprint is None or number < self.recipe.min_features:
+            # Equal shells say nothing of what they will show.
+            has_text = not extract.is_shell and (len(tags) or units(extract.whole))
+            return Abstention(reason=Reason.SHORT if has_text else Reason.EMPTY, **known)
+        if monotonic() > self.deadline:
+            return Abstention(reason=Reason.TOO_SLOW, **known)
+        return PageFingerprint(
+            fingerprint=fingerprint,
+            bits=self.recipe.bits,
+            units=number,
+            text_digest=digest(encode(_all_text(extract)), self.seed),
+            links_digest=digest(encode("\n".join(extract.links)), self.seed),
+            content_sketch=self.sketch(hash_units(tags, seed=self.seed) if tags else content.shingled()),
+            **known,
+            **self._verifying(extract, prose, content),
+        )
+
+    def cuts(self, extract: Extract) -> tuple[Cut, Cut, Cut]:
+        """Return a page's prose, its content, and the text whose features make the fingerprint."""
+        parts = NO_PARTS if extract.tags else extract.parts
+        prose = self.cut(join(parts.prose))
+        content = prose if parts.content == parts.prose else self.cut(join(parts.content))
+        return prose, content, self.cut(extract.tags) if extract.tags else self._source(extract, prose, content)
+
+    def cut(self, text: str) -> Cut:
+        return Cut(text, seed=self.seed)
+
+    def _source(self, extract: Extract, prose: Cut, content: Cut) -> Cut:
+        """Return the text that the features are taken from: where there is next to nothing of it, all of the content."""
+        if self.recipe.source == "prose" and len(prose.hashes) >= self.recipe.min_features:
+            return prose
+        if self.recipe.source == "main" and len((main := self.cut(extract.main)).hashes) >= self.recipe.min_features:
+            return main
+        return content
+
+    def sketch(self, shingled: NDArray[np.uint64]) -> bytes:
+        return sketch(shingles(shingled, self.recipe.shingle), self.recipe.sketch_registers)
+
+    def _verifying(self, extract: Extract, prose: Cut, content: Cut) -> dict[str, Any]:
+        """Return what else verifies a candidate."""
+        registers, parts = self.recipe.sketch_registers, NO_PARTS if extract.tags else extract.parts
+        if not registers:
+            return {}
+        texts = map(join, (parts.links, parts.around, parts.beside, parts.unseen))
+        links, around, visible, unseen, called = cut_lines([*texts, _called(extract)], seed=self.seed)
+        cuts: dict[str, Cut | Lines] = {"prose": prose, "links": links, "around": around}
+        made = {name: _part(weighted_lines(cut), max(1, registers // _SHARES[name])) for name, cut in cuts.items()}
+        size = max(1, registers // _BESIDE)
+        if extract.tags:
+            return made | {"beside": _part(NO_HASHES, size)}
+        stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
+        return made | {"beside": _part(stands, size), "names": names.of(called, prose, extract.parts.heading)}
+
+
+# What share of a sketch's registers each of them has.
+_SHARES = {"prose": 2, "links": 8, "around": 8}
+_BESIDE = 8
+# A line of fewer units counts as so many: a price is one.
+_LEAST_OF_A_FACT = 5
+# With fewer units than that in its scripts a shell says nothing of what it will show.
+_LEAST_OF_A_SHELL = 40
+# So many successive units of a line are looked for in the visible text, and so much of it has to be there.
+_RUN, _SHOWN_SHARE = 3, 0.75
+# With so many times the least units of prose the fingerprint is of prose alone.
+_ENOUGH_PROSE = 4
+NO_HASHES = np.empty(0, np.uint64)
+
+
+def content_share(units: int, recipe: Recipe) -> float:
+    """Return by what share the features are those of all of the content, where the prose has so many units: less, the more it has."""
+    if recipe.source != "prose":
+        return 0.0
+    most = _ENOUGH_PROSE * recipe.min_features
+    return min(1.0, max(0.0, (most - units) / (most - recipe.min_features))) if most else 0.0
+
+
+def with_head(extract: Extract) -> Extract:
+    """Return a page that a program draws with what its head says of it, and, where nothing is drawn yet, with that as its content."""
+    if not extract.is_drawn:
+        return extract
+    # With words before it, so that two titles of two words differ by more than a fact.
+    titles = [f"the title is {extract.title}"] if extract.title else []
+    head = [*titles, *(f"this page is about {text}" for text in extract.meta if text)]
+    parts = extract.parts
+    unseen = parts.unseen + [Block(line, 0, 0) for line in head]
+    content, prose = parts.content, parts.prose
+    if extract.is_shell:
+        # Of a page that says nothing yet the rest is what all pages of its site show, and its head may be, too.
+        data = join(block for block in parts.unseen if not block.element)
+        content, prose = ([], []) if len(units(data)) < _LEAST_OF_A_SHELL else (content + unseen, prose + unseen)
+    lines = "\n".join((extract.unseen, *head))
+    return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
+
+
+def named(extract: Extract, prose: Cut) -> bytes:
+    """Return what a page is called, see `simcrawl.page.names`."""
+    return names.of(Cut(_called(extract), seed=prose.seed), prose, extract.parts.heading)
+
+
+def _called(extract: Extract) -> str:
+    parts = extract.parts
+    return names.lines((parts.heading, parts.outer_heading), parts.facts, extract.title)
+
+
+def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:
+    """Return the weighted lines of what stands beside the content and may be content all the same, text that is not shown among it."""
+    visible, unseen = cut_lines([join(extract.parts.beside), join(extract.parts.unseen)], seed=content.seed)
+    return _beside(extract, visible, unseen, (content.hashes, around.hashes))
+
+
+def _beside(extract: Extract, visible: Lines, unseen: Lines, shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    return np.concatenate((facts(visible), facts(unseen, () if extract.is_shell else shown)))
+
+
+def _all_text(extract: Extract) -> str:
+    # In order: the order of alternatives may change, and their number.
+    return "\n".join((extract.whole, *sorted(set(extract.unseen.splitlines()))))
+
+
+def _part(hashes: NDArray[np.uint64], registers: int) -> Part:
+    return Part(len(hashes), sketch(hashes, registers))
+
+
+def weighted_lines(cut: Cut | Lines) -> NDArray[np.uint64]:
+    """Return hashes of the lines of a text, as many for each distinct one as it has units."""
+    lengths = cut.lengths()
+    return weighted(sequences(cut.hashes, lengths), lengths)
+
+
+def facts(cut: Cut | Lines, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint64]:
+    """Return what `weighted_lines` does, with short lines weighing more, of the lines that are not shown elsewhere.
+
+    `shown`: the hashes of the parts of a text. Scripts repeat what the page shows.
+    """
+    lengths = cut.lengths()
+    if not len(lengths):
+        return NO_HASHES
+    lines, weights = sequences(cut.hashes, lengths), np.maximum(lengths, _LEAST_OF_A_FACT)
+    if shown:
+        new = ~_are_shown(cut.hashes, lengths, shown)
+        lines, weights = lines[new], weights[new]
+    return weighted(lines, weights) if len(lines) else NO_HASHES
+
+
+def _are_shown(hashes: NDArray[np.uint64], lengths: NDArray[np.intp], shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.bool_]:
+    """Return which lines stand in other texts, by runs of their units, or by all units of one that is no longer than a run."""
+    starts = firsts(lengths)
+    found = np.zeros(len(lengths), np.bool_)
+    for size in range(1, _RUN + 1):
+        some = (lengths >= size if size == _RUN else lengths == size).nonzero()[0]
+        if not len(some):
+            continue
+        runs = lengths[some] - size + 1
+        places = (starts[some] - firsts(runs)).repeat(runs) + np.arange(runs.sum())
+        known = np.concatenate([shingles(text, size) for text in shown])
+        known.sort()
+        there = _among(shingles(hashes, size)[places], known)
+        found[some] = np.add.reduceat(there, firsts(runs), dtype=np.intp) >= _SHOWN_SHARE * runs
+    return found
+
+
+def _among(values: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which values are among others, which ascend: what `np.isin` does, without sorting the values."""
+    if not len(known):
+        return np.zeros(len(values), np.bool_)
+    among: NDArray[np.bool_] = known.take(known.searchsorted(values), mode="clip") == values
+    return among

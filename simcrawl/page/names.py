@@ -1,0 +1,165 @@
+"""What a page is called: the words of its first heading and of its title, in a few bytes, and whether two pages are called differently.
+
+A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
+alone.
+Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from enum import Enum
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from simcrawl.page.features import Cut, Lines
+
+# Of two bytes a word.
+_MOST_WORDS = 16
+_LONGEST = 400
+_FIRST = "x"
+# (Han: ordinal, and what chapters and sections are called.)
+_NUMBERING = re.compile(
+    r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?(?:\d+(?:[.-]\d+)*|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
+    r"(?:[.:)]|\s)\s*(?=\S)|^\s*\u7b2c?\s*[\d\u4e00-\u5341.]+\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7]\s*",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
+_SPEAKS = 1
+# Between the words of the inner and the outer heading.
+_END = 0
+_LATIN, _MIXED = 1, 0
+_WORD, _BITS_BELOW = 0xFFFF ^ _SPEAKS, 48
+
+
+def lines(headings: tuple[str, str], facts: str, title: str) -> str:
+    """Return what `of` looks at in four lines: one cut is for all of a page.
+
+    `headings`: that of the prose, and one that stands outside.
+    """
+    inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
+    texts = [inner, outer, facts[:_LONGEST], _VERSION.sub(" ", full)]
+    # A word in front of each, for a line without one is none.
+    return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
+
+
+def _unnumbered(text: str) -> str:
+    found = _NUMBERING.match(text)
+    return text[found.end() :] if found else text
+
+
+def of(called: Cut | Lines, prose: Cut, heading: str) -> bytes:
+    """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
+
+    `called`: what `lines` gives, cut; `heading`: the prose's. The lowest bit says that the page speaks of it.
+    """
+    # Numbers, not arrays: of so few words that takes a third of the time.
+    ends = called.lengths().cumsum().tolist()
+    found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
+    own, above, facts, title = (words[:_MOST_WORDS].tolist() for words in found)
+    times = _times({*own, *above, *title}, prose)
+    words = [_word(word, speaks=times[word] > own.count(word)) for word in sorted({*own})]
+    outer = [_word(word, speaks=times[word] > 0) for word in sorted({*above} - {*own})]
+    whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
+    values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
+    return struct.pack(f">{len(values)}H", *values)
+
+
+def _times(words: set[int], prose: Cut) -> dict[int, int]:
+    """Return how often words stand in the prose."""
+    listed = list(words)
+    counts = np.count_nonzero(prose.hashes == np.array(listed, np.uint64)[:, None], axis=1)
+    return dict(zip(listed, counts.tolist(), strict=True))
+
+
+def _below(heading: str, words: NDArray[np.uint64], prose: Cut) -> int:
+    """Return two bytes for all words of the prose but the heading's.
+
+    The lowest bit: whether the heading is in Latin letters. 0: it is in several scripts, or in none.
+    """
+    latin = {letter.isascii() for letter in heading if letter.isalpha()}
+    if len(latin) != 1:
+        return _MIXED
+    rest = ((int(prose.hashes.sum()) - int(words.sum())) >> _BITS_BELOW) & 0xFFFF
+    return (rest & ~_LATIN) | (_LATIN if latin == {True} else 0)
+
+
+def _is_translated(a: int, b: int) -> bool:
+    """Return whether the same text stands below headings in two scripts."""
+    return a != _MIXED != b and a ^ b == _LATIN
+
+
+def _all(words: Iterable[int]) -> int:
+    """Return two bytes for all words together; the lowest bit: whether the page speaks of one of them."""
+    together = speaks = 0
+    for word in words:
+        together ^= word
+        speaks |= word
+    return (together & _WORD) | (speaks & _SPEAKS)
+
+
+def _word(word: int, *, speaks: bool) -> int:
+    """Return two bytes for a word."""
+    return ((word >> _BITS_BELOW) & _WORD or _WORD) | (_SPEAKS if speaks else 0)
+
+
+class Naming(Enum):
+    """What two pages are called, compared."""
+
+    SAME = "same"
+    """Or it does not matter."""
+    LONGER = "longer"
+    """The one as the other, with words more: the contents of a book, and of its reference."""
+    OTHER = "other"
+
+
+def compare(a: bytes, b: bytes) -> Naming:
+    """Return whether two pages are called differently, and it matters.
+
+    It does where one of them speaks of what its heading is called, or says other things under it. Pages of one title are called the same,
+    where the title is not only the site's, and so are those of one text below headings in two scripts: one of them is a translation.
+    """
+    if not a or not b:
+        return Naming.SAME
+    (title_a, facts_a, below_a, *words_a), (title_b, facts_b, below_b, *words_b) = _read(a), _read(b)
+    own_a, own_b = words_a[: words_a.index(_END)], words_b[: words_b.index(_END)]
+    if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b or _is_translated(below_a, below_b):
+        return Naming.SAME
+    only = _only(own_a, own_b)
+    if only and facts_a and facts_b and (facts_a ^ facts_b) & ~_SPEAKS:
+        return Naming.OTHER
+    if not any(word & _SPEAKS for word in only):
+        return Naming.LONGER if only and (facts_a ^ facts_b) & ~_SPEAKS else Naming.SAME
+    return Naming.LONGER if len({*only} & {*own_a}) in (0, len(only)) else Naming.OTHER
+
+
+def differ_outside(a: bytes, b: bytes) -> bool:
+    """Return whether the headings that stand outside the contents of two pages name them differently."""
+    if not a or not b:
+        return False
+    (title_a, _, _, *words_a), (title_b, _, _, *words_b) = _read(a), _read(b)
+    if title_a == title_b and title_a & _SPEAKS:
+        return False
+    outer_a, outer_b = words_a[words_a.index(_END) + 1 :], words_b[words_b.index(_END) + 1 :]
+    only = _only(outer_a, outer_b)
+    exchanged = 0 < len({*only} & {*outer_a}) < len(only)
+    return bool(outer_a and outer_b) and (exchanged or any(word & _SPEAKS for word in only))
+
+
+def _read(names: bytes) -> list[int]:
+    words: list[int] = np.frombuffer(names, ">u2").tolist()
+    return words
+
+
+def _only(a: list[int], b: list[int]) -> list[int]:
+    """Return the words that only one of two pages has."""
+    left, right = ({word | _SPEAKS for word in words} for words in (a, b))
+    return [word for word in a + b if word | _SPEAKS not in left & right]

@@ -1,0 +1,1 @@
+"""What commands do besides looking into a store: bulk loads, calibration, differences between two texts."""

@@ -1,0 +1,131 @@
+"""What can be asked of a store's register: which lines, which hosts. Clusters: see `simcrawl.store.clusters`.
+
+Pure: lines of the register and URLs in, values out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from simcrawl.store.base import PREDICTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simcrawl.store.base import Duplicate
+
+SORT_KEYS: dict[str, Callable[[Duplicate], Any]] = {
+    "url": attrgetter("url"),
+    "original": lambda line: (line.original, line.url),
+    "distance": lambda line: (-1 if line.distance is None else line.distance, line.url),
+    "similarity": lambda line: (-1 if line.similarity is None else line.similarity, line.url),
+    "when": lambda line: (line.when, line.url),
+    "host": lambda line: (host_of(line.url), line.url),
+}
+"""By what lines of the register can be sorted."""
+DROPPED = ("page", "outlinks", "anything", "nothing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which lines of the register are wanted; None where any will do.
+
+    `host`: of the page, subdomains too. `url`, `original`: a part of the page's or the original's URL. `dropped`: one of `DROPPED`.
+    Distances and similarities are inclusive, `since` and `until` seconds since 1970. Exact copies have distance 0 and similarity 1.
+    """
+
+    host: str | None = None
+    url: str | None = None
+    original: str | None = None
+    kind: str | None = None
+    dropped: str | None = None
+    rejected: bool | None = None
+    min_distance: int | None = None
+    max_distance: int | None = None
+    min_similarity: float | None = None
+    max_similarity: float | None = None
+    since: float | None = None
+    until: float | None = None
+
+    def matches(self, line: Duplicate) -> bool:
+        """Return whether a line is wanted."""
+        return (
+            (self.host is None or _is_of(host_of(line.url), self.host.lower()))
+            and _has(line.url, self.url)
+            and _has(line.original, self.original)
+            and (self.kind is None or line.kind.startswith(self.kind))
+            and (self.dropped is None or _dropped(line, self.dropped))
+            and (self.rejected is None or line.rejected is self.rejected)
+            and _between(line.distance, self.min_distance, self.max_distance)
+            and _between(line.similarity, self.min_similarity, self.max_similarity)
+            and _between(line.when, self.since, self.until)
+        )
+
+
+def _is_of(host: str, wanted: str) -> bool:
+    return host == wanted or host.partition(":")[0] == wanted or host.partition(":")[0].endswith(f".{wanted}")
+
+
+def _has(url: str, part: str | None) -> bool:
+    return part is None or part in url
+
+
+def _dropped(line: Duplicate, wanted: str) -> bool:
+    anything = line.dropped_page or line.dropped_outlinks
+    return {"page": line.dropped_page, "outlinks": line.dropped_outlinks, "anything": anything, "nothing": not anything}[wanted]
+
+
+def _between(value: float | None, low: float | None, high: float | None) -> bool:
+    if low is None and high is None:
+        return True
+    return value is not None and (low is None or low <= value) and (high is None or value <= high)
+
+
+def host_of(url: str, depth: int = 0) -> str:
+    """Return the host of a URL, with its port where it names one, and the first `depth` directories of its path."""
+    # Pages of other methods than GET are known as "POST http://...".
+    try:
+        parts = urlsplit(url.rpartition(" ")[2])
+    except ValueError:
+        return ""
+    directories = parts.path.split("/")[1:-1][:depth]
+    return "/".join((parts.netloc.rpartition("@")[2].lower(), *directories))
+
+
+# ---- hosts
+
+
+class Host(NamedTuple):
+    """`pages`: kept; `duplicates`: recognised as copies, whatever was done about them; `not_fetched`: taken for copies by their URLs."""
+
+    host: str
+    pages: int
+    duplicates: int
+    not_fetched: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of copies among all that were fetched."""
+        return self.duplicates / max(1, self.pages + self.duplicates)
+
+
+def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) -> list[Host]:
+    """Return the hosts with most copies first.
+
+    `urls`: of the pages that were kept; `depth`: directories of the path that count as part of a host. A page that was a copy and is kept
+    counts as kept.
+    """
+    kept_urls, kept, copied, predicted = set[str](), Counter[str](), Counter[str](), Counter[str]()
+    for url in urls:
+        kept[host_of(url, depth)] += 1
+        kept_urls.add(url)
+    for line in lines:
+        if not line.rejected:
+            counts = predicted if line.kind == PREDICTED else copied
+            counts[host_of(line.url, depth)] += line.url not in kept_urls
+    found = (Host(host, kept[host], copied[host], predicted[host]) for host in kept.keys() | copied.keys() | predicted.keys())
+    return sorted((one for one in found if any(one[1:])), key=lambda one: (-one.duplicates, one.host))

@@ -1,0 +1,213 @@
+"""What rules that were learned say to others: which hosts and directories are mirrors, and files for other programs.
+
+    RewriteRules.rules() ──► mirrors             two places with copies of each other
+                         ──► url_discarder       JSON of the library duplicate-url-discarder: parameters and directories that may go
+                         ──► process_links       a Python function for a CrawlSpider's rules: what is replaced
+
+Unlike a crawl, neither of these looks whether the original was fetched, fetches a sample, or forgets. So only rules of one host, with much
+evidence, should be written; and what a rule does not say of all its URLs is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from simcrawl.rule import of_one_host
+from simcrawl.urls.rewrites import Indifferent, LearnedRule, Replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MIRROR_COPIES, MIRROR_SHARE = 3, 0.5
+"""Of a mirror: so many copies, and such a share of the pages that were found in both places."""
+_SEPARATORS = "/._?=&-"
+# Of the library's patterns: any text, and the end of a path.
+_WILD = "*|"
+
+
+# ---- mirrors
+
+
+class Mirror(NamedTuple):
+    """Two hosts or directories with copies of each other. `a`: where most originals are; which page is one, the crawl's order decides.
+
+    `pages`: those of one whose counterpart in the other one was fetched before; `copies`: of that or another page, among these.
+    """
+
+    a: str
+    b: str
+    copies: int
+    pages: int
+
+    @property
+    def share(self) -> float:
+        """The share of copies."""
+        return self.copies / self.pages
+
+
+def mirrors(rules: Iterable[LearnedRule], *, min_copies: int = MIRROR_COPIES, min_share: float = MIRROR_SHARE) -> list[Mirror]:
+    """Return the mirrors among rules: those by which one host or directory stands for another one. In the order of the rules."""
+    found = [Mirror(*places, rule.saves, rule.support) for rule in rules if (places := _places(rule))]
+    return [mirror for mirror in found if mirror.copies >= min_copies and mirror.share >= min_share]
+
+
+def _places(rule: LearnedRule) -> tuple[str, str] | None:
+    """Return the place of the originals and that of the copies."""
+    means = rule.means
+    if not isinstance(means, Replaced) or len(means.prefixes) != 1:
+        return None
+    copy, original = rule.examples[0]
+    (prefix,) = means.prefixes
+    a, b = _place(original, prefix, means.other), _place(copy, prefix, means.run)
+    if not a or not b or a == b:
+        return None
+    scheme, _, rest = a.partition("://")
+    other_scheme, _, other = b.partition("://")
+    return (rest, other) if scheme == other_scheme else (a, b)
+
+
+def _place(url: str, prefix: str, run: str) -> str | None:
+    """Return the host, or the directory, that a run ends in."""
+    start, end = url.find("://") + 3, len(prefix) + len(run)
+    host = url.find("/", start) if "/" in url[start:] else len(url)
+    if end <= host:
+        return url[:host]
+    whole = url[end - 1] == "/" or url[end : end + 1] == "/"
+    return url[:end].rstrip("/") if whole and "?" not in url[:end] else None
+
+
+# ---- files for others
+
+
+def url_discarder(rules: Iterable[LearnedRule]) -> str:
+    """Return the rules that the library duplicate-url-discarder understands, as its JSON."""
+    made = [one for rule in rules if (one := _discarded(rule))]
+    return json.dumps(made, sort_keys=True, indent=2)
+
+
+def process_links(rules: Iterable[LearnedRule]) -> str:
+    """Return Python with a function `process_links`, for a `Rule` of a CrawlSpider, of the rules that the library does not understand."""
+    swaps, ends, left = list[str](), list[str](), 0
+    for rule in rules:
+        if _discarded(rule):
+            continue
+        means = rule.means
+        told = f"    # {rule.rule}: {rule.saves} of {rule.support} pages, at least {rule.confidence:.3f}"
+        if not isinstance(means, Replaced) or not _of_one_host(rule):
+            left += 1
+        elif means.run and len(means.prefixes) != 1 and "*" not in means.part and _at_the_end(rule, means):
+            ends += [told, f"    ({means.part!r}, {means.run!r}, {means.other!r}),"]
+        elif pairs := _swaps(means):
+            swaps += [told, *(f"    ({copy!r}, {original!r})," for copy, original in pairs)]
+        else:
+            left += 1
+    return _PROGRAM.format(separators=_SEPARATORS, swaps="\n".join(["", *swaps, ""]), ends="\n".join(["", *ends, ""]), left=left)
+
+
+_PROGRAM = '''"""Links to copies, rewritten to their originals, by rules that simcrawl has learned.
+
+    from scrapy.spiders import CrawlSpider, Rule
+
+    rules = [Rule(LinkExtractor(), callback="parse_page", process_links=process_links)]
+
+Nothing looks whether an original exists. Rules that cannot be written like this: {left}.
+"""
+
+# What URLs of copies begin with, and those of their originals.
+SWAPS = [{swaps}]
+# What they begin with, what those of copies end with, and those of their originals.
+ENDS = [{ends}]
+
+
+def process_links(links):
+    for link in links:
+        link.url = original(link.url)
+    return links
+
+
+def original(url):
+    for copy, other in SWAPS:
+        if url.startswith(copy) and parts(url, len(copy)):
+            url = other + url[len(copy) :]
+    for start, copy, other in ENDS:
+        place = len(url) - len(copy)
+        if url.startswith(start) and url.endswith(copy) and place > len(start) and parts(url, place):
+            url = url[:place] + other
+    return url
+
+
+def parts(url, place):
+    return place == len(url) or url[place] in {separators!r} or url[place - 1] in {separators!r}
+'''
+
+
+def _swaps(means: Replaced) -> list[tuple[str, str]]:
+    """Return what URLs of copies begin with, and those of their originals."""
+    if "*" in means.part:
+        return [(means.part.replace("*", means.run, 1), means.part.replace("*", means.other, 1))]
+    # What has nothing in the place of the run may be anything.
+    return [(prefix + means.run, prefix + means.other) for prefix in means.prefixes] if means.run else []
+
+
+def _at_the_end(rule: LearnedRule, means: Replaced) -> bool:
+    return all(copy.endswith(means.run) and original == copy.removesuffix(means.run) + means.other for copy, original in rule.examples)
+
+
+def _of_one_host(rule: LearnedRule) -> bool:
+    # A site must not make pages of another one vanish.
+    return all(of_one_host(*pair) for pair in rule.examples)
+
+
+def _discarded(rule: LearnedRule) -> dict[str, Any] | None:
+    """Return a rule as the library has it; None where it has no such rules."""
+    if not _of_one_host(rule):
+        return None
+    means = rule.means
+    if isinstance(means, Indifferent):
+        return _without_values(means)
+    return (_without_parameters(means) or _without_directory(means)) if means.run and not means.other else None
+
+
+def _made(processor: str, args: list[Any], pattern: str) -> dict[str, Any]:
+    return {"args": args, "order": 100, "processor": processor, "urlPattern": {"include": [pattern]}}
+
+
+def _without_values(means: Indifferent) -> dict[str, Any] | None:
+    fixed = [value for value in (*means.values, *means.parameters) if value]
+    if min(means.places) < means.segments or any(sign in value for value in fixed for sign in _WILD):
+        return None
+    path = "/".join("*" if value is None else value for value in means.values[: means.segments])
+    pairs = zip(means.parameters, means.values[means.segments :], strict=True)
+    query = "&".join(f"{name}={'*' if value is None else value}" for name, value in pairs)
+    args = [means.parameters[place - means.segments] for place in means.places]
+    return _made("queryRemoval", args, f"{means.host}/{path}|?{query}") if all(args) else None
+
+
+def _without_parameters(means: Replaced) -> dict[str, Any] | None:
+    if not means.run.startswith(("?", "&")) and not means.run.endswith("&"):
+        return None
+    pairs = [pair.partition("=") for pair in means.run.strip("?&").split("&")]
+    if not all(name and sign for name, sign, _ in pairs) or any(sign in means.part + means.run for sign in _WILD):
+        return None
+    where = f"{means.prefixes[0].partition('?')[0]}|" if len(means.prefixes) == 1 else means.part
+    return _made("queryRemoval", [name for name, _, _ in pairs], f"{where}?{'&'.join(map(''.join, pairs))}")
+
+
+def _without_directory(means: Replaced) -> dict[str, Any] | None:
+    directory, slash, rest = means.run.partition("/")
+    if len(means.prefixes) != 1 or not directory or not slash or rest:
+        return None
+    (prefix,) = means.prefixes
+    path = _path(prefix)
+    if not path.endswith("/") or any(sign in prefix + means.run for sign in (*_WILD, "?")):
+        return None
+    return _made("subpathRemoval", [path.count("/") - 1], f"{prefix}{means.run}")
+
+
+def _path(url: str) -> str:
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""

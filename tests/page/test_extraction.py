@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from html import escape
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from lxml import html as lxml_html
+
+from simcrawl.page.blocks import NO_PARTS, join, layout
+from simcrawl.page.extraction import all_prose, decode, extract, main_text
+from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
+
+CHINESE = page(chinese(), head='<meta charset="{}">')
+
+
+def _extract(html: str, url: str = "", *, tags: bool = False):
+    return extract(html.encode(), "utf-8", url, tags=tags)
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "gbk", "utf-8", "big5hkscs"])
+def test_the_page_s_own_declaration_is_believed(encoding: str):
+    text = "".join(letter for letter in chinese() if letter.encode(encoding, "ignore"))
+    body = page(text, head=f'<meta charset="{encoding}">').encode(encoding)
+    made = extract(body, None, "")
+    assert made.main.replace("\n", "") == text.replace("\n", "")
+
+
+def test_shift_jis_by_an_old_declaration():
+    head = '<meta http-equiv="Content-Type" content="text/html; charset=Shift_JIS">'
+    made = extract(page(FOREIGN["ja"], head=head).encode("shift_jis"), None, "")
+    assert made.main == FOREIGN["ja"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_byte_order_mark_is_believed(encoding: str):
+    assert extract(page(chinese()).encode(encoding), None, "").main == chinese()
+
+
+def test_the_encoding_that_is_given_wins_over_the_declaration():
+    body = page(chinese(), head='<meta charset="shift_jis">').encode("gb18030")
+    assert extract(body, "gb18030", "").main == chinese()
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "hex", "idna", "a\0b", ""])
+def test_a_given_encoding_that_cannot_be_falls_back_to_the_declaration(wrong: str):
+    body = page(chinese(), head='<meta charset="gb18030">').encode("gb18030")
+    assert extract(body, wrong, "").main == chinese()
+
+
+def test_a_declared_encoding_that_does_not_exist_falls_back_to_utf_8():
+    assert extract(page(chinese(), head='<meta charset="klingon">').encode(), None, "").main == chinese()
+
+
+def test_bytes_that_do_not_decode_are_replaced():
+    assert decode(b"a\xffb", "utf-8") == ("utf-8", "a\ufffdb")
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_main_text_in_other_scripts(language: str):
+    assert _extract(page("\n".join([FOREIGN[language]] * 3))).whole.count(FOREIGN[language]) == 3
+    assert FOREIGN[language] in _extract(page(FOREIGN[language])).main
+
+
+def test_the_main_text_leaves_out_what_surrounds_it_and_the_whole_text_keeps_it():
+    menu = "<nav><ul><li><a href='/x'>Subscribe to newsletter</a></li></ul></nav>"
+    html = page(english()).replace("<article>", f"{menu}<article>").replace("</article>", "</article><footer>Imprint of all</footer>")
+    made = _extract(html)
+    assert made.main == english()
+    assert "Subscribe to newsletter" in made.whole
+    assert english(5) in made.whole
+
+
+@pytest.mark.parametrize("end", ["</body></html>", "</html>", "</HTML\n>", "</body></html></body></html>", "</html><html><body>"])
+def test_what_follows_an_early_end_of_the_page_is_part_of_it(end: str):
+    rest = "<div><p>The rest of it</p><a href='/on'>and a link</a></div></body></html>\n"
+    made = _extract(page(english()).replace("</body></html>", f"{end}{rest}"))
+    assert made.whole.splitlines()[-2:] == ["The rest of it", "and a link"]
+    assert made.links == ("/on",)
+    assert _extract(page(english())).whole in made.whole
+
+
+def test_the_main_text_of_a_page_is_there_for_who_asks():
+    body = page(chinese(), head='<meta charset="gb18030">').encode("gb18030")
+    assert main_text(body) == main_text(body, "gb18030") == main_text(page(chinese())) == chinese()
+    assert main_text(page(chinese(), head='<meta charset="shift_jis">').encode("gb18030"), "gb18030") == chinese()
+    for nothing in (b"", "", "\0", "<html><body></body></html>"):
+        assert main_text(nothing) == ""
+
+
+def test_comments_are_no_main_text():
+    comments = f"<div id='comments'><p>{english(5, seed=9)}</p></div>"
+    assert _extract(page(english()).replace("</body>", f"{comments}</body>")).main == english()
+
+
+def test_scripts_and_styles_are_no_visible_text():
+    made = _extract(page(english(), head="<style>p{colour:red}</style>").replace("</body>", "<script>let hidden = 1</script></body>"))
+    assert "hidden" not in made.whole
+    assert "colour" not in made.whole
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<p>{english()}</p>",
+        f"<div><p>{english()}</p></div>",
+        f"<body><p>{english()}</p></body>",
+        "\n" * 80 + f"<html><body><p>{english()}</p></body></html>",
+        f"<table><tr><td>{english()}</td></tr></table>",
+        f"<h1>A title</h1><p>{english()}</p>",
+    ],
+)
+def test_fragments_and_untidy_pages_have_their_text(html: str):
+    made = _extract(html)
+    for text in (made.main, made.whole):
+        assert text.replace("|", " ").split()[-50:] == english().split()[-50:]
+
+
+@pytest.mark.parametrize(
+    ("links", "outlinks"),
+    [
+        ((), 0),
+        (("/a", "/b"), 2),
+        (("/a", "a", "../a", "http://example.org/a", "/a#part"), 2),
+        (("#top", "", "page", "http://example.org/dir/page"), 0),
+        (("https://other.example/", "//other.example/"), 2),
+        (("mailto:x@example.org", "javascript:void(0)", "tel:123", "ftp://example.org/"), 0),
+        (("http://[broken", " /a ", "/a"), 1),
+    ],
+)
+def test_outlinks_are_distinct_targets_on_the_web(links: tuple[str, ...], outlinks: int):
+    assert _extract(page(english(), links=links), "http://example.org/dir/page").outlinks == outlinks
+
+
+@pytest.mark.parametrize(
+    ("links", "found"),
+    [
+        ((), ()),
+        (("/b", "/a", "/b"), ("http://example.org:8080/a", "http://example.org:8080/b")),
+        # Queries count, fragments do not.
+        (
+            ("http://example.org:8080/a?sid=1", "/a?sid=2#part", "/a?sid=1#top"),
+            ("http://example.org:8080/a?sid=1", "http://example.org:8080/a?sid=2"),
+        ),
+        (("?page=2", "#top", ""), ("http://example.org:8080/dir/page", "http://example.org:8080/dir/page?page=2")),
+        (("../a", "a", "./a", "/dir/a"), ("http://example.org:8080/a", "http://example.org:8080/dir/a")),
+        ((" /a ", "mailto:x@example.org", "http://[broken"), ("http://[broken", "http://example.org:8080/a", "mailto:x@example.org")),
+    ],
+)
+def test_links_are_the_addresses_they_lead_to(links: tuple[str, ...], found: tuple[str, ...]):
+    assert _extract(page(english(), links=links), "http://example.org:8080/dir/page").links == found
+
+
+@pytest.mark.parametrize("url", ["http://[broken", "http://example.org:port/", "no url", ""])
+def test_the_links_of_a_page_of_any_url(url: str):
+    made = _extract(page(english(), links=("/a", "http://b/?c")), url)
+    assert len(made.links) == 2
+    assert "http://b/?c" in made.links
+
+
+_BASES = [
+    "http://example.org/x/y.html",
+    "https://example.org",
+    "http://e.org:8000/a?b",
+    "ftp://e.org/y",
+    "",
+    "http://u@e.org/x",
+    "HTTP://E.org/A",
+    "//e.org/y",
+]
+_STARTS = [
+    "/",
+    "//",
+    "http://example.org",
+    "https://e.org/",
+    "HTTP://e.org",
+    "http://[::1]/",
+    "http://[/",
+    "ftp://e.org/",
+    "mailto:",
+    "",
+    "?",
+    "http://é.org/",
+]
+_STEPS = ["/", "a", ".", "..", "/..", "b.html", ";", ":80", "@", "%20", "é", "\t", "\\", " ", "[", "?", "a=b", "&", "#", "#c"]
+
+
+@given(st.sampled_from(_BASES), st.sampled_from(_STARTS), st.lists(st.sampled_from(_STEPS), max_size=5))
+@settings(max_examples=2000)
+def test_every_link_leads_where_the_library_for_urls_says(base: str, start: str, steps: list[str]):
+    href = "".join((start, *steps)).strip()
+    try:
+        target = urldefrag(urljoin(base, href)).url
+    except ValueError:
+        target = href
+    made = extract(f'<html><body><a href="{escape(href)}">x</a></body></html>'.encode(), "utf-8", base, main=False)
+    assert made.links == (target,)
+    assert made.outlinks == _is_outlink(target, base)
+
+
+def _is_outlink(target: str, base: str) -> bool:
+    try:
+        return target != urldefrag(base).url and urlsplit(target).scheme in ("http", "https", "")
+    except ValueError:
+        return False
+
+
+def test_links_are_relative_to_the_base_that_a_page_names():
+    html = page(english(), links=("next.html",)).replace("<head>", "<head><base href='/two/'>")
+    assert _extract(html, "http://example.org/one/page").links == ("http://example.org/two/next.html",)
+
+
+def test_one_page_in_two_directories_leads_to_other_pages():
+    html = page(english(), links=("next.html",))
+    a, b = (_extract(html, f"http://example.org/{directory}/index.html") for directory in ("1.0", "2.0"))
+    assert (a.links, b.links) == (("http://example.org/1.0/next.html",), ("http://example.org/2.0/next.html",))
+
+
+def test_areas_of_maps_are_outlinks_and_images_are_none():
+    html = page(english()).replace("</body>", '<map><area href="/m"></map><img src="/i"><link href="/l"></body>')
+    made = _extract(html, "http://example.org/")
+    assert (made.outlinks, made.links) == (1, ("http://example.org/m",))
+
+
+def test_a_page_without_a_url_counts_relative_links_as_they_stand():
+    assert _extract(page(english(), links=("a", "b#x", "b#y", "#z"))).outlinks == 2
+
+
+def test_tag_paths_are_those_of_all_elements_in_order():
+    html = "<html><head><title>x</title></head><body><div><p>a<!-- c --></p><p>b</p></div></body></html>"
+    paths = ["", "/head", "/head/title", "/body", "/body/div", "/body/div/p", "/body/div/p"]
+    assert _extract(html, tags=True).tags.split() == [f"html{path}" for path in paths]
+    assert _extract(html).tags == ""
+
+
+def test_an_extractor_of_the_user_gets_the_page_as_it_came():
+    body = page(chinese()).encode("gb18030")
+    made = extract(body, "gb18030", "http://x/", extractor=lambda *call: repr(call))
+    assert made.main == repr((body, "gb18030", "http://x/"))
+    assert chinese(5) in made.whole
+
+
+def test_a_user_s_text_is_all_prose():
+    made = extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "one\n\ntwo three")
+    assert made.parts == all_prose("one\n\ntwo three")
+    assert [join(part) for part in made.parts[:6]] == ["one\n\ntwo three", "one\n\ntwo three", "", "", "", ""]
+
+
+def test_an_empty_text_has_no_parts():
+    assert all_prose("") == NO_PARTS
+    assert extract(b"", "utf-8", "", extractor=lambda *_: "a text").parts == all_prose("a text")
+
+
+def test_the_parts_are_those_of_the_blocks_whoever_asks_for_the_main_text():
+    html = site_page(f"<h1>The harbour</h1><p>{english(30)}</p>{link_list(3)}")
+    made, without = extract(html.encode(), "utf-8", ""), extract(html.encode(), "utf-8", "", main=False)
+    assert english(1) in made.main
+    assert without == replace(made, main="")
+    tree = lxml_html.document_fromstring(html)
+    assert made.parts == layout(tree).parts()
+    assert join(made.parts.links) == "\n".join(english(1, number) for number in range(3))
+
+
+def test_trafilatura_is_not_called_where_nobody_asks(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.page.extraction._main", lambda _: pytest.fail("called"))
+    assert extract(page(english()).encode(), "utf-8", "", main=False).main == ""
+    assert extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "own").main == "own"
+
+
+def test_trafilatura_says_nothing(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]):
+    for html in ("<p>", "<html></html>", "<html><body><script>x</script>", page("a")):
+        _extract(html)
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+    assert logging.getLogger("trafilatura").level == logging.CRITICAL
+
+
+def test_a_level_that_the_user_set_for_trafilatura_stays():
+    code = """
+import logging
+logging.getLogger("trafilatura").setLevel(logging.INFO)
+import simcrawl.page.extraction
+print(logging.getLogger("trafilatura").level == logging.INFO)
+"""
+    assert python(code) == "True"

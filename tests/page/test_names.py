@@ -1,0 +1,160 @@
+"""What pages are called, word by word, and by the verdict on two pages of one text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+import simcrawl
+from simcrawl.page import names
+from simcrawl.page.features import Cut, cut_lines
+from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.names import Naming
+from tests.samples import chinese, english
+
+PROSE = "cedar maple willow cedar maple willow birch grow in the north"
+
+
+def _of(heading: str = "", *, outer: str = "", facts: str = "", title: str = "", prose: str = PROSE) -> bytes:
+    # A heading of the content stands in its prose.
+    return names.of(Cut(names.lines((heading, outer), facts, title), seed=1), Cut(f"{heading}\n{prose}", seed=1), heading)
+
+
+def _differ(a: bytes, b: bytes) -> bool:
+    assert names.compare(a, b) is names.compare(b, a)
+    return names.compare(a, b) is not Naming.SAME
+
+
+def _differ_outside(a: bytes, b: bytes) -> bool:
+    assert names.differ_outside(a, b) == names.differ_outside(b, a)
+    return names.differ_outside(a, b)
+
+
+def test_headings_whose_words_come_back_tell_pages_apart():
+    assert _differ(_of("The cedar"), _of("The maple"))
+    assert _differ(_of("The cedar"), _of("The cedar and willow"))
+
+
+def test_a_name_with_words_more_is_told_from_another_one():
+    assert names.compare(_of("The cedar"), _of("The cedar and willow")) is Naming.LONGER
+    assert names.compare(_of("The cedar"), _of("The willow")) is Naming.OTHER
+    # What stands under it tells more.
+    assert names.compare(_of("The cedar", facts="200 g"), _of("The cedar and willow", facts="300 g")) is Naming.OTHER
+    assert names.compare(_of("The cedar", facts="200 g"), _of("The cedar and willow")) is Naming.LONGER
+
+
+def test_words_that_do_not_come_back_tell_nothing():
+    assert not _differ(_of("Arbonet: trees"), _of("Forestia: plants"))
+    # But for what stands under them.
+    assert _differ(_of("Arbonet: trees", facts="200 g"), _of("Forestia: plants", facts="300 g"))
+    assert not _differ(_of("Arbonet: trees", facts="200 g"), _of("Forestia: plants", facts="200 g"))
+
+
+def test_the_order_and_the_case_of_words_tell_nothing():
+    assert _of("The cedar, the MAPLE") == _of("the maple - the cedar")
+
+
+@pytest.mark.parametrize("number", ["4.2 ", "4. ", "Chapter 3. ", "Appendix B. ", "IV. ", "A.1 ", "第三章 ", "3节 "])
+def test_numbers_in_front_number_a_page(number: str):
+    numbered = _of(f"{number}The cedar", outer=f"{number}Maple", title=f"{number}The cedar")
+    plain = _of("The cedar", outer="Maple", title="The cedar")
+    # The third word is of what stands below, which is with its number here.
+    assert (numbered[:4], numbered[6:]) == (plain[:4], plain[6:])
+
+
+@pytest.mark.parametrize("words", ["Part of the cedar", "Ivy and cedar", "Chapters of cedar", "A cedar"])
+def test_a_word_in_front_is_no_number(words: str):
+    assert _of(words) != _of("cedar")
+    assert len(_of(words)) == len(_of("cedar")) + 2 * (len(words.split()) - 1)
+
+
+def test_versions_are_left_out_of_titles_only():
+    assert _of("The cedar", title="Cedar 1.2.3") == _of("The cedar", title="Cedar v2.0")
+    assert _of("The cedar 1.2.3") != _of("The cedar 2.0")
+
+
+def test_pages_of_one_title_are_called_the_same():
+    assert not _differ(_of("The cedar", title="On willow"), _of("The maple", title="On willow"))
+    # Of a site's name that no prose speaks of that says nothing.
+    assert _differ(_of("The cedar", title="Arbonet"), _of("The maple", title="Arbonet"))
+    assert _differ(_of("The cedar", title="On willow"), _of("The maple", title="On birch"))
+
+
+def test_pages_without_a_heading_or_names_are_not_called_differently():
+    for other in (b"", _of(), _of(outer="The maple")):
+        assert not _differ(_of("The cedar"), other)
+        assert not _differ(other, b"")
+    assert not _differ_outside(_of(outer="The cedar"), b"")
+    assert not _differ_outside(_of(outer="The cedar"), _of("The maple"))
+
+
+def test_headings_outside_tell_apart_by_words_that_the_prose_speaks_of():
+    assert _differ_outside(_of(outer="The cedar"), _of(outer="The maple"))
+    assert not _differ_outside(_of(outer="Arbonet"), _of(outer="Arbonet Forestia"))
+    assert _differ_outside(_of(outer="Arbonet"), _of(outer="Forestia"))
+    assert not _differ_outside(_of(outer="The cedar", title="On willow"), _of(outer="The maple", title="On willow"))
+    assert not _differ(_of(outer="The cedar"), _of(outer="The maple"))
+
+
+def test_what_both_headings_say_is_said_inside():
+    assert _of("The cedar", outer="cedar maple") == _of("The cedar", outer="maple")
+
+
+def test_long_headings_take_bounded_room():
+    many = english(60)
+    assert len(_of(many, outer=chinese(60), facts=many, title=many)) <= 2 * (3 + 16 + 1 + 16)
+
+
+_words = st.lists(st.sampled_from(["cedar", "maple", "oak", "1.2", "Chapter 3.", "北京", "\n", "\ud800", "!"]), max_size=24).map(" ".join)
+
+
+@given(_words, _words, _words, _words)
+def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title: str):
+    made = _of(heading, outer=outer, facts=facts, title=title)
+    assert not _differ(made, made)
+    assert not _differ_outside(made, made)
+    lines = names.lines((heading, outer), facts, title)
+    assert len(lines.splitlines()) == 4
+    # Of a text among others it is the same.
+    assert names.of(cut_lines(["", "one two", lines, PROSE], seed=1)[2], Cut(f"{heading}\n{PROSE}", seed=1), heading) == made
+
+
+# ---- the verdict
+
+
+TEXT = english(60)
+
+
+def _page(heading: str, text: str, number: int) -> PageFingerprint:
+    paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())
+    made = simcrawl.fingerprint_page(
+        f"<html><head><title>Manual {heading}</title></head><body><div><h1>{heading}</h1>{paragraphs}</div></body></html>",
+        url=f"http://example.org/{number}",
+    )
+    assert isinstance(made, PageFingerprint)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Copying slides", "Copying slides", True),
+        # Both pages speak of both.
+        ("Copying slides", "Moving boats", False),
+        ("Copying slides", "스라이드 복사", True),
+        ("스라이드 복사", "Copying slides", True),
+        # What is in two scripts may share one of them and name another thing in the other one.
+        ("Copying slides", "스라이드 slides", False),
+        ("스라이드 복사", "보트 이동", False),
+        ("Copying slides", "2024", False),
+    ],
+)
+def test_one_text_below_headings_in_two_scripts_is_a_translated_heading(one: str, other: str, same: bool) -> None:
+    text = f"{TEXT}\nCopying slides and moving boats since 2024: 스라이드 복사, 보트 이동"
+    assert simcrawl.compare(_page(one, text, 1), _page(other, text, 2)).is_near_duplicate == same
+
+
+def test_another_text_below_headings_in_two_scripts_is_another_page() -> None:
+    text = f"{TEXT}\nCopying slides and moving boats: 스라이드 복사, 보트 이동"
+    one, other = _page("Copying slides", text, 1), _page("스라이드 복사", f"{text}, today", 2)
+    assert not simcrawl.compare(one, other).is_near_duplicate

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, strategies as st
+
+from simcrawl.page.blocks import layout
+from simcrawl.page.extraction import parse
+from simcrawl.page.scripts import is_data, texts
+
+RECIPE = "Cook the lentils for half an hour"
+SENTENCE = "The old lighthouse was repaired by hand"
+TOKENS = ["d41d8cd98f00b204e9800998ecf8427e", "eyJhbGciOiJIUzI1NiJ9eyJzdWIi", "550e8400-e29b-41d4-a716-446655440000", "null", "True"]
+MACHINES = [
+    "https://cdn.example.org/a/b.js",
+    "/en/recipes/lentils",
+    "//example.org/x",
+    "#top",
+    "2024-05-01T10:00:00Z",
+    "Wed, 01 May 2024 10:00:00 GMT",
+    "Wed May 01 10:00:00 2024",
+    "function (a) { return a + b c }",
+    ".box { color: red }",
+    "Mozilla/5.0 (X11; Linux x86_64) Gecko",
+]
+
+
+def _data(value: object) -> list[str]:
+    return texts(json.dumps(value), data=True)
+
+
+def _pushed(value: object) -> list[str]:
+    """Return what is read of a part that a page streams."""
+    return texts(f"self.__next_f.push({json.dumps([1, '5:' + json.dumps(value)])})", data=False)
+
+
+# ---- which scripts
+
+
+@pytest.mark.parametrize(
+    ("kind", "identity", "data"),
+    [
+        ("application/json", "", True),
+        ("application/ld+json", "", True),
+        (" Application/LD+JSON; charset=utf-8", "", True),
+        ("", "__NEXT_DATA__", True),
+        ("", "", False),
+        ("module", "data", False),
+        ("application/javascript", "", False),
+        ("text/application/json", "", False),
+    ],
+)
+def test_which_scripts_are_json(kind: str, identity: str, data: bool):
+    assert is_data(kind, identity) == data
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "self.__next_f.push([1,{}])",
+        "window.__NUXT__={}",
+        "window.__INITIAL_STATE__ = {}",
+        'window["state"] = {}',
+        "globalThis.state = {}",
+        "var state = {}",
+        "const state = [{}]",
+        "let state = JSON.parse({})",
+    ],
+)
+def test_state_that_a_program_assigns_is_read(program: str):
+    assert texts(program.format(f'"{SENTENCE}"') if "{}" in program else program, data=False) == [SENTENCE]
+
+
+@pytest.mark.parametrize("program", ['alert("{}")', 'f(x, "{}")', 'state = "{}"', "", "if (a) {{ show('{}') }}"])
+def test_a_program_that_assigns_nothing_is_not_read(program: str):
+    assert texts(program.format(SENTENCE), data=False) == []
+
+
+def test_scripts_of_a_page_are_its_unseen_text():
+    page = f"""<html><body><p>seen</p><script type="application/ld+json">{{"text": "{SENTENCE}"}}</script>
+    <script id="__NEXT_DATA__">{{"text": "{RECIPE}"}}</script><script>show("never of these {SENTENCE}")</script></body></html>"""
+    tree = parse(page)
+    assert tree is not None
+    assert [block.text for block in layout(tree).unseen] == [SENTENCE, RECIPE]
+
+
+# ---- which values
+
+
+@pytest.mark.parametrize("read", [_data, _pushed])
+def test_values_of_words_are_taken_in_order_a_sentence_each(read: object):
+    value = {"a": f"{RECIPE}. {SENTENCE}!", "b": [{"c": "Salt them late\nand not before"}]}
+    assert callable(read)
+    assert read(value) == [f"{RECIPE}.", f"{SENTENCE}!", "Salt them late", "and not before"]
+
+
+@pytest.mark.parametrize("key", ["name", "title", "price", "sku", "street", "productName", "product_name", "og:title", "isbn"])
+def test_a_short_value_is_taken_under_a_key_that_speaks_of_content(key: str):
+    assert _data({key: "X1"}) == _pushed({key: "X1"}) == ["X1"]
+    assert _data({key: 12.5}) == ["12.5"]
+
+
+@pytest.mark.parametrize("key", ["x", "unit", "names", "priceless", "n" * 100 + "name"])
+def test_a_short_value_is_left_out_under_any_other(key: str):
+    assert _data({key: "X1", "y": "two words"}) == _data({key: 12.5}) == []
+    # One of words is not.
+    assert _data({key: SENTENCE}) == [SENTENCE]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "class",
+        "className",
+        "style",
+        "href",
+        "src",
+        "pageUrl",
+        "slug",
+        "id",
+        "buildId",
+        "nonce",
+        "csrfToken",
+        "dateModified",
+        "updatedAt",
+        "views",
+    ],
+)
+def test_what_stands_under_a_key_of_machines_is_left_out_whatever_it_is(key: str):
+    assert _data({key: SENTENCE}) == _pushed({key: SENTENCE}) == []
+
+
+@pytest.mark.parametrize("value", TOKENS + MACHINES)
+@pytest.mark.parametrize("key", ["text", "x"])
+def test_tokens_dates_and_addresses_are_left_out_under_every_key(key: str, value: str):
+    assert _data({key: value}) == []
+
+
+@pytest.mark.parametrize("key", ["recommended", "relatedArticles", "similar_items", "trendingNow", "upsell", "crossSell", "i18n"])
+@pytest.mark.parametrize("value", [[{"title": SENTENCE, "all": [{}]}], {"text": [SENTENCE, "]"]}, SENTENCE])
+def test_lists_of_other_pages_are_left_out_and_what_follows_is_not(key: str, value: object):
+    assert _data({key: value, "text": RECIPE}) == _pushed({key: value, "text": RECIPE}) == [RECIPE]
+
+
+def test_a_key_of_other_pages_that_no_list_follows_takes_nothing_along():
+    assert texts(f'window.x = {{related: y, text: "{RECIPE}", z: ["{SENTENCE}"]}}', data=False) == [RECIPE, SENTENCE]
+
+
+def test_pages_that_differ_in_a_build_say_the_same():
+    one, two = (
+        {"buildId": build, "props": {"token": token, "date": date, "src": f"/{build}.js", "text": RECIPE}, "n": number}
+        for build, token, date, number in [("Kx81kd02", TOKENS[0], "2024-01-01", 1), ("Lm77aa31", TOKENS[1], "2025-02-02", 2)]
+    )
+    assert _data(one) == _data(two) == [RECIPE]
+
+
+@given(st.permutations(["a", "text", "buildId", "price", "related"]))
+def test_the_order_of_keys_changes_the_order_of_texts_only(keys: list[str]):
+    values = {"a": SENTENCE, "text": RECIPE, "buildId": "x", "price": 7, "related": [{"name": "none"}]}
+    assert sorted(_data({key: values[key] for key in keys})) == sorted(["7", SENTENCE, RECIPE])
+
+
+def test_escapes_entities_and_markup_are_read_as_what_they_stand_for():
+    assert texts(r'{"text": "<p>Fish &amp; chips<\/p><p>caf\u00e9 \"Nord\"<\/p>"}', data=True) == ["Fish & chips", 'café "Nord"']
+
+
+def test_wide_text_needs_no_spaces():
+    assert _data({"x": "清华大学的船长", "y": "清华"}) == ["清华大学的船长"]
+
+
+def test_json_in_a_string_is_read_to_a_depth():
+    value: object = {"text": RECIPE}
+    for _ in range(3):
+        value = {"state": json.dumps(value)}
+    assert _data(value) == [RECIPE]
+    assert _data({"state": json.dumps(value)}) != [RECIPE]
+
+
+def test_there_is_an_end_to_what_is_read():
+    assert len(_data([f"{SENTENCE} {number}" for number in range(6000)])) == 5000
+
+
+# ---- hostile scripts
+
+_pieces = st.sampled_from(
+    ['"', "\\", "[", "]", "{", "}", ":", ",", "a", "related", "text", "var x=", "1", " ", "\n", "<", "&#", "\\u12", "北京大学"]
+)
+_scripts = st.text() | st.lists(_pieces, max_size=60).map("".join)
+
+
+@given(_scripts, st.booleans())
+def test_any_text_gives_lines(script: str, data: bool):
+    for source in (script, f"var x={{{script}"):
+        for text in texts(source, data=data):
+            assert text == " ".join(text.split()) != ""
+
+
+# Hard stops: a megabyte takes a second at most, and hours where time grows with its square.
+_CPU_SECONDS = 20
+UNITS = [
+    '"',
+    "\\",
+    "[{",
+    "a:",
+    "related: ",
+    '"related":',
+    "related:[",
+    '"\n',
+    '\\"[',
+    '"[\\"',
+    "var ",
+    "self.",
+    '"a<',
+    '"a b &#',
+    "__a",
+    "a  ",
+    '".  ',
+    "x ",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_megabyte_of_anything_takes_time_by_its_length(unit: str):
+    made = f"from simcrawl.page.scripts import texts; s = {unit!r} * {1_000_000 // len(unit)}"
+    code = f"{made}; texts('var x=[' + s + ']', data=False), texts(s, data=True)"
+    limit = (_CPU_SECONDS, _CPU_SECONDS)
+    done = subprocess.run([sys.executable, "-c", code], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit), check=False)
+    assert done.returncode == 0

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import zlib
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+import simcrawl
+from simcrawl.errors import SettingError, SimcrawlError
+from simcrawl.tools import bulk
+from simcrawl.tools.bulk import Loaded, RawPage, load_pages, read_pages
+from tests.samples import chinese, edited, english, page
+
+ORIGIN = "http://example.org"
+
+
+def _corpus() -> list[RawPage]:
+    """Return six pages: two originals, an exact copy, a copy of the text, a near-copy, and one without a fingerprint."""
+    long = english(150)
+    bodies = [page(long), page(chinese()), page(long), page(long, wrap="main"), page(edited(long, 2)), page("short")]
+    return [RawPage(f"{ORIGIN}/{number}", body.encode(), "utf-8") for number, body in enumerate(bodies)]
+
+
+def _detector(where: str | Path = "memory:") -> simcrawl.Detector:
+    return simcrawl.Detector(simcrawl.open_store(where))
+
+
+def _one_by_one(corpus: list[RawPage]) -> simcrawl.Detector:
+    detector = _detector()
+    for raw in corpus:
+        detector.admit(detector.page(raw.body, url=raw.url, encoding=raw.encoding))
+    detector.store.sync()
+    return detector
+
+
+def _state(detector: simcrawl.Detector) -> tuple[Any, ...]:
+    duplicates = [(line.url, line.original, line.reason, line.distance) for line in detector.store.duplicates()]
+    return sorted((stored.page.url, stored.page.body_digest) for stored in detector.store.pages()), sorted(duplicates)
+
+
+# ---- loading
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_loading_is_admitting_one_by_one(workers: int):
+    detector = _detector()
+    loaded = load_pages(detector, _corpus(), workers=workers)
+    assert _state(detector) == _state(_one_by_one(_corpus()))
+    assert loaded == Loaded(read=6, known=0, admitted=3, copies=3, abstained=1)
+    assert [stored.confirmed for stored in detector.store.pages()] == [True] * 3
+
+
+def test_pages_are_admitted_in_their_order_however_slow_the_first_is(tmp_path: Path):
+    corpus = [
+        RawPage(f"{ORIGIN}/long", page(english(3_000)).encode()),
+        *(RawPage(f"{ORIGIN}/{i}", page(english(30, i)).encode()) for i in range(9)),
+    ]
+    with patch.object(bulk, "_BATCH_PAGES", 1):
+        detector = _detector()
+        load_pages(detector, corpus, workers=2)
+    assert [stored.page.url for stored in detector.store.pages()] == [raw.url for raw in corpus]
+
+
+def test_what_is_loaded_is_on_disk_and_known_the_next_time(tmp_path: Path):
+    detector = _detector(tmp_path / "store")
+    load_pages(detector, _corpus(), workers=0)
+    detector.store.close()
+    again = _detector(tmp_path / "store")
+    with again.store, patch.object(bulk, "fingerprint_page", side_effect=AssertionError):
+        # The near-copies are in no store: left out.
+        assert load_pages(again, [raw for raw in _corpus() if raw.url[-1] not in "34"], workers=0) == Loaded(4, 3, 0, 1, 0)
+
+
+def test_what_was_interrupted_goes_on_where_it_stopped(tmp_path: Path):
+    def torn() -> Any:
+        yield from _corpus()[:2]
+        raise KeyboardInterrupt
+
+    detector = _detector(tmp_path / "store")
+    with patch.object(bulk, "_BATCH_PAGES", 1), pytest.raises(KeyboardInterrupt):
+        load_pages(detector, torn(), workers=0)
+    detector.store.close()
+    again = _detector(tmp_path / "store")
+    with again.store:
+        assert load_pages(again, _corpus(), workers=0) == Loaded(6, 2, 1, 3, 1)
+        assert _state(again) == _state(_one_by_one(_corpus()))
+
+
+def test_a_page_whose_body_changed_is_loaded_again():
+    detector = _detector()
+    load_pages(detector, [RawPage(ORIGIN, page(english()).encode())], workers=0)
+    assert load_pages(detector, [RawPage(ORIGIN, page(chinese()).encode())], workers=0) == Loaded(1, 0, 1, 0, 0)
+    (stored,) = detector.store.pages()
+    assert stored.page == detector.page(page(chinese()), url=ORIGIN)
+
+
+def test_no_more_is_read_ahead_than_is_said():
+    read: list[int] = []
+    most = []
+
+    def pages() -> Any:
+        for number in range(300):
+            read.append(number)
+            yield RawPage(f"{ORIGIN}/{number}", b"%d" % number * 100_000)
+
+    load_pages(_detector(), pages(), workers=1, progress=lambda loaded: most.append(len(read) - loaded.admitted - loaded.copies))
+    assert max(most) <= 5 * (bulk._BATCHES_WAITING + 2)
+
+
+def test_progress_ends_with_the_result():
+    told: list[int] = []
+    loaded = load_pages(_detector(), _corpus(), workers=0, progress=lambda loaded: told.append(loaded.read))
+    assert told[-1] == loaded.read == 6
+
+
+def _die(batch: Any, options: Any) -> Any:
+    os._exit(1)
+
+
+def test_a_process_that_dies_is_told_with_its_cure():
+    with patch.object(bulk, "_make", _die), pytest.raises(SimcrawlError, match=r"processes died.*use fewer workers") as raised:
+        load_pages(_detector(), _corpus(), workers=1)
+    assert isinstance(raised.value.__cause__, BrokenProcessPool)
+
+
+def test_the_detector_s_settings_reach_the_processes():
+    detector = simcrawl.Detector(simcrawl.open_store("memory:?seed=9"), recipe="manku2007", max_page_bytes=2_000)
+    loaded = load_pages(detector, _corpus(), workers=1)
+    kept = [stored.page for stored in detector.store.pages() if isinstance(stored.page, simcrawl.PageFingerprint)]
+    # Long pages are too large, and for this recipe no page is too short.
+    assert [(page.url, page.seed, page.recipe) for page in kept] == [(f"{ORIGIN}/{number}", 9, "manku2007/3") for number in (1, 5)]
+    assert loaded.abstained == 4
+
+
+# ---- reading
+
+
+def test_a_folder(tmp_path: Path):
+    for name in ("b.html", "a/ü.HTM", "a/notes.txt", "c.xhtml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    found = list(read_pages(tmp_path))
+    assert [raw.body.decode() for raw in found] == ["a/ü.HTM", "b.html", "c.xhtml"]
+    assert found[1].url == (tmp_path / "b.html").as_uri()
+    for base in ("http://example.org/docs", "http://example.org/docs/"):
+        assert [raw.url for raw in read_pages(tmp_path, base_url=base)][:2] == [f"{ORIGIN}/docs/a/%C3%BC.HTM", f"{ORIGIN}/docs/b.html"]
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.ndjson", "x.json", "x.jsonl.gz"])
+def test_json_lines(name: str, tmp_path: Path):
+    lines = [{"url": "http://a/", "html": "<p>ü\ud800"}, {"url": "http://b/", "body": "<p>b", "status": 200}]
+    content = "\n\n".join(map(json.dumps, lines)).encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert list(read_pages(tmp_path / name)) == [
+        RawPage("http://a/", "<p>ü\ud800".encode("utf-8", "surrogatepass"), "utf-8"),
+        RawPage("http://b/", b"<p>b", "utf-8"),
+    ]
+
+
+def _record(url: str, status: str, headers: dict[str, str], body: bytes, kind: str = "response") -> bytes:
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    content = f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body
+    warc = {
+        "WARC-Type": kind,
+        "WARC-Record-ID": f"<urn:uuid:00000000-0000-0000-0000-{abs(hash(url)) % 10**12:012}>",
+        "WARC-Date": "2024-01-01T00:00:00Z",
+        "WARC-Target-URI": url,
+        "Content-Type": f"application/http; msgtype={kind}",
+        "Content-Length": str(len(content)),
+    }
+    return b"WARC/1.0\r\n" + "".join(f"{name}: {value}\r\n" for name, value in warc.items()).encode() + b"\r\n" + content + b"\r\n\r\n"
+
+
+def _warc() -> list[bytes]:
+    html, body = "text/html; charset=gb18030", chinese().encode("gb18030")
+    packed = gzip.compress(body)
+    chunked = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (packed[:50], packed[50:], b""))
+    return [
+        _record("http://a/", "200 OK", {"Content-Type": html, "Content-Length": str(len(body))}, body),
+        _record("http://b/", "200 OK", {"Content-Type": html, "Content-Encoding": "gzip", "Transfer-Encoding": "chunked"}, chunked),
+        _record("http://c/", "404 Not Found", {"Content-Type": html}, body),
+        _record("http://d/", "200 OK", {"Content-Type": "image/png"}, b"\x89PNG"),
+        _record("http://e/", "200 OK", {"Content-Type": html}, body, kind="revisit"),
+        _record("http://f/", "200 OK", {"Content-Type": "application/xhtml+xml"}, b"<p>f"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz"])
+def test_warc(name: str, tmp_path: Path):
+    records = [gzip.compress(record) if name.endswith(".gz") else record for record in _warc()]
+    (tmp_path / name).write_bytes(b"".join(records))
+    body = chinese().encode("gb18030")
+    found = list(read_pages(tmp_path / name))
+    assert [(raw.url, raw.body) for raw in found] == [("http://a/", body), ("http://b/", body), ("http://f/", b"<p>f")]
+    assert found[0].encoding == "gb18030"
+
+
+def _zlib(body: bytes) -> bytes:
+    return zlib.compress(body)
+
+
+def _by(writer: str) -> Any:
+    def pack(body: bytes) -> bytes:
+        from fastwarc import stream_io
+
+        with TemporaryDirectory() as directory:
+            path = Path(directory) / "packed"
+            with getattr(stream_io, writer)(str(path)) as stream:
+                stream.write(body)
+            return path.read_bytes()
+
+    return pack
+
+
+@pytest.mark.parametrize(
+    ("coding", "packed"),
+    [
+        ("gzip", gzip.compress),
+        ("x-gzip", gzip.compress),
+        ("deflate", _zlib),
+        ("br", _by("BrotliWriter")),
+        ("zstd", _by("ZstdWriter")),
+        ("identity", bytes),
+        ("gzip", bytes),
+        ("nonsense", bytes),
+    ],
+)
+def test_bodies_are_unpacked_where_they_are_packed(coding: str, packed: Any, tmp_path: Path):
+    body = page(english()).encode()
+    headers = {"Content-Type": "text/html", "Content-Encoding": coding}
+    (tmp_path / "x.warc").write_bytes(_record("http://a/", "200 OK", headers, packed(body)) + _warc()[0])
+    assert packed is bytes or 0 < len(packed(body)) < len(body)
+    assert [raw.body for raw in read_pages(tmp_path / "x.warc")] == [body, chinese().encode("gb18030")]
+
+
+def test_without_fastwarc_the_extra_is_named(tmp_path: Path):
+    (tmp_path / "x.warc").write_bytes(_warc()[0])
+    with patch.dict("sys.modules", {"fastwarc.warc": None}), pytest.raises(SettingError, match=r"pip install simcrawl\[warc\]"):
+        list(read_pages(tmp_path / "x.warc"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "named"),
+    [
+        ("x.txt", b"", "no corpus"),
+        ("x.jsonl", b'{"url": "http://a/"}', "line 1: not an object with url and html"),
+        ("x.jsonl", b'\n["http://a/"]', "line 2"),
+        ("x.jsonl", b"{", "line 1"),
+        ("x.jsonl", b'{"url": "http://a/", "html": 5}', "line 1"),
+        ("x.jsonl.gz", b"no gzip", "cannot read"),
+        ("x.jsonl.gz", gzip.compress(b"{}" * 1000, mtime=0)[:-12], "cannot read"),
+        ("x.warc.gz", b"\x1f\x8b\x08" + bytes(100), "cannot read"),
+    ],
+)
+def test_what_is_no_corpus(name: str, content: bytes, named: str, tmp_path: Path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(SettingError, match=named):
+        list(read_pages(tmp_path / name))
+
+
+def test_a_corpus_that_is_not_there(tmp_path: Path):
+    with pytest.raises(SettingError, match=r"x\.jsonl"):
+        list(read_pages(tmp_path / "x.jsonl"))
+
+
+def test_a_base_url_is_for_folders(tmp_path: Path):
+    (tmp_path / "x.jsonl").touch()
+    with pytest.raises(SettingError, match="no folder"):
+        read_pages(tmp_path / "x.jsonl", base_url=ORIGIN)
+
+
+def test_the_sample_is_what_fastwarc_calls_a_response():
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+    kinds = [record.record_type for record in ArchiveIterator(io.BytesIO(b"".join(_warc())))]
+    assert kinds.count(WarcRecordType.response) == 5
