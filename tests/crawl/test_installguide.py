@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,16 +38,26 @@ def crawl_guide(site: DirectorySite, store: Path, **settings: Any) -> tuple[Outc
     return outcome, judgement
 
 
-def test_the_defaults_lose_next_to_nothing_and_find_the_copies(installguide_site: DirectorySite, tmp_path: Path) -> None:
-    outcome, judgement = crawl_guide(installguide_site, tmp_path / "store")
+@pytest.fixture(scope="module")
+def first_crawl(installguide_site: DirectorySite, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome, Judgement]:
+    """A crawl with the defaults, and the store that it leaves."""
+    store = tmp_path_factory.mktemp("first") / "store"
+    return store, *crawl_guide(installguide_site, store)
+
+
+def test_the_defaults_lose_next_to_nothing_and_find_the_copies(first_crawl: tuple[Path, Outcome, Judgement]) -> None:
+    _, outcome, judgement = first_crawl
     assert judgement.lost <= MOST_LOST
     assert judgement.kept_per_content <= MOST_KEPT_PER_CONTENT
     assert outcome.stats["item_scraped_count"] == outcome.stats["simcrawl/store/pages"]
     assert "WARNING" not in outcome.log
 
 
-def test_a_second_crawl_brings_out_what_a_first_one_does(installguide_site: DirectorySite, tmp_path: Path) -> None:
-    first, _ = crawl_guide(installguide_site, tmp_path / "store")
+def test_a_second_crawl_brings_out_what_a_first_one_does(
+    first_crawl: tuple[Path, Outcome, Judgement], installguide_site: DirectorySite, tmp_path: Path
+) -> None:
+    store, first, _ = first_crawl
+    copytree(store, tmp_path / "store")
     feed = tmp_path / "items.jsonl"
     outcome, _ = crawl_guide(installguide_site, tmp_path / "store", FEEDS={str(feed): {"format": "jsonlines"}})
     kept = [json.loads(line)["url"] for line in feed.read_text().splitlines()]
