@@ -371,7 +371,10 @@ def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:
 
 
 def site(url: str) -> str:
-    """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost)."""
+    """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost).
+
+    Domains under which a company lets others have their sites are public suffixes, too: `a.github.io` and `b.github.io` are two sites.
+    """
     return _registrable_domain(host_of(url))
 
 
@@ -406,7 +409,7 @@ def _public_suffixes() -> TLDExtract:
     # The list that comes with the package: a crawl must not depend on fetching a newer one.
     from tldextract import TLDExtract  # noqa: PLC0415 - loaded for SIMCRAWL_SCOPE="site" only
 
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 if TYPE_CHECKING:
