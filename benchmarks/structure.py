@@ -76,12 +76,7 @@ def _class(node: ast.ClassDef) -> Class:
 
 def _assigned(function: _Function) -> Iterator[str]:
     for node in ast.walk(function):
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "self"
-        ):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
             yield node.attr
 
 
