@@ -58,9 +58,10 @@ class NearDuplicateItemPipeline:
         self._open: OrderedDict[int, _Held] = OrderedDict()
         # One thread: of two copies on one page the first is the original.
         self._workers = Workers(1)
-        self._directory = TemporaryDirectory(prefix="simcrawl-items-")
         options = session.config.detector_options
-        store = open_store(self._directory.name, bits=resolve(options["recipe"]).bits, seed="random")
+        # Files that are open outlive their names: the store lasts as long as the process, and even one that is killed leaves nothing.
+        with TemporaryDirectory(prefix="simcrawl-items-") as directory:
+            store = open_store(directory, bits=resolve(options["recipe"]).bits, seed="random")
         self._detector = Detector(store, **options | {"scope": "all", "originals": "store"})
 
     @classmethod
@@ -155,12 +156,6 @@ class NearDuplicateItemPipeline:
             held.claim.withdraw()
 
     async def close_spider(self) -> None:
-        """Remove the store."""
-        await self._workers.run(self._remove)
+        """Close the store, which ends it."""
+        await self._workers.run(self._detector.store.close)
         self._workers.close()
-
-    def _remove(self) -> None:
-        try:
-            self._detector.store.close()
-        finally:
-            self._directory.cleanup()

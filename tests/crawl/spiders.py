@@ -413,6 +413,13 @@ class RefusingPipeline:
         return item
 
 
+class KillingPipeline:
+    """Kills the process with the first item."""
+
+    def process_item(self, item: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 class CopyingPipeline:
     """Returns other items than it gets."""
 

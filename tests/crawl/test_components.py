@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page, topic
-from tests.crawl.runner import crawl
+from tests.crawl.runner import crawl, start
 from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
 
 if TYPE_CHECKING:
@@ -96,6 +97,15 @@ def test_items_that_a_later_pipeline_replaces_are_originals(site: Site) -> None:
     settings = {"SIMCRAWL_ITEM_FIELD": "text", "ITEM_PIPELINES": {"tests.crawl.spiders.CopyingPipeline": 300}}
     outcome = crawl("Sections", site.url(), settings=settings)
     assert [url.partition("#")[2] for url in outcome.paths("kept")] == ["0"]
+
+
+def test_a_kill_leaves_nothing_of_the_store_of_items(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    site.add("/", f"<html><body><section>{topic()}</section></body></html>")
+    settings = {"SIMCRAWL_ITEM_FIELD": "text", "ITEM_PIPELINES": {"tests.crawl.spiders.KillingPipeline": 300}}
+    done = start([{"spider": "Sections", "arguments": {"url": site.url()}}], settings=settings)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_components_set_by_hand_work_and_can_be_switched_off(site: Site) -> None:
