@@ -26,7 +26,7 @@ LAYERS = [
     "config",
     "store",
     "urls",
-    "worker",
+    "workers",
     "detector",
     "tools",
     "report",

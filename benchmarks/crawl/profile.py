@@ -33,7 +33,7 @@ from benchmarks.quality.churn import package_pages
 from simcrawl.page import extraction, fast_extraction, fingerprint as pages
 from simcrawl.page.blocks import layout
 from simcrawl.page.recipes import resolve
-from simcrawl.worker import Worker, _pack, _read
+from simcrawl.workers.process import PageProcess, _pack, _read
 from tests.sites import installguide
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def main() -> None:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = stack.enter_context(simcrawl.open_store(work / "store", seed=SEED, sync_seconds=inf))
         detector = simcrawl.Detector(store)
-        worker = stack.enter_context(closing(Worker(detector.page_options)))
+        worker = stack.enter_context(closing(PageProcess(detector.page_options)))
         profiler = _Profiler(detector, worker, stack.enter_context(worker.start()))
         corpora = _corpora(options.packages or work / "packages", options.site or _build(work / "site"))
         columns = {
@@ -84,7 +84,7 @@ def _some(bodies: list[bytes], number: int) -> list[bytes]:
 
 
 class _Profiler:
-    def __init__(self, detector: simcrawl.Detector, worker: Worker, line: socket) -> None:
+    def __init__(self, detector: simcrawl.Detector, worker: PageProcess, line: socket) -> None:
         self._detector, self._worker, self._line, self._urls = detector, worker, line, 0
         line.settimeout(None)
         self._answers = line.makefile("rb")

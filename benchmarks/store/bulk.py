@@ -18,16 +18,18 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import simcrawl
 from simcrawl.system import cores
 from simcrawl.tools import bulk
-from simcrawl.tools.bulk import RawPage, load_pages, read_pages
+from simcrawl.tools.bulk import load_pages, read_pages
 from tests.sites import installguide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from simcrawl.workers.pool import RawPage
 
 
 def main() -> None:
@@ -58,8 +60,12 @@ def _extract(site: Path, workers: int) -> float:
     batches = list(bulk._batches(list(_pages(site))))  # noqa: SLF001
     started = perf_counter()
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("forkserver")) as pool:
-        made = list(pool.map(partial(bulk._make, options=detector.page_options), batches))
+        made = list(pool.map(partial(_made, options=detector.page_options), batches))
     return _rate("extraction alone", sum(map(len, made)), started)
+
+
+def _made(batch: list[RawPage], options: dict[str, Any]) -> list[object]:
+    return [simcrawl.fingerprint_page(page.body, url=page.url, encoding=page.encoding, **options) for page in batch]
 
 
 def _load(site: Path, workers: int) -> float:

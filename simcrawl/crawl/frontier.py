@@ -31,7 +31,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import CrawlSpider, SitemapSpider
 
 from simcrawl.crawl.signals import request_skipped
-from simcrawl.crawl.workers import Wake
+from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
 from simcrawl.page.hints import address

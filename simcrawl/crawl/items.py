@@ -13,7 +13,7 @@ from scrapy.exceptions import NotConfigured
 
 from simcrawl.config import Config
 from simcrawl.crawl.session import NearDuplicateItem, Session, told_similarity, wait_for_original
-from simcrawl.crawl.workers import Workers
+from simcrawl.crawl.threads import Threads
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import Abstention, fingerprint_text
@@ -57,7 +57,7 @@ class NearDuplicateItemPipeline:
         # By the items' identities; held, so that these stay unique.
         self._open: OrderedDict[int, _Held] = OrderedDict()
         # One thread: of two copies on one page the first is the original.
-        self._workers = Workers(1)
+        self._threads = Threads(1)
         options = session.config.detector_options
         # Files that are open outlive their names: the store lasts as long as the process, and even one that is killed leaves nothing.
         with TemporaryDirectory(prefix="simcrawl-items-") as directory:
@@ -108,10 +108,10 @@ class NearDuplicateItemPipeline:
 
     async def _admit(self, text: str) -> Admission | None:
         """Return the admission of a text; None where it is too short to be compared."""
-        page = await self._workers.run(self._page, text)
+        page = await self._threads.run(self._page, text)
         if isinstance(page, Abstention):
             return None
-        claim: Callable[..., Awaitable[Admission]] = partial(self._workers.run, self._detector.claim, page)
+        claim: Callable[..., Awaitable[Admission]] = partial(self._threads.run, self._detector.claim, page)
         return await wait_for_original(await claim(), claim, _PATIENCE)
 
     def _page(self, text: str) -> PageFingerprint | Abstention:
@@ -157,5 +157,5 @@ class NearDuplicateItemPipeline:
 
     async def close_spider(self) -> None:
         """Close the store, which ends it."""
-        await self._workers.run(self._detector.store.close)
-        self._workers.close()
+        await self._threads.run(self._detector.store.close)
+        self._threads.close()

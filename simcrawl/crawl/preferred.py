@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals as scrapy_signals
 from xxhash import xxh3_64_intdigest
 
-from simcrawl.crawl.workers import Wake
+from simcrawl.crawl.threads import Wake
 from simcrawl.page.fingerprint import page_key
 from simcrawl.rule import host_of
 

@@ -19,14 +19,15 @@ from twisted.protocols.basic import Int32StringReceiver
 
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason
+from simcrawl.workers.process import MOST_DEATHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from socket import socket
 
-    from simcrawl.crawl.workers import Workers
+    from simcrawl.crawl.threads import Threads
     from simcrawl.page.fingerprint import Abstention, PageFingerprint
-    from simcrawl.worker import Worker
+    from simcrawl.workers.process import PageProcess
 
     Page = PageFingerprint | Abstention
     _Answer = tuple[Page, str | None]
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_MOST_DEATHS = 2
 # Seconds by which a timer comes late on a loop that something holds up.
 _LATE = 0.1
 
@@ -49,7 +49,7 @@ class _Line(Int32StringReceiver):
     # A page's text and some kilobytes.
     MAX_LENGTH = 1 << 28
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: PageProcess) -> None:
         self.lost = False
         self._worker = worker
         self._due = 0.0
@@ -156,7 +156,7 @@ class _ReactorSide(Factory):
         return self._line
 
 
-async def _line_over(ours: socket, worker: Worker) -> _Line:
+async def _line_over(ours: socket, worker: PageProcess) -> _Line:
     line = _Line(worker)
     ours.setblocking(False)
     if is_asyncio_available():
@@ -182,7 +182,7 @@ async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
 class _Process:
     """A worker and the line to it."""
 
-    def __init__(self, worker: Worker, threads: Workers) -> None:
+    def __init__(self, worker: PageProcess, threads: Threads) -> None:
         self.worker = worker
         self.pages = 0
         """Pages that are asked of it at this moment."""
@@ -198,7 +198,7 @@ class _Process:
             WorkerError: no process can be started.
         """
         worker, deaths = self.worker, 0
-        while deaths < _MOST_DEATHS:
+        while deaths < MOST_DEATHS:
             line = await self._connected()
             try:
                 made, why = await line.ask(body, url, encoding) or (worker.abstain(body, url, Reason.TOO_SLOW), "too_slow")
@@ -276,7 +276,7 @@ class _Turn:
 class Processes:
     """Worker processes, each started when a page comes and no other is free. For the event loop only."""
 
-    def __init__(self, make: Callable[[], Worker], most: int, threads: Workers, *, at_once: int, held_up: float) -> None:
+    def __init__(self, make: Callable[[], PageProcess], most: int, threads: Threads, *, at_once: int, held_up: float) -> None:
         """Take what makes a worker, how many there may be, and threads to start them from.
 
         `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds. One alone is asked for its next
@@ -291,7 +291,7 @@ class Processes:
         self.seconds_in_queue = 0.0
 
     @property
-    def workers(self) -> list[Worker]:
+    def workers(self) -> list[PageProcess]:
         """All of them, whether they run or not."""
         return [process.worker for process in self._all]
 

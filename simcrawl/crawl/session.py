@@ -29,7 +29,8 @@ from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl, start_anew
 from simcrawl.crawl.signals import page_dropped
-from simcrawl.crawl.workers import PageWorkers, Wake, Workers
+from simcrawl.crawl.threads import Threads, Wake
+from simcrawl.crawl.workers import PageWorkers
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
 from simcrawl.page.fingerprint import Abstention, Reason
@@ -174,7 +175,7 @@ class Session:
         self.preferred = Preferred(crawler, self.config)
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
-        self._store_workers = Workers(2)
+        self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
         self._warned: set[str] = set()
         self._told = self._syncing = self._closed = self._ending = False
@@ -270,7 +271,7 @@ class Session:
             await self.preferred.wait(page)
         if isinstance(page, Abstention) and page.reason in _LIMITS:
             self._warn(page.reason, _LIMITS[page.reason], response.url)
-        again = partial(self._store_workers.run, claim, page)
+        again = partial(self._store_threads.run, claim, page)
         patience = self.config.max_page_seconds if sure else _UNSURE_WAIT
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
@@ -389,14 +390,14 @@ class Session:
         if not self.config.order:
             return
         try:
-            self.stats.set_value("simcrawl/predicted/remembered", await self._store_workers.run(self.frontier.recall))
+            self.stats.set_value("simcrawl/predicted/remembered", await self._store_threads.run(self.frontier.recall))
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot learn from its store; this crawl learns anew: %s", exc)
 
     async def measure(self) -> None:
         """Set the stats of the store's size. Never raises for a store."""
         try:
-            size = await self._store_workers.run(self._size)
+            size = await self._store_threads.run(self._size)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot read the size of its store: %s", exc)
         else:
@@ -420,7 +421,7 @@ class Session:
 
     async def _sync(self) -> None:
         try:
-            await self._store_workers.run(self.crawl.try_sync)
+            await self._store_threads.run(self.crawl.try_sync)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:
@@ -434,7 +435,7 @@ class Session:
     async def _expire(self, before: float) -> None:
         steps = self.store.expiring(before)
         try:
-            while not self._ending and (removed := await self._store_workers.run(next, steps, None)) is not None:
+            while not self._ending and (removed := await self._store_threads.run(next, steps, None)) is not None:
                 self.stats.inc_value("simcrawl/store/expired", removed)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot remove expired pages; the next crawl tries again: %s", exc)
@@ -451,11 +452,11 @@ class Session:
         self.lag.stop()
         await self.workers.close()
         try:
-            await self._store_workers.run(self._close_store, reason)
+            await self._store_threads.run(self._close_store, reason)
         except Exception as exc:  # noqa: BLE001 - as above
             self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
         self._tell_cost()
-        self._store_workers.close()
+        self._store_threads.close()
         _sessions.pop(self.crawler, None)
 
     def _tell_cost(self) -> None:

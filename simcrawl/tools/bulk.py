@@ -1,27 +1,24 @@
 """Bulk load of pages: an existing corpus into a store, extracted on all cores, so that a crawl can be deduplicated against it.
 
-Reads WARC files (with fastwarc, the extra `warc`), JSON lines and folders of HTML. Extraction runs in processes, admission in the
-caller's, in the order of the corpus: the outcome does not depend on the number of processes.
+Reads WARC files (with fastwarc, the extra `warc`), JSON lines and folders of HTML. Extraction runs in processes such as a crawl has,
+admission in the caller's, in the order of the corpus: the outcome does not depend on the number of processes.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-import multiprocessing
-from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin
 
-from simcrawl.errors import SettingError, SimcrawlError
-from simcrawl.page.fingerprint import Abstention, PageFingerprint, digest, fingerprint_page
+from simcrawl.errors import SettingError
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, digest, fingerprint_page
 from simcrawl.system import cores
+from simcrawl.workers.pool import PagePool, RawPage
+from simcrawl.workers.process import can_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
     from simcrawl.store import Crawl
 
     Made = PageFingerprint | Abstention
-    Submit = Callable[[list["RawPage | Made"]], Future[list[Made]]]
 
 _HTML_FILES = {".html", ".htm", ".xhtml"}
 _HTML_TYPES = {"text/html", "application/xhtml+xml"}
@@ -45,19 +41,12 @@ _BATCHES_WAITING = 3
 """Batches for each process that are read ahead of admission: with `_BATCH_BYTES` and the largest page what bounds the memory."""
 
 
-class RawPage(NamedTuple):
-    """A page of a corpus as it was fetched; `encoding`: what its server declared."""
-
-    url: str
-    body: bytes
-    encoding: str | None = None
-
-
 @dataclass(slots=True)
 class Loaded:
     """What became of the pages of a corpus. `known`: in the store already, under the same URL with the same body.
 
-    `abstained` counts pages without a fingerprint; each of them was admitted, or was a copy, as well.
+    `abstained` counts pages without a fingerprint; each of them was admitted, or was a copy, as well. Of these `crashed` took their process
+    along, and `too_slow` took too long.
     """
 
     read: int = 0
@@ -65,6 +54,8 @@ class Loaded:
     admitted: int = 0
     copies: int = 0
     abstained: int = 0
+    crashed: int = 0
+    too_slow: int = 0
 
     def as_object(self) -> dict[str, int]:
         """Return the counts by name."""
@@ -74,7 +65,10 @@ class Loaded:
         """Count an admission."""
         self.copies += verdict.is_duplicate
         self.admitted += not verdict.is_duplicate
-        self.abstained += isinstance(page, Abstention)
+        reason = page.reason if isinstance(page, Abstention) else None
+        self.abstained += reason is not None
+        self.crashed += reason is Reason.CRASHED
+        self.too_slow += reason is Reason.TOO_SLOW
 
 
 # ---- reading
@@ -191,7 +185,7 @@ def load_pages(
     has under their URL with the same body are passed over. (Copies are not in the store, so they are extracted and found again.)
 
     Raises:
-        SimcrawlError: a process died.
+        WorkerError: no process can be started.
         StoreError: the store cannot be read or written.
     """
     loaded, crawl = Loaded(), detector.store.join_loaded()
@@ -214,16 +208,18 @@ def make_pages(pages: Iterable[RawPage | Made], options: dict[str, Any], *, work
     `options`: the keyword arguments of `simcrawl.fingerprint_page`. `workers`: as in `load_pages`.
 
     Raises:
-        SimcrawlError: a process died.
+        WorkerError: no process can be started.
     """
-    with _extraction(options, cores() if workers is None else workers) as (submit, most):
-        waiting: deque[Future[list[Made]]] = deque()
-        for batch in _batches(pages):
-            waiting.append(submit(batch))
-            while len(waiting) > most:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
+    count = (cores() if workers is None else workers) if can_start() else 0
+    if count == 0:
+        yield from (page if not isinstance(page, RawPage) else _made_here(page, options) for page in pages)
+        return
+    with PagePool(options, count, _make) as pool:
+        yield from pool.made(_batches(pages), ahead=count * _BATCHES_WAITING)
+
+
+def _made_here(page: RawPage, options: dict[str, Any]) -> Made:
+    return fingerprint_page(page.body, url=page.url, encoding=page.encoding, **options)
 
 
 def _unknown(detector: Detector, crawl: Crawl, pages: Iterable[RawPage], loaded: Loaded) -> Iterator[RawPage | Made]:
@@ -249,34 +245,5 @@ def _batches(pages: Iterable[RawPage | Made]) -> Iterator[list[RawPage | Made]]:
         yield batch
 
 
-def _make(batch: list[RawPage | Made], options: dict[str, Any]) -> list[Made]:
-    return [
-        fingerprint_page(page.body, url=page.url, encoding=page.encoding, **options) if isinstance(page, RawPage) else page
-        for page in batch
-    ]
-
-
-@contextmanager
-def _extraction(options: dict[str, Any], workers: int) -> Iterator[tuple[Submit, int]]:
-    """Give what takes a batch, and how many batches may be under way."""
-    make = partial(_make, options=options)
-    if workers == 0:
-        yield partial(_at_once, make), 0
-        return
-    # Never a plain fork: the caller may have threads, and LMDB forbids its environment in children.
-    kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(kind))
-    try:
-        yield partial(pool.submit, make), workers * _BATCHES_WAITING
-    except BrokenProcessPool as exc:
-        raise SimcrawlError(
-            f"one of {workers} extracting processes died, perhaps for want of memory: use fewer workers; what was loaded is kept"
-        ) from exc
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _at_once(make: Callable[[list[RawPage | Made]], list[Made]], batch: list[RawPage | Made]) -> Future[list[Made]]:
-    done: Future[list[Made]] = Future()
-    done.set_result(make(batch))
-    return done
+def _make(batch: list[RawPage | Made], made: Callable[[RawPage], Made]) -> list[Made]:
+    return [made(page) if isinstance(page, RawPage) else page for page in batch]

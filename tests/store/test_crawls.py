@@ -21,7 +21,8 @@ from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_p
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store import Store, open_store
 from simcrawl.store.crawl_files import CRAWLS, join, read_job
-from simcrawl.tools.bulk import RawPage, load_pages
+from simcrawl.tools.bulk import load_pages
+from simcrawl.workers.pool import RawPage
 from tests.samples import chinese, edited, english, page
 
 if TYPE_CHECKING:

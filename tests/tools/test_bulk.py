@@ -3,9 +3,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
+import sys
 import zlib
-from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,9 +14,12 @@ from unittest.mock import patch
 import pytest
 
 import simcrawl
-from simcrawl.errors import SettingError, SimcrawlError
+from simcrawl.errors import SettingError, WorkerError
+from simcrawl.page.fingerprint import Reason
+from simcrawl.page.recipes import resolve
 from simcrawl.tools import bulk
-from simcrawl.tools.bulk import Loaded, RawPage, load_pages, read_pages
+from simcrawl.tools.bulk import Loaded, load_pages, read_pages
+from simcrawl.workers.pool import RawPage
 from tests.samples import chinese, edited, english, page
 
 ORIGIN = "http://example.org"
@@ -121,14 +124,27 @@ def test_progress_ends_with_the_result():
     assert told[-1] == loaded.read == 6
 
 
-def _die(batch: Any, options: Any) -> Any:
-    os._exit(1)
+@pytest.mark.parametrize(("name", "reason"), [("dies", Reason.CRASHED), ("hangs", Reason.TOO_SLOW), ("grows", Reason.OUT_OF_MEMORY)])
+def test_a_page_that_takes_its_process_along_costs_that_page_alone(name: str, reason: Reason):
+    recipe = replace(resolve("main"), extractor="tests.hostile_pages.extractor")
+    detector = simcrawl.Detector(simcrawl.open_store("memory:"), recipe=recipe, max_page_seconds=3)
+    hostile = RawPage(f"{ORIGIN}/hostile/{name}", page(english(200, 7)).encode())
+    others = [RawPage(f"{ORIGIN}/{number}", page(english(200, number)).encode()) for number in range(6)]
+    loaded = load_pages(detector, [*others[:3], hostile, *others[3:]], workers=2)
+    assert loaded == Loaded(7, 0, 7, 0, 1, crashed=int(name == "dies"), too_slow=int(name == "hangs"))
+    pages = {stored.page.url: stored.page for stored in detector.store.pages()}
+    assert {url: found.reason for url, found in pages.items() if isinstance(found, simcrawl.Abstention)} == {hostile.url: reason}
 
 
-def test_a_process_that_dies_is_told_with_its_cure():
-    with patch.object(bulk, "_make", _die), pytest.raises(SimcrawlError, match=r"processes died.*use fewer workers") as raised:
+def test_where_no_process_can_be_started_it_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(WorkerError, match="no worker process can be started"):
         load_pages(_detector(), _corpus(), workers=1)
-    assert isinstance(raised.value.__cause__, BrokenProcessPool)
+
+
+def test_where_there_are_no_processes_pages_are_made_here(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bulk, "can_start", lambda: False)
+    assert load_pages(_detector(), _corpus(), workers=2) == Loaded(6, 0, 3, 3, 1)
 
 
 def test_the_detector_s_settings_reach_the_processes():

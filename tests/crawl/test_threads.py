@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.crawl import workers
+from simcrawl.crawl import threads
 from simcrawl.crawl.lag import LoopLag
-from simcrawl.crawl.workers import Workers, _Expendable
+from simcrawl.crawl.threads import Threads, _Expendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def test_closed_threads_take_no_more_work():
 def test_another_thread_takes_the_place_of_one_that_hangs_as_often_as_there_are_spare_ones(hung: _Hung, monkeypatch: pytest.MonkeyPatch):
     pool = hung._pool
     futures = []
-    for _ in range(2 + workers._MOST_STUCK):
+    for _ in range(2 + threads._MOST_STUCK):
         futures.append(hung.hang())
         pool.give_up(futures[-1])
     with pytest.raises(TimeoutError, match="every thread hangs"):
@@ -77,7 +77,7 @@ def test_another_thread_takes_the_place_of_one_that_hangs_as_often_as_there_are_
         except TimeoutError:
             alive.wait(0.01)
     with pool._lock:
-        assert pool._working + len(pool._given_up) <= 2 + workers._MOST_STUCK
+        assert pool._working + len(pool._given_up) <= 2 + threads._MOST_STUCK
 
 
 def _unwanted(result: object) -> None:
@@ -88,7 +88,7 @@ def test_what_comes_when_nobody_waits_for_it_any_more_is_told():
     async def hang() -> None:
         end, told = Event(), asyncio.Event()
         tell = partial(asyncio.get_running_loop().call_soon_threadsafe, told.set)
-        pool = Workers(1, expendable=True)
+        pool = Threads(1, expendable=True)
         with pytest.raises(TimeoutError, match=r"0\.1 seconds"):
             await pool.run_within(0.1, lambda done: tell() if done == "at last" else None, lambda: end.wait(60) and "at last")
         assert await pool.run_within(60, _unwanted, pow, 2, 3) == 8
@@ -103,7 +103,7 @@ def test_what_comes_when_nobody_waits_for_it_any_more_is_told():
 def test_the_time_of_a_call_begins_when_it_is_its_turn():
     async def queue() -> None:
         end = Event()
-        pool = Workers(1)
+        pool = Threads(1)
         first = asyncio.create_task(pool.run_within(60, _unwanted, end.wait, 60))
         second = asyncio.create_task(pool.run_within(0.1, _unwanted, pow, 2, 3))
         # Longer than the second one may take, and shorter than it may wait.
@@ -118,7 +118,7 @@ def test_the_time_of_a_call_begins_when_it_is_its_turn():
 def test_a_call_whose_turn_never_comes_is_given_up():
     async def queue() -> None:
         end = Event()
-        pool = Workers(1)
+        pool = Threads(1)
         first = asyncio.create_task(pool.run_within(60, _unwanted, end.wait, 60))
         # It is the first one in the queue.
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Worker processes alone: what they make, what ends them, and that nothing else does."""
+"""PageProcess processes alone: what they make, what ends them, and that nothing else does."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from unittest.mock import Mock
 
 import pytest
 
-from simcrawl import worker as worker_module
 from simcrawl.crawl.processes import Processes
-from simcrawl.crawl.workers import Workers
+from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.page.hints import Hints
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.worker import Worker
+from simcrawl.workers import process as worker_module
+from simcrawl.workers.process import PageProcess
 from tests.crawl.runner import ROOT
 from tests.samples import chinese, english, page, python
 
@@ -41,12 +41,12 @@ def _options(recipe: Recipe | str = MISBEHAVING, *, max_seconds: float = 20.0) -
     return {"recipe": resolve(recipe), "seed": 7, "max_bytes": 4_000_000, "max_seconds": max_seconds}
 
 
-class Asked(Worker):
+class Asked(PageProcess):
     """A worker that an event loop of its own asks for pages, as a crawl's does."""
 
     def __init__(self, options: dict[str, Any], **limits: int) -> None:
         super().__init__(options, **limits)
-        self.loop, self._threads = asyncio.new_event_loop(), Workers(1)
+        self.loop, self._threads = asyncio.new_event_loop(), Threads(1)
         self.processes = Processes(lambda: self, 1, self._threads, at_once=1, held_up=60)
 
     def page(self, body: bytes, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention:
@@ -186,7 +186,7 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
     options = _options("content")
-    record = worker_module._unpack(worker_module._make(Worker(options).question(BODY, "http://x/a", None), options))[0]
+    record = worker_module._unpack(worker_module._make(PageProcess(options).question(BODY, "http://x/a", None), options))[0]
     return worker_module._pack(record, cost, content)
 
 
@@ -209,7 +209,7 @@ def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"")
     ],
 )
 def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
-    worker = Worker(_options("content"))
+    worker = PageProcess(_options("content"))
     worker.seconds["extract"] = 1
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
         worker.answered(answer, "http://x/a")
@@ -233,12 +233,12 @@ epollreactor.install()
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from simcrawl.crawl.processes import Processes
-from simcrawl.crawl.workers import Workers
-from simcrawl.worker import Worker
-from tests.test_worker import BODY, _options
+from simcrawl.crawl.threads import Threads
+from simcrawl.workers.process import PageProcess
+from tests.workers.test_process import BODY, _options
 
 async def ask():
-    worker, threads = Worker(_options(max_seconds=1.0)), Workers(1)
+    worker, threads = PageProcess(_options(max_seconds=1.0)), Threads(1)
     processes = Processes(lambda: worker, 1, threads, at_once=1, held_up=60)
     await processes.page(BODY, "http://x/fine", None)
     reactor.callLater(0, Event().wait, 1.5)
@@ -311,10 +311,10 @@ def test_pages_in_line_come_although_the_worker_is_killed_meanwhile(worker: Aske
 
 def test_an_answer_to_another_question_is_none():
     answer = _answer()
-    made, why = Worker(_options("content")).answered(answer, "http://x/a#part")
+    made, why = PageProcess(_options("content")).answered(answer, "http://x/a#part")
     assert (made, why) == (fingerprint_page(BODY, url="http://x/a", seed=7), None)
     with pytest.raises(EOFError, match="is about http://x/a, not http://x/b"):
-        Worker(_options("content")).answered(answer, "http://x/b")
+        PageProcess(_options("content")).answered(answer, "http://x/b")
 
 
 def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Asked]):
@@ -358,7 +358,7 @@ class _Own(Recipe):
 LIMITED = """
 import resource
 from simcrawl.page.fingerprint import MAX_WORKER_BYTES
-from tests.test_worker import BODY, Asked, _options
+from tests.workers.test_process import BODY, Asked, _options
 
 resource.setrlimit(resource.RLIMIT_DATA, (MAX_WORKER_BYTES // 2, MAX_WORKER_BYTES // 2))
 worker = Asked(_options("auto"))
@@ -426,8 +426,8 @@ def test_a_closed_worker_starts_no_other(worker: Asked):
 
 _PARENT = """
 import os, signal
-from tests.test_worker import *
-from tests.test_worker import _options
+from tests.workers.test_process import *
+from tests.workers.test_process import _options
 worker = Asked(_options(max_seconds=1.0))
 worker.page(BODY, url="http://x/fine")
 print(worker.pid, flush=True)

@@ -21,6 +21,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from socket import socket, socketpair
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import WorkerError
@@ -39,7 +40,13 @@ if TYPE_CHECKING:
 
 # What leaks in parsers or in a user's extractor is given back.
 MAX_PAGES = 10_000
+MOST_DEATHS = 2
+"""A page during which so many processes died abstains as `crashed`: one death may have been somebody else's kill."""
 _START_SECONDS = 60.0
+# Time that is up is a short time-out: none at all would mean that nothing is waited for, ever.
+_SHORTEST = 1e-3
+# Bytes of an answer that are taken at once.
+_RECEIVED = 1 << 20
 # As many seconds as select and setitimer take anywhere.
 _LONGEST = 1e6
 _LENGTH = struct.Struct("!I")
@@ -50,7 +57,7 @@ from socket import socket
 line = socket(fileno=int(sys.argv[1]))
 messages = line.makefile("rb")
 sys.path[:] = json.loads(messages.readline())
-from simcrawl.worker import serve
+from simcrawl.workers.process import serve
 serve(line, messages)
 """
 
@@ -60,7 +67,7 @@ def can_start() -> bool:
     return os.name == "posix" and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
-class Worker:
+class PageProcess:
     """A process that makes pages as `fingerprint_page` does, one at a time, as `question` and `answered` have them.
 
     It is to be stopped, and started again for the next page, when it dies, when a page takes longer than `patience` seconds, when it has
@@ -135,6 +142,38 @@ class Worker:
     def question(self, body: bytes, url: str, encoding: str | None) -> bytes:
         """Return the message that asks for a page, without its length."""
         return _pack(url.encode("utf-8", "surrogatepass"), (encoding or "").encode(), body)
+
+    def make(self, line: socket, body: bytes, url: str, encoding: str | None) -> tuple[PageFingerprint | Abstention, str | None]:
+        """Ask for a page and wait for it; return it, and why the process is to be stopped before the next one.
+
+        A page that takes too long abstains as such. `line`: what `start` returned, with nothing else asked.
+
+        Raises:
+            EOFError: the process is gone.
+        """
+        line.settimeout(self.patience)
+        try:
+            line.sendall(_pack(self.question(body, url, encoding)))
+            answer = self._answer(line)
+        except TimeoutError:
+            return self.abstain(body, url, Reason.TOO_SLOW), "too_slow"
+        except OSError as exc:
+            raise EOFError(f"the worker is gone: {exc!r}") from exc
+        if answer is None:
+            raise EOFError("the worker is gone")
+        return self.answered(answer, url)
+
+    def _answer(self, line: socket) -> bytes | None:
+        """Return the next message, within the time of a page; None at the end."""
+        due, received, wanted = monotonic() + self.patience, bytearray(), _LENGTH.size
+        while len(received) < wanted:
+            line.settimeout(max(_SHORTEST, due - monotonic()))
+            if not (more := line.recv(min(_RECEIVED, wanted - len(received)))):
+                return None
+            received += more
+            if len(received) == _LENGTH.size:
+                wanted += _LENGTH.unpack(received)[0]
+        return bytes(received[_LENGTH.size :])
 
     def answered(self, answer: bytes, url: str) -> tuple[PageFingerprint | Abstention, str | None]:
         """Return the page of an answer, and why the process is to be stopped before the next one.

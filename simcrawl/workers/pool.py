@@ -1,0 +1,125 @@
+"""Pages of many processes, in order, for a caller that waits: what commands make pages with.
+
+A thread a process: it asks, waits, and starts another process where that one died, hangs or has grown too large. So a page costs what it
+costs in a crawl, itself at most.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
+
+from simcrawl.page.fingerprint import Reason
+from simcrawl.workers.process import MOST_DEATHS, PageProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from socket import socket
+    from types import TracebackType
+
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
+
+    Page = PageFingerprint | Abstention
+
+_T = TypeVar("_T")
+
+
+class RawPage(NamedTuple):
+    """A page as it was fetched; `encoding`: what its server declared."""
+
+    url: str
+    body: bytes
+    encoding: str | None = None
+
+
+class SupervisedProcess:
+    """A process that makes pages, and is replaced where that is called for. For one thread at a time, but for `close`."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._process = PageProcess(options)
+        self._line: socket | None = None
+
+    def page(self, raw: RawPage) -> Page:
+        """Return a page. One that takes too long, or its process along `MOST_DEATHS` times, abstains as such.
+
+        Raises:
+            WorkerError: no process can be started.
+        """
+        process, deaths = self._process, 0
+        while deaths < MOST_DEATHS:
+            line = self._line = self._line or process.start()
+            try:
+                made, why = process.make(line, raw.body, raw.url, raw.encoding)
+            except EOFError:
+                deaths += 1
+                self._stop("died")
+            else:
+                if why:
+                    self._stop(why)
+                return made
+        return process.abstain(raw.body, raw.url, Reason.CRASHED)
+
+    def _stop(self, why: str) -> None:
+        line, self._line = self._line, None
+        if line:
+            line.close()
+        self._process.stop(why)
+
+    def close(self) -> None:
+        """End the process, and start no more; from any thread. Whoever waits for a page of it gets a `WorkerError`."""
+        self._process.close()
+        line, self._line = self._line, None
+        if line:
+            line.close()
+
+
+class PagePool(Generic[_T]):
+    """Some processes for batches of work; leaving the block ends them, whatever they are at.
+
+    `work`: what becomes of a batch, given what makes a page of a `RawPage`. `options`: the keyword arguments of `fingerprint_page`.
+    """
+
+    def __init__(self, options: Mapping[str, Any], processes: int, work: Callable[[_T, Callable[[RawPage], Page]], list[Page]]) -> None:
+        self._all = [SupervisedProcess(options) for _ in range(processes)]
+        self._free: SimpleQueue[SupervisedProcess] = SimpleQueue()
+        for one in self._all:
+            self._free.put(one)
+        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="simcrawl-pages")
+        self._work = work
+
+    def made(self, batches: Iterable[_T], *, ahead: int) -> Iterator[Page]:
+        """Yield the pages of all batches in their order; so many batches are read ahead.
+
+        Raises:
+            WorkerError: no process can be started.
+        """
+        waiting: deque[Future[list[Page]]] = deque()
+        for batch in batches:
+            waiting.append(self._threads.submit(self._do, batch))
+            while len(waiting) > ahead:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+    def _do(self, batch: _T) -> list[Page]:
+        # As many threads as processes: there is always one that is free.
+        process = self._free.get()
+        try:
+            return self._work(batch, process.page)
+        finally:
+            self._free.put(process)
+
+    def __enter__(self) -> Self:
+        """Return the pool."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
+        """End the processes."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for one in self._all:
+            with suppress(OSError):
+                one.close()
+        self._threads.shutdown()

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simcrawl
+from simcrawl.errors import WorkerError
+from simcrawl.page.fingerprint import Reason
+from simcrawl.page.recipes import resolve
+from simcrawl.workers.pool import PagePool, RawPage, SupervisedProcess
+from tests.samples import english, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Made = simcrawl.PageFingerprint | simcrawl.Abstention
+
+
+def options(**others: Any) -> dict[str, Any]:
+    recipe = replace(resolve("main"), extractor="tests.hostile_pages.extractor")
+    return simcrawl.Detector(simcrawl.open_store("memory:?seed=3"), recipe=recipe, **others).page_options
+
+
+def raw(name: str, number: int = 0) -> RawPage:
+    return RawPage(f"http://example.org/{name}", page(english(60, number)).encode(), "utf-8")
+
+
+def all_of(batch: list[RawPage], made: Callable[[RawPage], Made]) -> list[Made]:
+    return [made(one) for one in batch]
+
+
+def test_pages_come_in_the_order_of_their_batches_and_are_those_made_here():
+    batches = [[raw(f"{first + number}", first + number) for number in range(3)] for first in range(0, 24, 3)]
+    with PagePool(options(), 2, all_of) as pool:
+        found = list(pool.made(batches, ahead=4))
+    assert found == [simcrawl.fingerprint_page(one.body, url=one.url, encoding="utf-8", **options()) for batch in batches for one in batch]
+
+
+def test_a_process_that_ends_is_replaced():
+    process = SupervisedProcess(options(max_page_seconds=2))
+    try:
+        for name, reason in (("dies", Reason.CRASHED), ("hangs", Reason.TOO_SLOW), ("raises", Reason.EXTRACTION_FAILED)):
+            made = process.page(raw(name))
+            assert isinstance(made, simcrawl.Abstention)
+            assert made.reason is reason
+        assert process._process.restarts == {"died": 2, "too_slow": 1}
+        number = process._process.pid
+        assert number
+        # One death is not the page's fault: somebody may have killed the process.
+        os.kill(number, signal.SIGKILL)
+        assert isinstance(process.page(raw("1")), simcrawl.PageFingerprint)
+        assert process._process.pid not in (number, None)
+    finally:
+        process.close()
+
+
+def test_who_leaves_waits_for_no_page():
+    with PagePool(options(), 1, all_of) as pool:
+        found = pool.made([[raw("1")], [raw("hangs")]], ahead=1)
+        assert isinstance(next(found), simcrawl.PageFingerprint)
+        number = pool._all[0]._process.pid
+        assert number
+    # Nobody has waited for the time of a page to be up: then it would be another process that was ended.
+    assert pool._all[0]._process.restarts["too_slow"] == 0
+    assert not any(thread.is_alive() for thread in pool._threads._threads)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_a_process_that_is_closed_makes_no_more_pages():
+    process = SupervisedProcess(options())
+    told: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            process.page(raw("hangs"))
+        except WorkerError as exc:
+            told.append(exc)
+
+    process.page(raw("1"))
+    asking = Thread(target=ask)
+    asking.start()
+    process.close()
+    asking.join()
+    assert len(told) == 1
