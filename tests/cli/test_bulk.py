@@ -64,9 +64,17 @@ def _bare(path: Path, values: list[int], **options: Any) -> str:
 def test_load(tmp_path: Path, corpus: Path, capsys: pytest.CaptureFixture[str]):
     made = str(tmp_path / "store")
     assert run(["load", made, str(corpus), "--workers", "1", "--json"]) == 0
-    assert _rows(capsys) == [{"read": 4, "known": 0, "admitted": 3, "copies": 1, "abstained": 0}]
+    assert _rows(capsys) == [{"read": 4, "known": 0, "admitted": 3, "copies": 1, "abstained": 0, "crashed": 0, "too_slow": 0}]
     assert run(["load", made, str(corpus), "--workers", "0"]) == 0
-    assert _cells(capsys) == [["read", "4"], ["known", "3"], ["admitted", "0"], ["copies", "1"], ["abstained", "0"]]
+    assert _cells(capsys) == [
+        ["read", "4"],
+        ["known", "3"],
+        ["admitted", "0"],
+        ["copies", "1"],
+        ["abstained", "0"],
+        ["crashed", "0"],
+        ["too_slow", "0"],
+    ]
     assert run(["duplicates", made, "--json"]) == 0
     assert [(row["url"], row["original"]) for row in _rows(capsys)] == [(f"{ORIGIN}/copy", f"{ORIGIN}/a")]
 

@@ -116,7 +116,15 @@ def test_loaded_pages_are_originals_in_every_crawl(store: Store):
 def test_what_is_loaded_again_is_known_and_what_crawls_knew_is_not(store: Store):
     Detector(store).admit(_page(TEXT, A))
     corpus = [RawPage(url, TEXT.encode()) for url in (A, B)]
-    assert load_pages(Detector(store), corpus, workers=0).as_object() == {"read": 2, "known": 0, "admitted": 1, "copies": 1, "abstained": 0}
+    assert load_pages(Detector(store), corpus, workers=0).as_object() == {
+        "read": 2,
+        "known": 0,
+        "admitted": 1,
+        "copies": 1,
+        "abstained": 0,
+        "crashed": 0,
+        "too_slow": 0,
+    }
     assert load_pages(Detector(store), corpus, workers=0).known == 1
 
 
