@@ -147,7 +147,23 @@ def test_pages_that_were_not_fetched_are_told_apart_from_copies(store: Store):
     document = written(facts, store)
     assert "not fetched: copies by a rule 1" in text_of(document, "//dl[@class='figures'][1]")
     row = data_of(document)["tables"]["duplicates"][1]
-    assert (row[2], row[7], row[8]) == ("predicted", None, "'b' stands for 'a'")
+    assert (row[2], *row[7:]) == ("predicted", None, "'b' stands for 'a'", "not_fetched")
+
+
+def test_verdicts_that_were_taken_back_are_no_copies_and_are_marked(store: Store):
+    fill(store)
+    store.reject("http://b.test/near")
+    facts = gather(store)
+    assert (facts.copies, facts.rejected, facts.as_object()["rejected"], facts.as_object()["near"]) == (2, 1, 1, 0)
+    assert facts.share == pytest.approx(2 / 6)
+    assert (facts.actions.total(), facts.distances, facts.times["near"].tolist()) == (2, {}, [])
+    assert [tuple(tally) for tally in facts.tallies] == [("a.test", 2, 1, 0), ("b.test", 2, 1, 0)]
+    document = written(facts, store)
+    assert "verdicts taken back: no copies 1" in text_of(document, "//dl[@class='figures'][1]")
+    data = data_of(document)
+    assert data["lines"] == 3
+    marks = {data["urls"][row[0]]: row[9] for row in data["tables"]["duplicates"]}
+    assert marks == {"http://b.test/1": "exact", "http://a.test/2?copy": "exact", "http://b.test/near": "rejected"}
 
 
 @pytest.mark.parametrize(
@@ -196,7 +212,7 @@ def test_of_many_lines_the_least_certain_are_shown_and_it_says_so(store: Store):
     assert facts.copies == 40
     assert [line.kind for line in facts.lines] == ["near_duplicate"] * 10 + ["exact_duplicate"] * 2
     data = data_of(written(facts, store))
-    assert (len(data["tables"]["duplicates"]), data["copies"]) == (12, 40)
+    assert (len(data["tables"]["duplicates"]), data["lines"]) == (12, 40)
 
 
 def test_reading_is_told_as_it_goes_on(store: Store):

@@ -259,12 +259,29 @@ def test_a_page_that_was_not_fetched_is_told_with_its_rule(browser: Browser, tmp
         rule = "'<b>' stands for 'a'"
         store.note(Duplicate("http://b.test/2", "http://a.test/2", PREDICTED, None, None, PREDICTED, True, True, MADE, rule=rule))
     with browser.open(_written(tmp_path / "store", tmp_path / "report.html")) as tab:
-        tab.page.select_option("#duplicates select", "predicted")
+        tab.page.select_option("#duplicates select", "not_fetched")
         assert tab.texts(COPIES) == ["http://b.test/2"]
         tab.page.click("#duplicates .open")
         (shown,) = tab.texts("dialog")
         assert "This page was not fetched" in shown
         assert "'<b>' stands for 'a'" in shown
+        assert tab.complaints == []
+
+
+def test_a_verdict_that_was_taken_back_is_marked(browser: Browser, tmp_path: Path):
+    with open_store(tmp_path / "store") as store:
+        fill(store, 5, 20)
+        (taken, *_) = [line.url for line in store.duplicates() if line.kind == "near_duplicate"]
+        store.reject(taken)
+    with browser.open(_written(tmp_path / "store", tmp_path / "report.html")) as tab:
+        tab.page.select_option("#duplicates select", "rejected")
+        assert tab.texts(COPIES) == [taken]
+        assert tab.texts("#duplicates .kind") == ["rejected"]
+        tab.page.click("#duplicates .open")
+        assert "A user took this verdict back" in tab.texts("dialog")[0]
+        tab.press("Escape")
+        tab.page.select_option("#duplicates select", "near")
+        assert taken not in tab.texts(COPIES)
         assert tab.complaints == []
 
 

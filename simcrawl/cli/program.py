@@ -41,10 +41,10 @@ from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.page.recipes import resolve
-from simcrawl.rule import Kind, Rule
+from simcrawl.rule import Rule
 from simcrawl.store import compact as compact_store, rebuild as rebuild_store
-from simcrawl.store.base import PREDICTED
 from simcrawl.tools import calibration
+from simcrawl.tools.inspection import COPIES, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,8 @@ def stats(store: str, as_json: bool) -> None:
     """Say what a store holds.
 
     Pages, copies of them by kind, and how many of these were dropped; share: of copies among all. Pages that were not fetched, for they
-    are almost certainly copies by their URLs, count on their own and nowhere else.
+    are almost certainly copies by their URLs, count on their own and nowhere else. So do verdicts that were taken back (rejected), until
+    their pages are kept.
 
       simcrawl stats STORE
       simcrawl stats STORE --json | jq .share
@@ -128,11 +129,11 @@ def stats(store: str, as_json: bool) -> None:
     with _open(store) as opened, at_work("Reading"):
         header, counts, told = opened.header, opened.counts(), Counter[str]()
         for line in opened.duplicates():
-            told.update((line.kind, *(["dropped"] if line.dropped_page and line.kind != PREDICTED else [])))
-        rejected = sum(1 for _ in opened.rejections())
-    exact, near = told[Kind.EXACT_DUPLICATE.value], told[Kind.NEAR_DUPLICATE.value]
-    kinds = {"exact": exact, "near": near, "dropped": told["dropped"], "not_fetched": told[PREDICTED], "rejected": rejected}
-    copies, total = exact + near, counts["pages"] + exact + near
+            counted = standing(line)
+            told.update((counted, *(["dropped"] if line.dropped_page and counted in COPIES else [])))
+    copies = sum(told[one] for one in COPIES)
+    total = counts["pages"] + copies
+    kinds = {name: told[name] for name in ("exact", "near", "dropped", "not_fetched", "rejected")}
     values = counts | {"duplicates": copies} | kinds | {"share": round(copies / total, 3) if total else None}
     show_values(values | {"recipe": header.recipe, "bits": header.bits, "tables": len(opened.design.tables)}, as_json=as_json)
 

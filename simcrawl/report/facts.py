@@ -5,19 +5,17 @@ Memory is that of counters, of the fingerprints of a sample, and of as many line
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from simcrawl.page.fingerprint import Abstention
-from simcrawl.rule import Kind
-from simcrawl.store.base import PREDICTED
 from simcrawl.store.clusters import Sizes
+from simcrawl.tools.inspection import host_of, standing
 from simcrawl.urls.learned import mirrors
 from simcrawl.urls.recall import learned
 
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import StoredPage
     from simcrawl.store import Duplicate, Header, Store
+    from simcrawl.tools.inspection import Standing
     from simcrawl.urls.learned import Mirror
     from simcrawl.urls.rewrites import LearnedRule
 
@@ -44,8 +43,6 @@ _MOST_COMPARISONS = 1 << 27
 _MOST_COMPARED = 1 << 20
 _AT_ONCE = 1 << 22
 
-_PLACE = re.compile(r"[^/]*//(?:[^/?#@]*@)?([^/?#]*)(/[^/?#]+(?=/))?")
-
 
 class Place(NamedTuple):
     """Where a page is: its host, and the first directory of its path, "" where it is in none."""
@@ -56,8 +53,8 @@ class Place(NamedTuple):
     @classmethod
     def of(cls, url: str) -> Place:
         """Return the place of a URL."""
-        found = _PLACE.match(url)
-        return cls(found[1], found[2] or "") if found else cls(url, "")
+        host, _, directory = host_of(url, 1).partition("/")
+        return cls(host or url, directory and f"/{directory}")
 
 
 class Cluster(NamedTuple):
@@ -102,8 +99,8 @@ class Facts:
     most pages first. `by_directory`: places are directories, for all pages are of one host. `nearest`: {distance: fingerprints} to the
     nearest other fingerprint, of `compared` of those that are held. `canonical`: copies by which of them and their originals is the
     canonical page. `ones`: the share of fingerprints with each bit, the lowest first.
-    `not_fetched`: lines of pages that a rule took for copies; they count in clusters and nowhere else. `rules`, `mirrors`: see
-    `simcrawl.urls.learned`.
+    `not_fetched`: lines of pages that a rule took for copies; they count in clusters and nowhere else. `rejected`: lines that a user took
+    back; they count nowhere else. `rules`, `mirrors`: see `simcrawl.urls.learned`.
     """
 
     header: Header
@@ -125,6 +122,7 @@ class Facts:
     rules: list[LearnedRule] = field(default_factory=list)
     mirrors: list[Mirror] = field(default_factory=list)
     not_fetched: int = 0
+    rejected: int = 0
     nearest: Counter[int] = field(default_factory=Counter)
     compared: int = 0
     ones: list[float] = field(default_factory=list)
@@ -136,7 +134,7 @@ class Facts:
 
     @property
     def copies(self) -> int:
-        """Lines of the register."""
+        """Pages that were recognised as copies."""
         return self.kinds.total()
 
     @property
@@ -158,6 +156,7 @@ class Facts:
             "clusters": [cluster._asdict() for cluster in self.clusters],
             "places": [place._asdict() for place in self.tallies],
             "not_fetched": self.not_fetched,
+            "rejected": self.rejected,
             "rules": [rule._asdict() | {"means": type(rule.means).__name__.lower()} for rule in self.rules],
             "mirrors": [mirror._asdict() | {"share": round(mirror.share, 4)} for mirror in self.mirrors],
             "crawls": self.crawls,
@@ -205,33 +204,38 @@ def _read_pages(facts: Facts, places: _Places, pages: Iterable[StoredPage]) -> N
 
 def _noted(facts: Facts, places: _Places, clusters: _Clusters, lines: Iterable[Duplicate]) -> Iterator[Duplicate]:
     for line in lines:
-        clusters.add(line)
-        if line.kind == PREDICTED:
+        counted = standing(line)
+        clusters.add(line, counted)
+        if counted == "rejected":
+            facts.rejected += 1
+        elif counted == "not_fetched":
             facts.not_fetched += 1
-            yield line
-            continue
-        exact = line.kind == Kind.EXACT_DUPLICATE
-        kind = "exact" if exact else "near"
-        facts.kinds[kind] += 1
-        facts.actions[line.dropped_page, line.dropped_outlinks] += 1
-        if line.canonical:
-            facts.canonical[line.canonical] += 1
-        facts.times[kind].append(line.when)
-        if not exact:
-            facts.distances[line.distance or 0] += 1
-            if line.similarity is not None:
-                facts.similarities[int(line.similarity * 200 + 1e-9)] += 1
-        places.add(line.url, kind)
+        else:
+            _note_copy(facts, line, counted)
+            places.add(line.url, counted)
         yield line
 
 
-_RANKS = {Kind.EXACT_DUPLICATE.value: 2, PREDICTED: 1}
+def _note_copy(facts: Facts, line: Duplicate, kind: Literal["exact", "near"]) -> None:
+    facts.kinds[kind] += 1
+    facts.actions[line.dropped_page, line.dropped_outlinks] += 1
+    if line.canonical:
+        facts.canonical[line.canonical] += 1
+    facts.times[kind].append(line.when)
+    if kind == "near":
+        facts.distances[line.distance or 0] += 1
+        if line.similarity is not None:
+            facts.similarities[int(line.similarity * 200 + 1e-9)] += 1
+
+
+# What nobody has decided yet comes first.
+_RANKS = {"near": 0, "not_fetched": 1, "exact": 2, "rejected": 3}
 
 
 def _certainty(line: Duplicate) -> tuple[int, float, int, float]:
     # Where nothing but the distance decided, that is what there is.
     similarity = 1.0 if line.similarity is None else line.similarity
-    return _RANKS.get(line.kind, 0), similarity, -(line.distance or 0), -line.when
+    return _RANKS[standing(line)], similarity, -(line.distance or 0), -line.when
 
 
 class _Clusters:
@@ -239,24 +243,23 @@ class _Clusters:
 
     def __init__(self, line_of: Callable[[str], Duplicate | None]) -> None:
         self._sizes = Sizes(line_of)
-        self._exact, self._predicted = Counter[str](), Counter[str]()
+        self._counts: Counter[tuple[str, Standing]] = Counter()
         self._examples: defaultdict[str, list[str]] = defaultdict(list)
 
-    def add(self, line: Duplicate) -> None:
+    def add(self, line: Duplicate, counted: Standing) -> None:
         representative = self._sizes.add(line)
         if representative is None:
             return
-        if line.kind == Kind.EXACT_DUPLICATE:
-            self._exact[representative] += 1
-        elif line.kind == PREDICTED:
-            self._predicted[representative] += 1
+        self._counts[representative, counted] += 1
         if self._sizes.copies[representative] <= _EXAMPLES:
             self._examples[representative].append(line.url)
 
     def tell(self, facts: Facts) -> None:
         facts.cluster_sizes = Counter(copies + 1 for copies in self._sizes.copies.values())
-        largest = self._sizes.largest(MOST_CLUSTERS)
-        facts.clusters = [Cluster(url, copies, self._exact[url], self._predicted[url], self._examples[url]) for url, copies in largest]
+        facts.clusters = [
+            Cluster(url, copies, self._counts[url, "exact"], self._counts[url, "not_fetched"], self._examples[url])
+            for url, copies in self._sizes.largest(MOST_CLUSTERS)
+        ]
 
 
 class _Places:

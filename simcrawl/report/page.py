@@ -22,6 +22,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.report import charts
 from simcrawl.report.difference import difference
 from simcrawl.rule import Kind
+from simcrawl.tools.inspection import standing
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -184,18 +185,20 @@ def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
         "urls": list(urls.numbers),
         "links": [int(bool(_LINK.match(url)) and not url.endswith("…")) for url in urls.numbers],
         "done": list(_DONE.values()),
-        "copies": facts.copies + facts.not_fetched,
+        "lines": facts.copies + facts.not_fetched + facts.rejected,
         "place": "Directory" if facts.by_directory else "Host",
     }
     return htmlsafe_json_dumps(data, separators=(",", ":"))
 
 
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
-    near = line.kind == Kind.NEAR_DUPLICATE
+    counted = standing(line)
     similarity = None if line.similarity is None else round(line.similarity, 3)
     done = list(_DONE).index((line.dropped_page, line.dropped_outlinks))
     shown = [urls(line.url), urls(line.original), line.reason or "", line.distance, similarity, done, int(line.when)]
-    return [*shown, differences.between(line.original, line.url) if near else None, line.rule]
+    # Of a verdict that was taken back, too: what differs is why.
+    compared = counted == "near" or (counted == "rejected" and line.kind == Kind.NEAR_DUPLICATE)
+    return [*shown, differences.between(line.original, line.url) if compared else None, line.rule, counted]
 
 
 class _Differences:

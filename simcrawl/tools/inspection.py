@@ -1,16 +1,17 @@
-"""What can be asked of a store's register: which lines, which hosts. Clusters: see `simcrawl.store.clusters`.
+"""What can be asked of a store's register: what a line counts as, which lines, which hosts. Clusters: see `simcrawl.store.clusters`.
 
 Pure: lines of the register and URLs in, values out.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from simcrawl.rule import Kind
 from simcrawl.store.base import PREDICTED
 
 if TYPE_CHECKING:
@@ -28,6 +29,25 @@ SORT_KEYS: dict[str, Callable[[Duplicate], Any]] = {
 }
 """By what lines of the register can be sorted."""
 DROPPED = ("page", "outlinks", "anything", "nothing")
+# Host with port, and path. Pages of other methods than GET are known as "POST http://...".
+_PLACE = re.compile(r"[^/]*//(?:[^/?#]*@)?([^/?#]*)([^?#]*)")
+Standing = Literal["exact", "near", "not_fetched", "rejected"]
+"""What a line of the register counts as."""
+COPIES: frozenset[Standing] = frozenset({"exact", "near"})
+"""What counts as a copy that was seen."""
+
+
+def standing(line: Duplicate) -> Standing:
+    """Return what a line counts as, wherever lines are counted.
+
+    An "exact" or "near" copy; a page that was "not_fetched", since by its URL it is almost certainly a copy; or "rejected": a user took the
+    verdict back, whatever it was, and the page is no copy.
+    """
+    if line.rejected:
+        return "rejected"
+    if line.kind == PREDICTED:
+        return "not_fetched"
+    return "exact" if line.kind == Kind.EXACT_DUPLICATE else "near"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +107,11 @@ def _between(value: float | None, low: float | None, high: float | None) -> bool
 
 def host_of(url: str, depth: int = 0) -> str:
     """Return the host of a URL, with its port where it names one, and the first `depth` directories of its path."""
-    # Pages of other methods than GET are known as "POST http://...".
-    try:
-        parts = urlsplit(url.rpartition(" ")[2])
-    except ValueError:
+    found = _PLACE.match(url)
+    if found is None:
         return ""
-    directories = parts.path.split("/")[1:-1][:depth]
-    return "/".join((parts.netloc.rpartition("@")[2].lower(), *directories))
+    directories = found[2].split("/")[1:-1][:depth] if depth else ()
+    return "/".join((found[1].lower(), *directories))
 
 
 # ---- hosts
@@ -117,15 +135,10 @@ def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) ->
     """Return the hosts with most copies first.
 
     `urls`: of the pages that were kept; `depth`: directories of the path that count as part of a host. A page that was a copy and is kept
-    counts as kept.
+    counts as both, as it does in the store's own counts.
     """
-    kept_urls, kept, copied, predicted = set[str](), Counter[str](), Counter[str](), Counter[str]()
-    for url in urls:
-        kept[host_of(url, depth)] += 1
-        kept_urls.add(url)
-    for line in lines:
-        if not line.rejected:
-            counts = predicted if line.kind == PREDICTED else copied
-            counts[host_of(line.url, depth)] += line.url not in kept_urls
-    found = (Host(host, kept[host], copied[host], predicted[host]) for host in kept.keys() | copied.keys() | predicted.keys())
+    kept = Counter(host_of(url, depth) for url in urls)
+    counted = Counter((host_of(line.url, depth), standing(line)) for line in lines)
+    names = kept.keys() | {host for host, _ in counted}
+    found = (Host(name, kept[name], sum(counted[name, one] for one in COPIES), counted[name, "not_fetched"]) for name in names)
     return sorted((one for one in found if any(one[1:])), key=lambda one: (-one.duplicates, one.host))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import simcrawl
 from simcrawl.cli import run
+from simcrawl.rule import Rule
 from simcrawl.store import Duplicate, open_store
 from simcrawl.store.base import PREDICTED
 from tests.cli.test_program import SCRIPT, call, on_terminal
 from tests.samples import edited, english, page
+from tests.strategies import page as fingerprinted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,6 +196,50 @@ def test_reject_list_and_undo(store: str, out: Any):
     assert _rows(out("reject", store, "--undo", f"{B}/2", "--json")) == [{"url": f"{B}/2", "removed": 1}]
     assert out("reject", store, "--undo", f"{B}/2", code=1) == f"{B}/2\t0\n"
     assert out("reject", store) == ""
+
+
+def test_all_agree_on_what_is_a_copy_before_and_after_a_verdict_is_taken_back(tmp_path: Path, out: Any):
+    store, rule = str(tmp_path / "agreed"), Rule(max_distance=3, min_similarity=0, outlinks=1)
+    with open_store(store, recipe="manku2007") as opened:
+        for directory in "xy":
+            for number in range(4):
+                apart = 1 if directory == "y" and number > 1 else 0
+                made = fingerprinted(f"{A}/{directory}/{number}", (0xFFFF << 16 * number) ^ apart, text=f"{number} {apart}")
+                # One of the copies is kept as well.
+                opened.admit(made, replace(rule, copies_kept=2 if number == 1 else 1))
+    copies = {f"{A}/y/{number}" for number in range(4)}
+    _check_copies(store, copies, 0, tmp_path, out)
+    out("reject", store, f"{A}/y/1")
+    _check_copies(store, copies - {f"{A}/y/1"}, 1, tmp_path, out)
+    out("reject", store, "--undo", f"{A}/y/1")
+    _check_copies(store, copies, 0, tmp_path, out)
+
+
+def _check_copies(store: str, copies: set[str], rejected: int, tmp_path: Path, out: Any) -> None:
+    """Check what all say who tell of copies: their URLs, or their number and share, and that of verdicts taken back."""
+    stats = json.loads(out("stats", store, "--json"))
+    report = json.loads(out("report", store, "--json", "-o", str(tmp_path / "report.html")))
+    (host,) = json.loads(out("hosts", store, "--json"))["hosts"]
+    directories = {row["host"]: row for row in json.loads(out("hosts", store, "--json", "--depth", "1"))["hosts"]}
+    places = {f"a.test{row['place']}": row for row in report["places"]}
+    kinds = {"exact": stats["exact"], "near": stats["near"]}
+    share = len(copies) / (5 + len(copies))
+    assert kinds == {"exact": report["exact"], "near": report["near"]} == {"exact": 2 - rejected, "near": 2}
+    assert stats["duplicates"] == host["duplicates"] == sum(row["duplicates"] for row in directories.values()) == len(copies)
+    assert [one["share"] for one in (stats, host, report)] == pytest.approx([share] * 3, abs=1e-3)
+    assert {name: (row["pages"], row["duplicates"]) for name, row in directories.items()} == {
+        name: (row["kept"], row["exact"] + row["near"]) for name, row in places.items()
+    }
+    assert stats["rejected"] == report["rejected"] == rejected
+    assert sum(row["saves"] for row in _rows(out("rules", store, "--json"))) == len(copies) - 1
+    lines = list(csv.DictReader(io.StringIO(out("duplicates", store, "--csv"))))
+    clusters = _rows(out("clusters", store, "--by", "verdicts", "--json"))
+    exported = {row["url"]: row["cluster"] for row in _rows(out("export", store, "-", "--format", "jsonl"))}
+    assert {row["url"] for row in lines if row["rejected"] == "False"} == copies
+    assert {row["url"] for row in _rows(out("duplicates", store, "--json", "--not-rejected"))} == copies
+    assert {member["url"] for row in clusters for member in row["members"]} == copies
+    assert {url for row in report["clusters"] for url in row["examples"]} == copies
+    assert {url for url, cluster in exported.items() if url != cluster} == copies & exported.keys()
 
 
 def test_reject_of_pages_from_standard_input_and_of_any_pair(store: str, out: Any):

@@ -5,13 +5,23 @@ from typing import Any
 import pytest
 
 from simcrawl.store import Duplicate
-from simcrawl.tools.inspection import SORT_KEYS, Host, Wanted, host_of, hosts
+from simcrawl.store.base import PREDICTED
+from simcrawl.tools.inspection import SORT_KEYS, Host, Standing, Wanted, host_of, hosts, standing
 
 
 def line(url: str, original: str = "http://o.test/", **values: Any) -> Duplicate:
     known: dict[str, Any] = {"kind": "near_duplicate", "distance": 2, "similarity": 0.95, "reason": "near-duplicate", "when": 100.0}
     known |= {"url": url, "original": original, "dropped_page": True, "dropped_outlinks": False}
     return Duplicate(**known | values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted"),
+    [("exact_duplicate", "exact"), ("near_duplicate", "near"), (PREDICTED, "not_fetched"), ("of another version", "near")],
+)
+def test_what_a_line_counts_as(kind: str, counted: Standing):
+    assert standing(line("http://a/", kind=kind)) == counted
+    assert standing(line("http://a/", kind=kind, rejected=True)) == "rejected"
 
 
 # ---- filters
@@ -74,7 +84,10 @@ def test_every_order_takes_lines_without_a_distance():
         ("http://a.test/x/y/z.html", 1, "a.test/x"),
         ("http://a.test/x/y/z.html", 9, "a.test/x/y"),
         ("http://a.test", 1, "a.test"),
-        ("http://[broken/", 0, ""),
+        ("POST http://a.test/x/y", 1, "a.test/x"),
+        ("http://a.test?x=/y/z", 1, "a.test"),
+        ("http://[broken/x/", 0, "[broken"),
+        ("mailto:a@a.test", 1, ""),
     ],
 )
 def test_the_host_of_a_url(url: str, depth: int, host: str):
@@ -85,11 +98,12 @@ def test_hosts():
     kept = [f"http://a.test/{name}" for name in "123456"] + ["http://b.test/7", "http://b.test/8"]
     lines = [line(f"http://b.test/{name}", f"http://a.test/{name}") for name in "123"] + [line("http://a.test/8", "http://b.test/8")]
     lines += [line("http://a.test/x", "http://a.test/1"), line("http://c.test/", "http://a.test/1", rejected=True)]
-    # A copy that is kept counts as a page: it was asked for.
+    # A copy that is kept is both, as in a store's own counts.
     lines.append(line("http://b.test/7", "http://a.test/6"))
+    lines.append(line("http://b.test/x", "http://a.test/6", kind=PREDICTED))
     found = hosts(kept, lines)
-    assert found == [Host("b.test", 2, 3), Host("a.test", 6, 2)]
-    assert [host.share for host in found] == [0.6, 0.25]
+    assert found == [Host("b.test", 2, 4, 1), Host("a.test", 6, 2)]
+    assert [host.share for host in found] == [4 / 6, 0.25]
 
 
 def test_directories_count_as_hosts():

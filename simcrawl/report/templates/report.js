@@ -37,7 +37,9 @@
   const share = (number) => `${(100 * number).toFixed(1)}%`;
   const moment = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
   const similarity = (number) => (number === null ? "–" : number.toFixed(3));
-  const kind = (row) => make("span", { class: row[2].startsWith("identical") ? "kind exact" : "kind" }, ({ "near-duplicate": "near", predicted: "not fetched" })[row[2]] || row[2]);
+  // What a line counts as stands in row[9]; why in row[2].
+  const why = (row) => ({ not_fetched: "not fetched", rejected: "rejected" })[row[9]] || (row[2] === "near-duplicate" ? "near" : row[2]);
+  const kind = (row) => make("span", { class: `kind ${row[9]}` }, why(row));
 
   const link = (title, at) => ({ title, key: (row) => urls[row[at]], cell: (row) => url(row[at]), wide: true });
   const number = (title, at, shape = count) => ({
@@ -50,7 +52,7 @@
       columns: [
         link("Copy", 0),
         link("Original", 1),
-        { ...word("Why", (row) => row[2], kind), nowrap: true },
+        { ...word("Why", why, kind), nowrap: true },
         { ...number("Bits", 3), down: false },
         { ...number("Similarity", 4, similarity), down: false },
         { ...word("Dropped", (row) => data.done[row[5]]), nowrap: true, minor: true },
@@ -58,8 +60,8 @@
         { title: "", cell: (row) => opener(row) },
       ],
       find: (row) => `${urls[row[0]]}\n${urls[row[1]]}`,
-      choose: { title: "Show", options: [["all", "all"], ["near", "near-duplicates"], ["exact", "exact copies"], ["predicted", "not fetched"]],
-        test: (row, choice) => choice === "all" || choice === (row[2].startsWith("identical") ? "exact" : row[2] === "predicted" ? "predicted" : "near") },
+      choose: { title: "Show", options: [["all", "all"], ["near", "near-duplicates"], ["exact", "exact copies"], ["not_fetched", "not fetched"], ["rejected", "rejected"]],
+        test: (row, choice) => choice === "all" || choice === row[9] },
     },
     clusters: {
       columns: [
@@ -101,12 +103,13 @@
 
   const detail = (row) => {
     const terms = [["Copy", url(row[0])], ["Original", url(row[1])], ["Why", row[2]], ["Differing bits", row[3] === null ? "–" : String(row[3])],
-      ["Similarity", similarity(row[4])], ["Dropped", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`], ...(row[8] ? [["Rule", row[8]]] : [])];
+      ["Similarity", similarity(row[4])], ["Dropped", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`], ...(row[8] ? [["Rule", row[8]]] : []),
+      ...(row[9] === "rejected" ? [["Rejected", "A user took this verdict back: the page is no copy."]] : [])];
     dialog.replaceChildren(
       make("div", { class: "top" }, make("h2", { id: "detail-title" }, row[7] === null ? "A duplicate" : "What differs"),
         make("button", { type: "button", class: "close", autofocus: true, on: { click: () => dialog.close() } }, "Close")),
       make("dl", {}, ...terms.flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, value)])),
-      row[7] === null ? make("p", { class: "note" }, row[2].startsWith("identical") ? "Exact copies have nothing to compare."
+      row[7] === null ? make("p", { class: "note" }, row[9] === "exact" ? "Exact copies have nothing to compare."
         : row[2] === "predicted" ? "This page was not fetched: by its URL it is almost certainly a copy."
         : "The texts of these pages were not kept, or there is no space for them here: set SIMCRAWL_KEEP_TEXT to keep them.") : difference(data.differences[row[7]]));
     dialog.showModal();
@@ -214,8 +217,8 @@
   const sampled = document.getElementById("sampled");
   if (sampled) {
     const shown = data.tables.duplicates.length;
-    sampled.textContent = shown < data.copies
-      ? `The ${count(shown)} least certain of ${count(data.copies)}: near-duplicates of little similarity first. All of them: simcrawl duplicates.`
+    sampled.textContent = shown < data.lines
+      ? `The ${count(shown)} least certain of ${count(data.lines)}: near-duplicates of little similarity first. All of them: simcrawl duplicates.`
       : "The least certain first: near-duplicates of little similarity, then exact copies.";
   }
 })();
