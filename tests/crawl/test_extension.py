@@ -198,17 +198,26 @@ def test_it_is_told_without_the_add_on_too(site: Site) -> None:
 
 SKIP = ("SIMCRAWL_SKIP=maybe", "SIMCRAWL_SKIP is 'maybe': use a number from 0.5 to 1 such as 0.95, or False")
 
+STORE = ("SIMCRAWL_STORE=redis://a", "no store has the URL 'redis://a': use a directory, lmdb:///absolute/path or memory:")
+# How Scrapy may hold a crawl: as a task in the loop of a reactor, or as a Deferred, or as a task without a reactor.
+MODES = (
+    "",
+    " -s TWISTED_REACTOR=twisted.internet.selectreactor.SelectReactor",
+    " -s FORCE_CRAWLER_PROCESS=True",
+    " -s TWISTED_REACTOR_ENABLED=False",
+)
+
 
 @pytest.mark.parametrize(
     ("command", "given", "line"),
     [
-        ("crawl site", *SKIP),
-        ("crawl plain", *SKIP),
-        ("runspider one.py", *SKIP),
-        ("runspider one.py -s TWISTED_REACTOR_ENABLED=False", *SKIP),
-        ("crawl plain", "SIMCRAWL_STORE=redis://a", "no store has the URL 'redis://a': use a directory, lmdb:///absolute/path or memory:"),
+        *((f"{command}{mode}", *SKIP) for command in ("crawl site", "crawl plain", "runspider one.py") for mode in MODES),
+        ("crawl plain", *STORE),
+        (f"crawl plain{MODES[1]}", *STORE),
         ("crawl plain", "SIMCRAWL_STORE=/proc/simcrawl", "cannot use /proc/simcrawl"),
         ("crawl plain", "SIMCRAWL_RECRAWL=absent.txt", "cannot read the list of URLs absent.txt"),
+        *((f"crawl site -a url={mode}", "SIMCRAWL_DEBUG=1", "the site spider needs a url: scrapy crawl site -a") for mode in MODES),
+        ("crawl site -a urls=absent.txt", "SIMCRAWL_DEBUG=1", "cannot read the list of URLs absent.txt"),
     ],
 )
 def test_a_crawl_that_cannot_begin_says_why_in_one_line(site: Site, project: Path, command: str, given: str, line: str) -> None:
@@ -216,7 +225,9 @@ def test_a_crawl_that_cannot_begin_says_why_in_one_line(site: Site, project: Pat
         f"from scrapy import Spider\n\nclass Plain(Spider):\n    name, start_urls = 'plain', [{site.url()!r}]\n"
     )
     (project / "shop.py").write_text((project / "shop.py").read_text().replace('.spiders"]', '.spiders", "one"]'))
-    arguments = [*command.split(), "-a", f"url={site.url()}", "-s", given, "-L", "WARNING"]
+    name, spider, *options = command.split()
+    # Of the reactors that are not asyncio's Scrapy itself has something to warn.
+    arguments = [name, spider, "-a", f"url={site.url()}", *options, "-s", given, "-L", "ERROR"]
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", *arguments], cwd=project, capture_output=True, text=True, check=False, timeout=120
     )
@@ -243,6 +254,31 @@ def test_what_else_ends_the_crawl_is_reported_as_asyncio_would() -> None:
     told, other = SettingError("told"), OSError("another")
     assert asyncio.run(reported(told, told)) == []
     assert asyncio.run(reported(other, told)) == [other]
+
+
+UNASKED = """
+from twisted.internet import defer
+from simcrawl.crawl.refusal import told_in_one_line
+from simcrawl.errors import SettingError
+
+@told_in_one_line()
+def refuse():
+    raise SettingError("refused")
+
+def fail():
+    raise OSError("another")
+
+for raises in (refuse, fail):
+    defer.maybeDeferred(raises)
+"""
+
+
+def test_what_else_ends_a_deferred_is_reported_as_twisted_would() -> None:
+    done = subprocess.run([sys.executable, "-c", UNASKED], capture_output=True, text=True, check=True, timeout=60)
+    first, second, *others = done.stderr.splitlines()
+    assert first == "refused"
+    assert second == "Unhandled error in Deferred:"
+    assert others[-2:] == ["builtins.OSError: another", ""]
 
 
 ASKS = """

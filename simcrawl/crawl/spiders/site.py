@@ -14,6 +14,7 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.asyncio import run_in_thread
 
 from simcrawl.config import Config
+from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import recrawl_requests
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.session import verdict
@@ -55,16 +56,19 @@ class SiteSpider(Spider):
         """Return the spider of a crawler.
 
         Raises:
-            SettingError: the list that SIMCRAWL_RECRAWL names cannot be read.
+            SettingError: there is nothing to start from, or a list cannot be read.
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
         # Its requests take the place of `start`, which would say where to stay.
         if listed := Config.from_settings(crawler.settings.get).recrawl:
             spider.allowed_domains = _hosts_of(recrawl_requests(listed))
+        # Not left to `start`, whose errors Scrapy logs with all their frames. One of a spider derived from this may give it a URL first.
+        elif is_crawl(crawler) and cls.start is SiteSpider.start:
+            spider.first_requests()
         return spider
 
-    async def start(self) -> AsyncIterator[Any]:
-        """Yield the site's first page, and those of the list.
+    def first_requests(self) -> list[Request]:
+        """Return requests for the site's first page, and for those of the list.
 
         Raises:
             SettingError: there is neither, or the list cannot be read.
@@ -72,9 +76,13 @@ class SiteSpider(Spider):
         listed = list(recrawl_requests(self.urls)) if self.urls else []
         if not self.url and not listed:
             raise SettingError("the site spider needs a url: scrapy crawl site -a url=https://example.org/, or urls=FILE with one a line")
-        first = [Request(self.url, dont_filter=True)] if self.url else []
-        self.allowed_domains = _hosts_of((*first, *listed))
-        for request in (*first, *listed):
+        return [*([Request(self.url, dont_filter=True)] if self.url else []), *listed]
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yield the first requests, and stay on their hosts."""
+        requests = self.first_requests()
+        self.allowed_domains = _hosts_of(requests)
+        for request in requests:
             yield request
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
