@@ -11,6 +11,7 @@ import hashlib
 import re
 from datetime import UTC, datetime
 from importlib.resources import files
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined
@@ -20,8 +21,8 @@ from simcrawl import __version__
 from simcrawl.config import SETTINGS, parse
 from simcrawl.errors import StoreCorruptError
 from simcrawl.report import charts
-from simcrawl.report.difference import difference
 from simcrawl.rule import Kind
+from simcrawl.tools.differences import changes, side_by_side
 from simcrawl.tools.inspection import standing
 
 if TYPE_CHECKING:
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from simcrawl.report.difference import Row
     from simcrawl.report.facts import Facts
     from simcrawl.store import Duplicate
+    from simcrawl.tools.differences import Row
 
 # Characters of URLs and of differences that a report carries: it must open at once, on a phone too.
 _MOST_URLS = 2_500_000
 _MOST_DIFFERENCES, _MOST_COMPARED = 600_000, 200
+_MOST_ROWS, _LONGEST_PIECE = 40, 240
 _LONGEST_URL = 2_000
 _HOSTS_DRAWN = 12
 _BITS_SHOWN = 32
@@ -205,7 +207,7 @@ class _Differences:
     """What differs between pairs of kept texts, as far as there is space for it."""
 
     def __init__(self, text_of: Callable[[str], str | None]) -> None:
-        self.found: list[list[Row]] = []
+        self.found: list[list[dict[str, Any]]] = []
         self._text_of = text_of
         self._characters = 0
 
@@ -218,8 +220,32 @@ class _Differences:
         if old is None or new is None:
             return None
         self.found.append(difference(old, new))
-        self._characters += sum(len(text) for row in self.found[-1] for side in row[1:] for _, text in side)
+        self._characters += sum(len(text) for row in self.found[-1] for side in ("a", "b") for text, _ in row.get(side) or ())
         return len(self.found) - 1
+
+
+def difference(a: str, b: str) -> list[dict[str, Any]]:
+    """Return what differs between two texts of a block a line, for the script; at most 40 rows.
+
+    A row is {"skipped": number of equal blocks} or {"a": pieces, "b": pieces}, of equal blocks {"a": pieces} alone. A piece is
+    (text, whether it is changed); None instead of pieces: there is no such block. {"more": True} comes last where that is not all.
+    """
+    rows = side_by_side(changes(a.splitlines(), b.splitlines()))
+    shown = [_difference_row(row) for row in islice(rows, _MOST_ROWS)]
+    return [*shown, {"more": True}] if next(rows, None) else shown
+
+
+def _difference_row(row: Row) -> dict[str, Any]:
+    if row.skipped:
+        return {"skipped": row.skipped}
+    a, b = (pieces and [(_cut(text), changed) for text, changed in pieces] for pieces in (row.a, row.b))
+    return {"a": a, "b": b} if row.is_changed else {"a": a}
+
+
+def _cut(text: str) -> str:
+    """Return a text, without its middle if it is long."""
+    half = _LONGEST_PIECE // 2
+    return text if len(text) <= _LONGEST_PIECE else f"{text[:half]} … {text[-half:]}"
 
 
 def _unless_damaged(text_of: Callable[[str], str | None], url: str) -> str | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise, zip_longest
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 MOST_BLOCKS = 5_000
 """Blocks of a text that are looked at: finding the differences of two texts can take the product of their lengths."""
-_LONGEST_BLOCK = 5_000
+# Tokens of a block between what both begin and end with: comparing these takes up to their product, here a twentieth of a second.
+_MOST_TOKENS = 1_500
 # Unspaced letters one by one, as features are.
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]|\w+|\s+|[^\w\s]")
 Operation = Literal["equal", "replace", "delete", "insert"]
@@ -140,7 +142,7 @@ class Row(NamedTuple):
 
 
 def side_by_side(found: Sequence[Change], *, context: int = 1) -> Iterator[Row]:
-    """Yield the lines of the side-by-side view, with so many equal blocks around each difference. Of two long blocks a line takes .5 s."""
+    """Yield the lines of the side-by-side view, with so many equal blocks around each difference."""
     for number, change in enumerate(found):
         if change.operation != "equal":
             yield from (_row(a, b) for a, b in zip_longest(change.a, change.b))
@@ -160,21 +162,37 @@ def _equal(block: str) -> Row:
 
 
 def _row(a: str | None, b: str | None) -> Row:
-    if a is None or b is None or max(len(a), len(b)) > _LONGEST_BLOCK:
+    if a is None or b is None:
         return Row(None if a is None else [(a, True)], None if b is None else [(b, True)])
     tokens_a, tokens_b = _TOKEN.findall(a), _TOKEN.findall(b)
-    matches = SequenceMatcher(None, tokens_a, tokens_b, autojunk=False).get_matching_blocks()
+    matches = _matches(tokens_a, tokens_b)
     return Row(
-        _pieces(tokens_a, [(match.a, match.a + match.size) for match in matches]),
-        _pieces(tokens_b, [(match.b, match.b + match.size) for match in matches]),
+        _pieces(tokens_a, [(at, at + size) for at, _, size in matches]),
+        _pieces(tokens_b, [(at, at + size) for _, at, size in matches]),
     )
 
 
+def _matches(a: list[str], b: list[str]) -> list[tuple[int, int, int]]:
+    """Return where two lists of tokens are equal, as (place in a, place in b, how many)."""
+    least = min(len(a), len(b))
+    before = next((at for at in range(least) if a[at] != b[at]), least)
+    after = next((at for at in range(least - before) if a[-1 - at] != b[-1 - at]), least - before)
+    middle_a, middle_b = a[before : len(a) - after], b[before : len(b) - after]
+    found = [(0, 0, before)]
+    if max(len(middle_a), len(middle_b)) <= _MOST_TOKENS:
+        matcher = SequenceMatcher(None, middle_a, middle_b, autojunk=False)
+        found += [(before + match.a, before + match.b, match.size) for match in matcher.get_matching_blocks()]
+    return [*found, (len(a) - after, len(b) - after, after)]
+
+
 def _pieces(tokens: list[str], equal: list[tuple[int, int]]) -> list[tuple[str, bool]]:
-    spans = [(0, 0), *equal]
-    pieces = [
-        piece
-        for (_, end), (start, stop) in pairwise(spans)
-        for piece in (("".join(tokens[end:start]), True), ("".join(tokens[start:stop]), False))
+    changed = [True] * len(tokens)
+    for start, stop in equal:
+        changed[start:stop] = [False] * (stop - start)
+    # Two changed words in a row are one change, with the space between them.
+    for at in range(1, len(tokens) - 1):
+        changed[at] |= changed[at - 1] and changed[at + 1] and tokens[at].isspace()
+    return [
+        ("".join(token for token, _ in group), is_changed)
+        for is_changed, group in groupby(zip(tokens, changed, strict=True), key=itemgetter(1))
     ]
-    return [piece for piece in pieces if piece[0]]

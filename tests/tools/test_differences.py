@@ -98,6 +98,33 @@ def test_changed_words_and_letters_are_marked():
     ]
 
 
+def test_changed_words_in_a_row_are_one_change():
+    (row,) = side_by_side([Change("replace", ["an old bad bridge"], ["a new good bridge"])])
+    assert row == Row([("an old bad", True), (" bridge", False)], [("a new good", True), (" bridge", False)])
+
+
+@given(st.text("ab ,.中", max_size=30), st.text("ab ,.中", max_size=30))
+def test_the_pieces_of_a_block_are_the_block_and_unchanged_ones_are_alike(a: str, b: str):
+    (row,) = side_by_side([Change("replace", [a], [b])])
+    assert row.a is not None
+    assert row.b is not None
+    assert ["".join(piece for piece, _ in pieces) for pieces in (row.a, row.b)] == [a, b]
+    kept = ["".join(piece for piece, changed in pieces if not changed).replace(" ", "") for pieces in (row.a, row.b)]
+    assert kept[0] == kept[1]
+    assert row.is_changed == (a != b)
+
+
+def test_long_blocks_are_compared_between_what_both_begin_and_end_with():
+    words = " ".join(f"w{number}" for number in range(50_000))
+    (row,) = side_by_side([Change("replace", [f"{words} old {words}"], [f"{words} new {words}"])])
+    assert row == Row(
+        [(f"{words} ", False), ("old", True), (f" {words}", False)], [(f"{words} ", False), ("new", True), (f" {words}", False)]
+    )
+    # Two changes with very much between them are one.
+    (row,) = side_by_side([Change("replace", [f"old {words} old"], [f"new {words} new"])])
+    assert row == Row([(f"old {words} old", True)], [(f"new {words} new", True)])
+
+
 def test_equal_blocks_are_left_out_where_there_are_many():
     blocks = list("abcdefgh")
     rows = list(side_by_side(changes(["x", *blocks, "y"], ["z", *blocks, "y!"])))

@@ -115,18 +115,16 @@
     dialog.showModal();
   };
 
-  const side = (parts, tag) => make("td", {}, ...parts.map(([differs, text]) => (differs ? make(tag, {}, text) : text)));
+  const side = (pieces, tag) => make("td", {}, ...(pieces || []).map(([text, changed]) => (changed ? make(tag, {}, text) : text)));
   const difference = (rows) => {
-    const body = rows.map(([tag, left, right]) => {
-      if (tag === "…") {
-        const what = left[0][1] === "more" ? "There is more that differs." : `${left[0][1]} equal blocks`;
-        return make("tr", { class: "gap" }, make("td", { colspan: 2 }, what));
-      }
-      if (tag === "=") return make("tr", { class: "same" }, side(left, "del"), side(left, "ins"));
-      return make("tr", {}, side(left, "del"), side(right, "ins"));
+    const gap = (what) => make("tr", { class: "gap" }, make("td", { colspan: 2 }, what));
+    const body = rows.map(({ a, b, skipped, more }) => {
+      if (more) return gap("There is more that differs.");
+      if (skipped) return gap(`${count(skipped)} equal block${skipped > 1 ? "s" : ""}`);
+      return b === undefined ? make("tr", { class: "same" }, side(a, "del"), side(a, "ins")) : make("tr", {}, side(a, "del"), side(b, "ins"));
     });
     const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Original"), make("th", { scope: "col" }, "Copy")));
-    const equal = rows.every(([tag]) => tag === "=" || tag === "…");
+    const equal = rows.every(({ b }) => b === undefined);
     return make("div", { class: "diff" }, equal ? make("p", { class: "note" }, "The contents are equal; what stands around them, or links, differ.") : null,
       make("table", {}, head, make("tbody", {}, ...body)));
   };
