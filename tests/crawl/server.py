@@ -24,6 +24,9 @@ class _Quiet:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    # Crawlers open eight or sixteen connections at once. Past the five of the default, the system drops one, and the crawler asks again
+    # after a second.
+    request_queue_size = 128
 
     def handle_error(self, *_: Any) -> None:
         """Say nothing: crawlers that are killed leave broken connections."""
