@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
     """How a setting is read (which refuses what is out of bounds, with a ValueError that says what to use), and what it is for.
 
     `default`: None is the recipe's own value where it has one, else off. `help` is one line of Markdown; `more` goes on where it ends,
-    for those who want all of it. `example` stands for a default of None.
+    for those who want all of it. `example` stands for a default of None. `detector`: it is an argument of `simcrawl.Detector`, too.
     """
 
     read: Parse
@@ -36,6 +36,11 @@ class Setting(NamedTuple):
     help: str
     more: str = ""
     example: str | None = None
+    detector: bool = False
+
+
+def _setting(*given: Any, **more: Any) -> Any:
+    return field(metadata={"setting": Setting(*given, **more)})
 
 
 def _boolean(value: Any) -> bool:
@@ -79,25 +84,32 @@ def _one_of(*allowed: str) -> Parse:
     return parse
 
 
-def _number(convert: Callable[[Any], float], low: float, high: float) -> Parse:
-    def parse(value: Any) -> float:
-        try:
-            number = convert(value)
-        except (OverflowError, TypeError, ValueError):
-            number = low - 1
-        cut = isinstance(value, float) and number != value
-        if isinstance(value, bool) or cut or not low <= number <= high:
-            kind = "a whole number" if convert is int else "a number"
-            raise ValueError(f"use {kind} from {low:g} to {high:g}" if high < _MANY else f"use {kind} of {low:g} or more")
-        return number
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Reads a number within bounds; `high`: None where there is none to speak of."""
 
-    return parse
+    kind: type[int | float]
+    low: float
+    high: float | None = None
+
+    def __call__(self, value: Any) -> float:
+        """Return the number."""
+        high = _MANY if self.high is None else self.high
+        try:
+            number: float = self.kind(value)
+        except (OverflowError, TypeError, ValueError):
+            number = self.low - 1
+        cut = isinstance(value, float) and number != value
+        if isinstance(value, bool) or cut or not self.low <= number <= high:
+            kind = "a whole number" if self.kind is int else "a number"
+            raise ValueError(f"use {kind} of {self.low:g} or more" if self.high is None else f"use {kind} from {self.low:g} to {high:g}")
+        return number
 
 
 _MANY = 10**15
-_similarity = _number(float, 0, 1)
-_count = _number(int, 0, _MANY)
-_seconds = _number(float, 0, _MANY)
+_similarity = Number(float, 0, 1)
+_count = Number(int, 0)
+_seconds = Number(float, 0)
 
 
 def _outlinks(value: Any) -> float | str:
@@ -117,14 +129,14 @@ def _durable_feed(value: Any) -> bool | None:
 
 
 def _workers(value: Any) -> int | None:
-    return None if value == "auto" else int(_number(int, 0, 64)(value))
+    return None if value == "auto" else int(Number(int, 0, 64)(value))
 
 
 def _skip(value: Any) -> float | None:
     if str(value).strip().lower() == "false":
         return None
     try:
-        return float(_number(float, 0.5, 1)(value))
+        return float(Number(float, 0.5, 1)(value))
     except ValueError:
         raise ValueError("use a number from 0.5 to 1 such as 0.95, or False") from None
 
@@ -147,57 +159,84 @@ def _keep_text(value: Any) -> int:
     except ValueError:
         pass
     try:
-        return int(_number(int, 0, _MANY)(value))
+        return int(Number(int, 0)(value))
     except ValueError:
         raise ValueError("use True, False, or how many bytes the texts of a store may take") from None
 
 
-SETTINGS: dict[str, Setting] = {
-    "SIMCRAWL_ENABLED": Setting(_boolean, True, "`False` switches simcrawl off"),
-    "SIMCRAWL_STORE": Setting(
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings of one crawl, parsed, and the one place where each stands. Fields are the settings in lower case without their prefix.
+
+    `python -m tests.documents docs/reference.md settings_example.py` tells the documents of a change.
+    """
+
+    enabled: bool = _setting(
+        _boolean,
+        True,
+        "`False` switches simcrawl off",
+    )
+    store: str = _setting(
         _path,
         "simcrawl",
         "where pages are remembered: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`), `lmdb:///absolute/path`, or "
         "`memory:`",
         " (`memory:?seed=1` gives the same result every time)",
-    ),
-    "SIMCRAWL_ACTION": Setting(
+    )
+    action: Action = _setting(
         _one_of("drop", "drop-items", "drop-links", "observe"),
         "drop",
         'what happens to a copy: `"drop"` (its items, and its outlinks as `SIMCRAWL_OUTLINKS` says); `"drop-items"` (outlinks are always '
         'followed); `"drop-links"` (items kept, links as `SIMCRAWL_OUTLINKS` says); `"observe"` (only count and record)',
-    ),
-    "SIMCRAWL_MAX_DISTANCE": Setting(_number(int, 0, 128), None, "differing fingerprint bits up to which a stored page is a candidate"),
-    "SIMCRAWL_MIN_SIMILARITY": Setting(
+        detector=True,
+    )
+    max_distance: int | None = _setting(
+        Number(int, 0, 128),
+        None,
+        "differing fingerprint bits up to which a stored page is a candidate",
+        detector=True,
+    )
+    min_similarity: float | None = _setting(
         _similarity,
         None,
         "estimated similarity of the contents from which a candidate is a near-duplicate; `0` switches verification off",
         ". Of the prose of an article, twice as much may differ",
-    ),
-    "SIMCRAWL_SCOPE": Setting(
+        detector=True,
+    )
+    scope: Scope = _setting(
         _one_of("all", "site"),
         "all",
         'which pages can be an original: `"all"`, or those of the same `"site"` (registrable domain; of an address or `localhost`, the '
         "host)",
-    ),
-    "SIMCRAWL_ORIGINALS": Setting(
+        detector=True,
+    )
+    originals: Originals = _setting(
         _one_of("crawl", "store"),
         "crawl",
         'which crawl an original must be of: `"crawl"`, of this one (and pages that were loaded); `"store"`, of any that the store knows: '
         "then only what no crawl ever had comes out",
         ", and a warning says so where most originals are not of this crawl. See [crawls](#crawls)",
-    ),
-    "SIMCRAWL_CRAWL": Setting(
+        detector=True,
+    )
+    crawl: str | None = _setting(
         _text,
         None,
         "a name: processes and spiders with the same name and store share one crawl as long as one of them lives",
         example="nightly",
-    ),
-    "SIMCRAWL_RESET": Setting(
-        _boolean, False, "forget all that the store holds before the crawl begins", "; refused while another crawl uses the store"
-    ),
-    "SIMCRAWL_COPIES_KEPT": Setting(_number(int, 1, _MANY), 1, "the first so many pages of a cluster are kept"),
-    "SIMCRAWL_PREFER": Setting(
+    )
+    reset: bool = _setting(
+        _boolean,
+        False,
+        "forget all that the store holds before the crawl begins",
+        "; refused while another crawl uses the store",
+    )
+    copies_kept: int = _setting(
+        Number(int, 1),
+        1,
+        "the first so many pages of a cluster are kept",
+        detector=True,
+    )
+    prefer: str | None = _setting(
         _one_of("canonical"),
         None,
         'which of several copies is kept: by default the one that comes first; `"canonical"`: the one that others name as canonical, for '
@@ -208,84 +247,104 @@ SETTINGS: dict[str, Setting] = {
         "Then it is judged as ever. Only where copies are dropped, of which one is kept. See [what pages say of "
         "themselves](how-it-works.md#what-pages-say-of-themselves)",
         example="canonical",
-    ),
-    "SIMCRAWL_OUTLINKS": Setting(
+    )
+    outlinks: float | str | None = _setting(
         _outlinks,
         None,
         'outlinks of a dropped page: `"follow"` all; `1.0`: drop them where the text is identical and its links lead to the same '
         'addresses, queries included; a lower similarity: from there on, with the same links; `"drop"` all, as the paper',
-    ),
-    "SIMCRAWL_ORDER": Setting(
+        detector=True,
+    )
+    order: bool = _setting(
         _boolean,
         True,
         "requests that are likely copies are made after others; `False`: as Scrapy has them, and none is skipped",
         ". See [which requests are made, and when](how-it-works.md#which-requests-are-made-and-when)",
-    ),
-    "SIMCRAWL_SKIP": Setting(
+    )
+    skip: float | None = _setting(
         _skip,
         0.95,
         "from which cautious estimate on a request is left out, since its page would be a copy: a number from 0.5 to 1, or `False` to "
         "make all of them",
         '. None is left out unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
-    ),
-    "SIMCRAWL_MIRRORS": Setting(
+    )
+    mirrors: tuple[str, ...] = _setting(
         _hosts,
         (),
         "hosts with equal pages, as a list or with commas between them: requests for pages of one are left out in favour of pages of "
         "another one as within one host",
         ". Of other hosts they only come later, but for `www.` and http or https of one",
-    ),
-    "SIMCRAWL_RECIPE": Setting(
+    )
+    recipe: Any = _setting(
         _recipe,
         "auto",
         'how pages become fingerprints: `"auto"`, `"content"`, `"main"` (the same with the fingerprint of trafilatura\'s main text), '
         '`"manku2007"` (the paper\'s plain rule), `"resiliparse"` (by that library\'s main text alone; needs the extra `fast`), '
         '`"layout"`, or a dotted path to a `simcrawl.Recipe`',
-    ),
-    "SIMCRAWL_EXTRACTOR": Setting(
+        detector=True,
+    )
+    extractor: str | None = _setting(
         _extractor,
         None,
         "dotted path to a callable `(body: bytes, encoding: str, url: str) -> str` that gives the main text; pages are then compared by "
         "it alone",
         " (it is not called for pages that are `too_deep`). The recipe's is trafilatura, which `content` does without",
-    ),
-    "SIMCRAWL_MIN_FEATURES": Setting(_count, None, "pages of fewer words (or unspaced characters) are compared as exact copies only"),
-    "SIMCRAWL_MIN_AROUND": Setting(
+        detector=True,
+    )
+    min_features: int | None = _setting(
+        _count,
+        None,
+        "pages of fewer words (or unspaced characters) are compared as exact copies only",
+        detector=True,
+    )
+    min_around: int | None = _setting(
         _count,
         None,
         "words (or unspaced characters) around an article, on one of two pages, from which equal prose alone makes a copy; `0`: always",
         ". See [how it works](how-it-works.md)",
-    ),
-    "SIMCRAWL_MAX_PAGE_BYTES": Setting(_number(int, 1, _MANY), MAX_PAGE_BYTES, "larger pages pass, as `too_large`"),
-    "SIMCRAWL_MAX_PAGE_SECONDS": Setting(
-        _number(float, 0.001, _MANY),
+        detector=True,
+    )
+    max_page_bytes: int = _setting(
+        Number(int, 1),
+        MAX_PAGE_BYTES,
+        "larger pages pass, as `too_large`",
+        detector=True,
+    )
+    max_page_seconds: float = _setting(
+        Number(float, 0.001),
         MAX_PAGE_SECONDS,
         "slower pages pass, as `too_slow`",
         ", and a worker process that is busy with one is killed and replaced; also how long a copy waits for its original to be done with",
-    ),
-    "SIMCRAWL_EXPIRE_DAYS": Setting(
+        detector=True,
+    )
+    expire_days: float = _setting(
         _seconds,
         0,
         "pages not seen for so many days are forgotten; `0`: never",
         ". They are no originals any more, are judged like new ones when they come again, and are removed from the store when a crawl "
         "begins, for all who use it (last visits are kept to the hour)",
-    ),
-    "SIMCRAWL_WORKERS": Setting(
+        detector=True,
+    )
+    workers: int | None = _setting(
         _workers,
         "auto",
         'worker processes for pages: a number, `0` for threads, or `"auto"`',
         " (as many as there are cores beside the crawl's own, one at least, four at most, and one more where a page holds up the others). "
         "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in one cannot be stopped. "
         "See [where pages are processed](#where-pages-are-processed)",
-    ),
-    "SIMCRAWL_MAX_WORKER_BYTES": Setting(
-        _number(int, 1, _MANY),
+    )
+    max_worker_bytes: int = _setting(
+        Number(int, 1),
         MAX_WORKER_BYTES,
         "memory of a worker process: a page that needs more passes, as `out_of_memory`",
         ", and a worker that has grown to half of it is replaced",
-    ),
-    "SIMCRAWL_SYNC_SECONDS": Setting(_seconds, 1.0, "confirmed pages are written and synced in one transaction at most this often"),
-    "SIMCRAWL_DURABLE_FEED": Setting(
+    )
+    sync_seconds: float = _setting(
+        _seconds,
+        1.0,
+        "confirmed pages are written and synced in one transaction at most this often",
+    )
+    durable_feed: bool | None = _setting(
         _durable_feed,
         "auto",
         "a page is confirmed only when its items have been flushed to the feed's file, so that a hard kill loses nothing that its copies "
@@ -293,70 +352,37 @@ SETTINGS: dict[str, Setting] = {
         "`False` (when its items have left the pipelines)",
         ". It can be done without post-processing or batches, with Scrapy's own exporters or classes derived from them, and a store that "
         'lasts; with `"auto"`, a line in the log says where it cannot. See [what a hard kill costs](howto.md#stop-a-crawl-and-resume-it)',
-    ),
-    "SIMCRAWL_ITEM_FIELD": Setting(
+    )
+    item_field: str | None = _setting(
         _text,
         None,
         "name of a text field: items whose text is a near-duplicate of an earlier item's of this crawl are dropped",
         "; texts under the minimum length pass. For listings, whose pages differ in a few items only, set `SIMCRAWL_ACTION` to "
         '`"drop-links"` beside it',
         example="text",
-    ),
-    "SIMCRAWL_KEEP_TEXT": Setting(
+    )
+    keep_text: int = _setting(
         _keep_text,
         False,
         "keep the content of pages and of their near-duplicates in the store, compressed, for `simcrawl report` to show what differs: "
         "`True` (100 MB in all), or how many bytes in all",
         ". At most 100,000 characters a page. A store that is full of them keeps no more. Pages whose bytes are known from the store or "
         "from another page are not taken apart again, and so get no text",
-    ),
-    "SIMCRAWL_RECRAWL": Setting(
+        detector=True,
+    )
+    recrawl: str | None = _setting(
         _path,
         None,
         "a file with one URL a line, such as `simcrawl duplicates --urls` prints: any spider starts from these instead of its own start "
         "requests, and their pages are kept whatever they are copies of",
         "; see [below](#taking-a-verdict-back)",
         example="dropped.txt",
-    ),
-    "SIMCRAWL_DEBUG": Setting(_boolean, False, "log every drop at INFO, not only the first"),
-}
-"""Every setting by its name. `python -m tests.documents docs/reference.md settings_example.py` tells the documents of a change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """All settings of one crawl, parsed. Fields are the settings in lower case without their prefix."""
-
-    enabled: bool
-    store: str
-    action: Action
-    max_distance: int | None
-    min_similarity: float | None
-    scope: Scope
-    originals: Originals
-    crawl: str | None
-    reset: bool
-    copies_kept: int
-    prefer: str | None
-    outlinks: float | str | None
-    order: bool
-    skip: float | None
-    mirrors: tuple[str, ...]
-    recipe: Any
-    extractor: str | None
-    min_features: int | None
-    min_around: int | None
-    max_page_bytes: int
-    max_page_seconds: float
-    expire_days: float
-    workers: int | None
-    max_worker_bytes: int
-    sync_seconds: float
-    durable_feed: bool | None
-    item_field: str | None
-    keep_text: int
-    recrawl: str | None
-    debug: bool
+    )
+    debug: bool = _setting(
+        _boolean,
+        False,
+        "log every drop at INFO, not only the first",
+    )
 
     @classmethod
     def from_settings(cls, get: Callable[[str], Any]) -> Config:
@@ -371,9 +397,12 @@ class Config:
     @property
     def detector_options(self) -> dict[str, Any]:
         """The keyword arguments of `simcrawl.Detector`."""
-        names = ("recipe", "max_distance", "min_similarity", "min_features", "min_around", "outlinks", "extractor")
-        limits = ("action", "scope", "originals", "copies_kept", "expire_days", "max_page_bytes", "max_page_seconds", "keep_text")
-        return {name: getattr(self, name) for name in names + limits}
+        names = [made.name for made in fields(self) if made.metadata["setting"].detector]
+        return {name: getattr(self, name) for name in names}
+
+
+SETTINGS: dict[str, Setting] = {f"{_PREFIX}{made.name.upper()}": made.metadata["setting"] for made in fields(Config)}
+"""Every setting by its name."""
 
 
 def parse(name: str, value: Any) -> Any:

@@ -6,13 +6,14 @@ import re
 import runpy
 import sys
 from dataclasses import fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.config import SETTINGS, Config, unknown
+from simcrawl.config import SETTINGS, Config, parse, unknown
 from simcrawl.detector import OUTLINKS, Detector
 from simcrawl.errors import SettingError
 from simcrawl.page.recipes import RECIPES, Recipe
@@ -216,6 +217,15 @@ def test_all_options_of_a_detector_are_settings():
     assert (detector.rule.action, detector.rule.outlinks, detector.rule.max_distance, detector.recipe.name) == ("observe", 0.5, 3, "own")
     assert (detector.rule.min_around, detector.recipe.min_around) == (7, 7)
     assert options.keys() <= DEFAULTS.keys()
+
+
+def test_a_detector_has_no_defaults_of_its_own():
+    taken = dict(signature(Detector).parameters)
+    # Which store, which crawl, and by default the recipe of the store.
+    for name in ("store", "crawl", "recipe"):
+        taken.pop(name)
+    assert {name: parse(f"SIMCRAWL_{name.upper()}", None) for name in taken} == {name: made.default for name, made in taken.items()}
+    assert taken.keys() | {"recipe"} == _config().detector_options.keys()
 
 
 def test_settings_of_others_are_not_asked_for():

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simcrawl.cli.output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show
+from simcrawl.cli.output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show, threshold_option
 from simcrawl.cli.pages import read_page
 from simcrawl.detector import Detector
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from simcrawl.rule import Comparison
     from simcrawl.tools.differences import Change, Pull
 
-_similarity = click.FloatRange(0, 1)
 _PARTS = ("prose", "links", "around")
 _STRONGEST, _IN_JSON = 12, 100
 
@@ -49,9 +48,9 @@ class _Side:
 @click.option("--store", metavar="STORE", shell_complete=complete_directory, help="Compare by the recipe and seed of this store.")
 @click.option("--fetch/--no-fetch", help="Read pages that the store knows anew, for their texts, or take them from the store.")
 @recipe_option
-@click.option("--max-distance", metavar="BITS", type=click.IntRange(0, 128), help="As SIMCRAWL_MAX_DISTANCE; default: the recipe's.")
-@click.option("--min-similarity", metavar="0..1", type=_similarity, help="As SIMCRAWL_MIN_SIMILARITY; default: the recipe's.")
-@click.option("--min-around", metavar="N", type=click.IntRange(0), help="As SIMCRAWL_MIN_AROUND; default: the recipe's.")
+@threshold_option("SIMCRAWL_MAX_DISTANCE", "BITS")
+@threshold_option("SIMCRAWL_MIN_SIMILARITY", "0..1")
+@threshold_option("SIMCRAWL_MIN_AROUND", "N")
 @click.option("--context", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Equal blocks around each difference.")
 @click.option("--limit", metavar="N", type=click.IntRange(0), default=60, show_default=True, help="Differing blocks shown; 0: none.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")

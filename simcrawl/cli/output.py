@@ -9,7 +9,7 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -18,13 +18,25 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from simcrawl.config import SETTINGS
 from simcrawl.page.recipes import RECIPES
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from simcrawl.config import Number
     from simcrawl.store import Store
+
+
+def threshold_option(setting: str, metavar: str) -> Callable[[Any], Any]:
+    """Return the option that stands for a threshold's setting, with its bounds."""
+    number = cast("Number", SETTINGS[setting].read)
+    kind = click.IntRange if number.kind is int else click.FloatRange
+    flag = f"--{setting.removeprefix('SIMCRAWL_').lower().replace('_', '-')}"
+    bounds: Any = kind(cast("Any", number.low), cast("Any", number.high))
+    return click.option(flag, metavar=metavar, type=bounds, help=f"As {setting}; default: the recipe's.")
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 BAR_AFTER = 1.0
