@@ -268,6 +268,6 @@ TestOutgrowsItsMemory = OutgrowsItsMemory.TestCase
 TestHasMemoryForSomeTables = HasMemoryForSomeTables.TestCase
 TestOutgrowsItsDictionaries = OutgrowsItsDictionaries.TestCase
 TestOtherDesign = OtherDesign.TestCase
-TestTwoProcesses.settings = TestBothSmall.settings = TestBothResident.settings = settings(stateful_step_count=20, max_examples=50)
+TestTwoProcesses.settings = TestBothSmall.settings = TestBothResident.settings = settings(stateful_step_count=20, max_examples=25)
 TestOutgrowsItsMemory.settings = TestHasMemoryForSomeTables.settings = TestOtherDesign.settings = TestTwoProcesses.settings
 TestOutgrowsItsDictionaries.settings = TestTwoProcesses.settings
