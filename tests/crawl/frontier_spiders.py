@@ -81,7 +81,7 @@ class Partner(Watched):
 
 
 class Wishful(Watched):
-    """Asks for the links of `/late/`, when everything else is done, in a way that `kind` names.
+    """Asks for the links of `/late/`, when everything else is done, in ways that `kind` names, separated by commas: for as many in each.
 
     Start requests are asked for when enough is known: a spider is not idle as long as there are more of them.
     """
@@ -132,17 +132,19 @@ class Wishful(Watched):
 
     async def parse_late(self, response: Response) -> AsyncIterator[Any]:
         urls = [response.urljoin(href) for href in response.css("a::attr(href)").getall()]
-        for url in urls:
-            if self.kind in ("inline", "inline callback"):
-                options: dict[str, Any] = {"callback": self.parse, "meta": response.meta} if self.kind == "inline callback" else {}
+        kinds = self.kind.split(",")
+        for number, url in enumerate(urls):
+            kind = kinds[number * len(kinds) // len(urls)]
+            if kind in ("inline", "inline callback"):
+                options: dict[str, Any] = {"callback": self.parse, "meta": response.meta} if kind == "inline callback" else {}
                 page = await self.crawler.engine.download_async(Request(url, **options))
                 self.note("inline", page.url)
-            elif self.kind == "engine":
+            elif kind == "engine":
                 self.crawler.engine.crawl(Request(url, self.parse))
             else:
-                yield Request(url, errback=self.on_error, **self.wishes(response))
+                yield Request(url, errback=self.on_error, **self.wishes(kind, response))
 
-    def wishes(self, response: Response) -> dict[str, Any]:
+    def wishes(self, kind: str, response: Response) -> dict[str, Any]:
         wishes: dict[str, dict[str, Any]] = {
             "plain": {},
             "priority": {"priority": 3},
@@ -154,7 +156,7 @@ class Wishful(Watched):
             "meta": {"meta": response.meta},
             "callback": {"callback": self.parse_other},
         }
-        return wishes[self.kind]
+        return wishes[kind]
 
     def parse_other(self, response: Response) -> Iterator[Any]:
         yield item(response)

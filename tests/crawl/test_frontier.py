@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -149,20 +150,24 @@ def test_links_on_copies_come_after_others(site: Site) -> None:
 
 
 @pytest.mark.parametrize(("settings", "later"), [({}, True), ({"SIMCRAWL_ORDER": False}, False)])
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_urls_that_lead_to_pages_that_were_fetched_come_later(site: Site, status: int, settings: dict[str, Any], later: bool) -> None:
-    new, old, other = ([f"/{folder}/{number}" for number in range(20)] for folder in ("new", "old", "other"))
-    site.add("/", hub(*new, *old, *other))
-    for number, paths in enumerate(zip(new, old, other, strict=True)):
-        site.add(paths[0], text(number))
-        site.add(paths[1], "", status=status, Location=paths[0])
-        site.add(paths[2], text(1000 + number))
+def test_urls_that_lead_to_pages_that_were_fetched_come_later(site: Site, settings: dict[str, Any], later: bool) -> None:
+    statuses, numbers = (301, 302, 303, 307, 308), range(20)
+    new, other = ([f"/{folder}/{number}" for number in numbers] for folder in ("new", "other"))
+    old = {status: [f"/old-{status}/{number}" for number in numbers] for status in statuses}
+    site.add("/", hub(*new, *(path for paths in old.values() for path in paths), *other))
+    for number in numbers:
+        site.add(new[number], text(number))
+        site.add(other[number], text(1000 + number))
+        for status, paths in old.items():
+            site.add(paths[number], "", status=status, Location=new[number])
     outcome = crawl(WATCHED, site.url(), settings=IN_ORDER | settings)
     order = list(site.requests)
-    assert (order.index("/old/19") > order.index("/other/19")) is later
-    assert order.index("/old/0") < order.index("/other/0")
-    # They are asked for all the same.
-    assert all(site.requests[path] == 1 for path in (*new, *old, *other))
+    for paths in old.values():
+        assert (order.index(paths[19]) > order.index("/other/19")) is later
+        assert order.index(paths[0]) < order.index("/other/0")
+        # They are asked for all the same.
+        assert all(site.requests[path] == 1 for path in paths)
+    assert all(site.requests[path] == 1 for path in (*new, *other))
     assert len(contents(site, outcome)) == 40
 
 
@@ -214,7 +219,14 @@ def late(site: Site, learned: int = 110, more: int = 20) -> list[str]:
     return paths
 
 
+def late_of_kinds(site: Site, kinds: list[str]) -> dict[str, list[str]]:
+    """Fill a site as `late` does, with twenty late pages of each kind; return their paths."""
+    paths = late(site, more=20 * len(kinds))
+    return {kind: paths[20 * number : 20 * (number + 1)] for number, kind in enumerate(kinds)}
+
+
 def wish(site: Site, kind: str, **settings: Any) -> Outcome:
+    """Crawl a site with a spider that asks for late pages in ways that `kind` names, separated by commas: for as many in each."""
     settings = FIRST_FIRST | {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Seen": 20}} | settings
     outcome = crawl(WISHFUL, site.url(), kind=kind, settings=settings)
     assert outcome.stats["finish_reason"] == "finished"
@@ -268,34 +280,37 @@ def test_a_retried_page_for_which_the_spider_asked_is_kept(site: Site) -> None:
 # ---- what is left alone
 
 
-@pytest.mark.parametrize(
-    "kind", ["priority", "low priority", "dont_filter", "post", "opted out", "start", "engine", "inline", "inline callback"]
-)
-def test_requests_for_which_the_spider_has_wishes_neither_wait_nor_are_skipped(site: Site, kind: str) -> None:
-    paths = late(site)
-    outcome = wish(site, kind)
-    assert all(site.requests[path] == 1 for path in paths)
-    times = 0 if kind.startswith("inline") else 1
-    assert all(outcome.paths("scheduled").count(path) == times for path in paths)
-    assert outcome.paths("inline") == (sorted(paths) if kind.startswith("inline") else [])
+WISHES = ["priority", "low priority", "dont_filter", "post", "opted out", "engine", "inline", "inline callback"]
 
 
-@pytest.mark.parametrize("kind", ["cb_kwargs", "callback"])
-def test_requests_with_data_or_a_callback_of_their_own_are_not_skipped(site: Site, kind: str) -> None:
-    paths = late(site)
-    outcome = wish(site, kind)
-    assert all(site.requests[path] == 1 for path in paths)
+@pytest.mark.parametrize("kinds", [WISHES, ["start"]], ids=["wishes", "start"])
+def test_requests_for_which_the_spider_has_wishes_neither_wait_nor_are_skipped(site: Site, kinds: list[str]) -> None:
+    asked = late_of_kinds(site, kinds)
+    outcome = wish(site, ",".join(kinds))
+    scheduled = Counter(outcome.paths("scheduled"))
+    for kind, paths in asked.items():
+        assert all(site.requests[path] == 1 for path in paths), kind
+        times = 0 if kind.startswith("inline") else 1
+        assert all(scheduled[path] == times for path in paths), kind
+    assert outcome.paths("inline") == sorted(path for kind, paths in asked.items() if kind.startswith("inline") for path in paths)
+
+
+def test_requests_with_data_or_a_callback_of_their_own_are_not_skipped(site: Site) -> None:
+    asked = late_of_kinds(site, ["cb_kwargs", "callback"])
+    outcome = wish(site, "cb_kwargs,callback")
+    assert all(site.requests[path] == 1 for paths in asked.values() for path in paths)
     # Another callback has rules of its own, which know nothing yet.
-    assert (outcome.paths("scheduled").count(paths[0]) > 1) is (kind == "cb_kwargs")
+    waited = [kind for kind, paths in asked.items() if outcome.paths("scheduled").count(paths[0]) > 1]
+    assert waited == ["cb_kwargs"]
 
 
-@pytest.mark.parametrize("kind", ["plain", "meta"])
-def test_all_others_are_skipped_but_for_a_sample(site: Site, kind: str) -> None:
-    paths = late(site)
-    outcome = wish(site, kind)
+def test_all_others_are_skipped_but_for_a_sample(site: Site) -> None:
+    asked = late_of_kinds(site, ["plain", "meta"])
+    outcome = wish(site, "plain,meta")
     skipped = {path for path, _ in outcome.paths("skipped")}
-    assert len(skipped & set(paths)) >= 12
-    assert all((path in skipped) is (site.requests[path] == 0) for path in paths)
+    for kind, paths in asked.items():
+        assert len(skipped & set(paths)) >= 12, kind
+        assert all((path in skipped) is (site.requests[path] == 0) for path in paths), kind
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from tests.crawl.test_crawl import IN_ORDER
 from tests.samples import english
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 PREFER = {"SIMCRAWL_PREFER": "canonical"}
@@ -275,29 +274,24 @@ def _asked(site: Site) -> list[str]:
     return list(site.requests)
 
 
-def _not_to_follow(site: Site) -> None:
-    site.add("/loose", _head(page("7.4/en/protection", "/behind-loose"), '<meta name="robots" content="noindex, nofollow">'))
+def _not_to_follow(site: Site) -> list[str]:
+    """Add pages that say in each of the three ways that robots are not to follow their links."""
+    site.add("/loose-head", _head(page("7.4/en/protection", "/behind-loose-head"), '<meta name="robots" content="noindex, nofollow">'))
+    site.add("/loose-header", page("7.4/en/heading-numbering", "/behind-loose-header"), X_Robots_Tag="none")
+    site.add("/loose-link", page("7.4/en/goal-seek", "/behind-loose-link").replace("<a href=", '<a rel="nofollow" href='))
+    return ["/loose-head", "/loose-header", "/loose-link"]
 
 
-def _not_to_follow_by_header(site: Site) -> None:
-    site.add("/loose", page("7.4/en/protection", "/behind-loose"), X_Robots_Tag="none")
-
-
-def _not_to_follow_one(site: Site) -> None:
-    site.add("/loose", page("7.4/en/protection", "/behind-loose").replace("<a href=", '<a rel="nofollow" href='))
-
-
-@pytest.mark.parametrize("say", [_not_to_follow, _not_to_follow_by_header, _not_to_follow_one])
 @pytest.mark.parametrize(("spider", "order", "last"), [("Plain", True, True), ("Plain", False, False), ("Prioritized", True, False)])
-def test_links_that_robots_are_not_to_follow_come_later(site: Site, say: Callable[[Site], None], spider: str, order: bool, last: bool):
-    site.add("/", hub("/loose", "/plain", *_fillers(site)))
-    say(site)
+def test_links_that_robots_are_not_to_follow_come_later(site: Site, spider: str, order: bool, last: bool):
+    loose = _not_to_follow(site)
+    site.add("/", hub(*loose, "/plain", *_fillers(site)))
     site.add("/plain", page("7.4/en/autotext", "/behind-plain"))
-    for topic, name in (("find-replace", "/behind-loose"), ("goal-seek", "/behind-plain")):
-        site.add(name, page(f"7.4/en/{topic}"))
+    for topic, name in zip(("find-replace", "autoformat", "remote-files", "autofilter"), (*loose, "/plain"), strict=True):
+        site.add(f"/behind-{name[1:]}", page(f"7.4/en/{topic}"))
     crawl(SPIDERS + spider if spider == "Prioritized" else spider, site.url(), settings=IN_ORDER | {"SIMCRAWL_ORDER": order})
     asked = _asked(site)
-    assert (asked.index("/behind-loose") > asked.index("/behind-plain")) is last
+    assert [asked.index(f"/behind-{name[1:]}") > asked.index("/behind-plain") for name in loose] == [last] * 3
 
 
 def test_of_one_page_those_links_come_later_that_robots_are_not_to_follow(site: Site):
@@ -353,14 +347,16 @@ def _with_session_ids(site: Site, robots: str) -> list[str]:
     return others
 
 
-@pytest.mark.parametrize("mode", MODES)
+_NAMED = "User-agent: *\nClean-param: other&sid /show\n"
+
+
 @pytest.mark.parametrize(
-    ("robots", "settings", "later"),
+    ("mode", "robots", "settings", "later"),
     [
-        ("User-agent: *\nClean-param: other&sid /show\n", {}, True),
-        ("User-agent: *\nClean-param: sid /shown\n", {}, False),
-        ("Clean-param: sid /show\n", {"SIMCRAWL_ORDER": False}, False),
-        ("Clean-param: sid /show\n", {"ROBOTSTXT_OBEY": False}, False),
+        *((mode, _NAMED, {}, True) for mode in MODES),
+        ("asyncio", "User-agent: *\nClean-param: sid /shown\n", {}, False),
+        ("asyncio", "Clean-param: sid /show\n", {"SIMCRAWL_ORDER": False}, False),
+        *((mode, "Clean-param: sid /show\n", {"ROBOTSTXT_OBEY": False}, False) for mode in MODES),
     ],
 )
 def test_parameters_that_a_robots_txt_names_are_not_to_matter(site: Site, mode: str, robots: str, settings: dict[str, Any], later: bool):

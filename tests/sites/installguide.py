@@ -1,9 +1,9 @@
 """The Debian installation guide as a web site: real pages in English, Chinese and Japanese with real copies and near-copies.
 
 `build` downloads four Debian packages by name and unpacks them; nothing is installed. `python -m tests.sites.installguide PORT` serves
-what it built. `/mirror/` is a byte-for-byte copy of `/amd64/`. `Labels` says which pages have the same content, by an oracle that shares
-no code with simcrawl: 5-shingles of the pages' content containers, connected at a Jaccard resemblance of 0.9 or more. Labels and packages
-are of one version, that of Debian 12.
+what it built. `/mirror/` is a byte-for-byte copy of `/amd64/`, and `/en.html` leads to the pages in English only. `Labels` says which
+pages have the same content, by an oracle that shares no code with simcrawl: 5-shingles of the pages' content containers, connected at a
+Jaccard resemblance of 0.9 or more. Labels and packages are of one version, that of Debian 12.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ def build(root: Path) -> None:
             for language in LANGUAGES:
                 shutil.copytree(unpacked / f"usr/share/doc/installation-guide-{architecture}" / language, root / architecture / language)
     shutil.copytree(root / "amd64", root / "mirror")
-    links = (
-        f'<li><a href="/{part}/{language}/index.html">{part} {language}</a></li>'
-        for part in (*ARCHITECTURES, "mirror")
-        for language in LANGUAGES
-    )
-    head = '<!DOCTYPE html><html><head><meta charset="utf-8"><title>start</title></head><body>'
-    (root / "index.html").write_text(head + "<ul>" + "\n".join(links) + "</ul></body></html>")
+    for name, languages in (("index", LANGUAGES), *((language, (language,)) for language in LANGUAGES)):
+        links = (
+            f'<li><a href="/{part}/{language}/index.html">{part} {language}</a></li>'
+            for part in (*ARCHITECTURES, "mirror")
+            for language in languages
+        )
+        head = '<!DOCTYPE html><html><head><meta charset="utf-8"><title>start</title></head><body>'
+        (root / f"{name}.html").write_text(head + "<ul>" + "\n".join(links) + "</ul></body></html>")
 
 
 class UnavailableError(Exception):
@@ -83,11 +84,12 @@ class Judgement:
 
 
 class Labels:
-    """Which content each page has; pages of a few words have none."""
+    """Which content each page has, of one language if one is given; pages of a few words have none."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = "") -> None:
         with gzip.open(LABELS, "rt") as file:
-            self.content: dict[str, int | None] = json.load(file)
+            content: dict[str, int | None] = json.load(file)
+        self.content = {path: number for path, number in content.items() if not language or f"/{language}/" in path}
 
     def judge(self, kept: list[str], dropped: dict[str, str]) -> Judgement:
         """Judge a crawl by the URLs that it kept, and {dropped URL: original}."""
