@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from tests.crawl.test_crawl import IN_ORDER
 from tests.samples import english
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.crawl.runner import Outcome
@@ -78,6 +79,24 @@ def same(_: Site) -> dict[str, Any]:
     return {}
 
 
+def build_with_sitemap(site: Site) -> None:
+    build(site)
+    sitemap = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in site.answers)
+    site.add("/robots.txt", f"Sitemap: {site.url('/sitemap.xml')}", Content_Type="text/plain")
+    site.add("/sitemap.xml", f'<?xml version="1.0"?><urlset>{sitemap}</urlset>', Content_Type="application/xml")
+
+
+@pytest.fixture(scope="module")
+def first_night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Path, Outcome]]:
+    """A site, and the store and the outcome of a first crawl of it."""
+    store = tmp_path_factory.mktemp("first") / "store"
+    with Site() as site:
+        build_with_sitemap(site)
+        outcome = night(site, store)
+        assert outcome.stats["item_scraped_count"] >= len(TOPICS)
+        yield site, store, outcome
+
+
 @pytest.mark.parametrize(
     ("first", "change"),
     [
@@ -93,21 +112,23 @@ def same(_: Site) -> dict[str, Any]:
     ids=["same", "order", "gone", "moved", "host", "rewritten", "observe", "spiders"],
 )
 def test_the_second_night_brings_out_what_it_would_without_the_first(
-    site: Site, tmp_path: Path, first: dict[str, Any], change: Callable[[Site], dict[str, Any]]
+    first_night: tuple[Site, Path, Outcome], tmp_path: Path, first: dict[str, Any], change: Callable[[Site], dict[str, Any]]
 ) -> None:
-    build(site)
-    sitemap = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in site.answers)
-    site.add("/robots.txt", f"Sitemap: {site.url('/sitemap.xml')}", Content_Type="text/plain")
-    site.add("/sitemap.xml", f'<?xml version="1.0"?><urlset>{sitemap}</urlset>', Content_Type="application/xml")
-    before = night(site, tmp_path / "store", **first)
-    assert before.stats["item_scraped_count"] >= len(TOPICS)
+    site, store, alone = first_night
+    build_with_sitemap(site)
+    if first:
+        assert night(site, tmp_path / "store", **first).stats["item_scraped_count"] >= len(TOPICS)
+    else:
+        copytree(store, tmp_path / "store")
     options = change(site)
-    alone, second = night(site, "memory:", **options), night(site, tmp_path / "store", **options)
+    if change is not same:
+        alone = night(site, "memory:", **options)
+    second = night(site, tmp_path / "store", **options)
     assert contents(site, second) >= contents(site, alone)
     assert "WARNING" not in second.log
     assert second.pages()["dropped"] >= len(TOPICS)
-    with open_store(tmp_path / "store", create=False) as store:
-        assert store.verify() == []
+    with open_store(tmp_path / "store", create=False) as opened:
+        assert opened.verify() == []
 
 
 def test_with_originals_of_the_store_only_what_is_new_comes_out_and_that_is_said(site: Site, tmp_path: Path) -> None:
