@@ -43,7 +43,7 @@ OWNERS = {
     "matplotlib": ["tools.calibration"],
     "jinja2": ["report.page"],
     "pygal": ["report.charts"],
-    "xxhash": ["crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.rewrites"],
+    "xxhash": ["crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.classes"],
     "tldextract": ["rule"],
     "click": ["cli"],
     "fastwarc": ["tools.bulk"],

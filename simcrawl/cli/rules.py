@@ -12,7 +12,7 @@ from simcrawl.urls.learned import process_links, url_discarder
 from simcrawl.urls.recall import learned
 
 if TYPE_CHECKING:
-    from simcrawl.urls.rewrites import LearnedRule
+    from simcrawl.urls.learned import LearnedRule
 
 _FORMATS = {"duplicate-url-discarder": url_discarder, "python": process_links}
 # From which lower bound on a crawl skips by default.

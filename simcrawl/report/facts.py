@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from simcrawl.rule import StoredPage
     from simcrawl.store import Duplicate, Header, Store
     from simcrawl.tools.inspection import Standing
-    from simcrawl.urls.learned import Mirror
-    from simcrawl.urls.rewrites import LearnedRule
+    from simcrawl.urls.learned import LearnedRule, Mirror
 
 _T = TypeVar("_T")
 MOST_LINES = 5_000

@@ -1,8 +1,8 @@
-"""What rules that were learned say to others: which hosts and directories are mirrors, and files for other programs.
+"""What rules that were learned say to others: in words, as mirrors, and as files for other programs.
 
-    RewriteRules.rules() ──► mirrors             two places with copies of each other
-                         ──► url_discarder       JSON of the library duplicate-url-discarder: parameters and directories that may go
-                         ──► process_links       a Python function for a CrawlSpider's rules: what is replaced
+    evidence ──► learned_rules ──► mirrors       two places with copies of each other
+                               ──► url_discarder       JSON of the library duplicate-url-discarder: parameters and directories that may go
+                               ──► process_links       a Python function for a CrawlSpider's rules: what is replaced
 
 Unlike a crawl, neither of these looks whether the original was fetched, fetches a sample, or forgets. So only rules of one host, with much
 evidence, should be written; and what a rule does not say of all its URLs is left out.
@@ -15,16 +15,115 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from simcrawl.rule import of_one_host
-from simcrawl.urls.rewrites import Indifferent, LearnedRule, Replaced
+from simcrawl.urls.evidence import lower_bound, says
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Mapping
+
+    from simcrawl.urls.evidence import Tried
 
 MIRROR_COPIES, MIRROR_SHARE = 3, 0.5
 """Of a mirror: so many copies, and such a share of the pages that were found in both places."""
 _SEPARATORS = "/._?=&-"
 # Of the library's patterns: any text, and the end of a path.
 _WILD = "*|"
+
+
+# ---- rules
+
+
+class Replaced(NamedTuple):
+    """Right behind one of `prefixes`, `other` instead of `run` leads to the same content; either may be empty.
+
+    `prefixes`: what URLs begin with; empty where the run stands in too many places to name them. All of them are in `part` of a site:
+    scheme, host and perhaps a directory, with "*" for the run where that stands in the host or before it.
+    """
+
+    part: str
+    prefixes: tuple[str, ...]
+    run: str
+    other: str
+
+
+class Indifferent(NamedTuple):
+    """URLs of one host, of so many path segments and these parameters: the values at `places` do not matter.
+
+    `values`: of the segments, then of the parameters; None where they differ from page to page.
+    """
+
+    host: str
+    parameters: tuple[str, ...]
+    values: tuple[str | None, ...]
+    places: tuple[int, ...]
+
+    @property
+    def segments(self) -> int:
+        """How many of the values are segments of the path."""
+        return len(self.values) - len(self.parameters)
+
+
+class LearnedRule(NamedTuple):
+    """A rule that a crawl has learned.
+
+    `rule`: in words. `where`: what URLs begin with, or look like ("*": the value does not matter, "{}": it names the page).
+    `confidence`: the share of copies, less 1.64 of its standard errors. `support`: pages that it was tried on; `saves`: copies among
+    these, which need not have been fetched. `examples`: copies and their originals. `means`: the rule for programs.
+    """
+
+    rule: str
+    where: str
+    confidence: float
+    support: int
+    saves: int
+    examples: tuple[tuple[str, str], ...]
+    means: Replaced | Indifferent
+
+
+def learned_rules(tried: Mapping[Hashable, Tried], *, min_confidence: float) -> list[LearnedRule]:
+    """Return the rules that were tried, by rule and part of a site, with the confidence of that: those that save most fetches first.
+
+    Each is told in the direction in which it led from copies to their originals, more often than in the other one.
+    """
+    found = (_learned_rule(part, one) for part, one in tried.items() if one.told and not _is_of_values(part))
+    return sorted((rule for rule in found if rule.confidence >= min_confidence), key=lambda rule: (-rule.saves, rule.where, rule.rule))
+
+
+def _learned_rule(part: Any, tried: Tried) -> LearnedRule:
+    text, (_, pairs) = max(tried.told.items(), key=lambda item: item[1][0])
+    rate = (tried.copies + 1) / (tried.trials + 2)
+    confidence = max(0.0, lower_bound(rate, tried.trials + 2))
+    means: Replaced | Indifferent
+    if len(part) == 2:
+        means = _replacement(part, tuple(tried.prefixes or ()), text)
+        where = means.prefixes[0] if len(means.prefixes) == 1 else means.part
+    else:
+        means = _indifference(part)
+        where = _where(means)
+    return LearnedRule(text, where, confidence, tried.trials, tried.copies, tuple(pairs), means)
+
+
+def _is_of_values(part: Any) -> bool:
+    """Return whether a rule was tried on single values of a parameter that does not matter: of the others it says nothing."""
+    return len(part) == 3 and any(place in part[1] for place, _ in part[2])
+
+
+def _replacement(part: tuple[tuple[str, str], str], prefixes: tuple[str, ...], text: str) -> Replaced:
+    (run, other), behind = part
+    if not run or (other and says(run, other) != text):
+        run, other = other, run
+    return Replaced(behind, prefixes, run, other)
+
+
+def _indifference(context: tuple[tuple[str, int, tuple[str, ...]], tuple[int, ...], tuple[tuple[int, str], ...]]) -> Indifferent:
+    (host, segments, parameters), places, kind = context
+    fixed = dict(kind)
+    return Indifferent(host, parameters, tuple(fixed.get(place) for place in range(segments + len(parameters))), places)
+
+
+def _where(means: Indifferent) -> str:
+    values = ["*" if place in means.places else "{}" if value is None else value for place, value in enumerate(means.values)]
+    path, query = values[: means.segments], values[means.segments :]
+    return f"{means.host}/{'/'.join(path)}?{'&'.join(map('='.join, zip(means.parameters, query, strict=True)))}".rstrip("?")
 
 
 # ---- mirrors

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simcrawl.store import Crawl, Store
-    from simcrawl.urls.rewrites import LearnedRule
+    from simcrawl.urls.learned import LearnedRule
 
 MOST_LESSONS = 50_000
 """So many pages teach, and so many lines of the register: the latest ones."""

@@ -13,8 +13,7 @@ from scrapy.link import Link
 
 from simcrawl import RewriteRules
 from simcrawl.rule import Kind, Verdict
-from simcrawl.urls.learned import Mirror, mirrors, process_links, url_discarder
-from simcrawl.urls.rewrites import LearnedRule, Replaced
+from simcrawl.urls.learned import LearnedRule, Mirror, Replaced, mirrors, process_links, url_discarder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,11 +8,12 @@ from hypothesis import given, settings, strategies as st
 
 from simcrawl import Prediction, RewriteRules
 from simcrawl.rule import Kind, Verdict
-from simcrawl.urls import rewrites
-from simcrawl.urls.rewrites import Indifferent, Replaced
+from simcrawl.urls import classes, evidence, redirects as redirecting, rewrites
+from simcrawl.urls.learned import Indifferent, Replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import ModuleType
 
 SITE = "http://example.org"
 
@@ -549,9 +550,14 @@ def test_pages_that_say_nothing_teach_nothing():
 
 
 def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch):
-    bounds = {"KNOWN": 200, "COUNTERS": 200, "FIRSTS": 100, "RECENT": 50, "SHAPES": 20, "TRIED": 30, "REMEMBERED": 40}
-    for name, most in bounds.items():
-        monkeypatch.setattr(rewrites, f"_MOST_{name}", most)
+    bounds: dict[ModuleType, dict[str, int]] = {
+        evidence: {"KNOWN": 200, "COUNTERS": 200, "REMEMBERED": 40},
+        classes: {"FIRSTS": 100, "SHAPES": 20},
+        rewrites: {"RECENT": 50, "TRIED": 30},
+    }
+    for module, most in bounds.items():
+        for name, number in most.items():
+            monkeypatch.setattr(module, f"_MOST_{name}", number)
     first = RewriteRules()
     _mirrored(first, _chapters(300))
     rules = first.next_crawl()
@@ -561,14 +567,14 @@ def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.Monk
         url = f"{SITE}/{'/'.join(words)}?{'&'.join(f'p{draw.randrange(9)}={number}' for _ in range(draw.randrange(4)))}"
         original = url.replace(words[0], "".join(draw.choices("efgh", k=3)), 1)
         rules.observe(url, _copy_of(original) if number % 2 else _kept())
-    replacements, indifferent, counters = rules._replacements, rules._indifferent, rules._counters
+    replacements, known, counters = rules._replacements, rules._classes, rules._counters
     assert len(rules._known._pages) + len(rules._known._older) <= 200
     assert len(counters._counts) + len(counters._older) <= 200
     assert len(counters._remembered) <= 40
     for number in range(60):
         _mirrored(rules, _chapters(3), here=f"{SITE}/{number}/mirror/", there=f"{SITE}/{number}/manual/")
     assert len(rules._tried) == 30
-    assert (len(rules._recent), len(indifferent._firsts) <= 100, len(indifferent._kinds)) == (50, True, 20)
+    assert (len(rules._recent), len(known._firsts) <= 100, len(known._kinds)) == (50, True, 20)
     assert len(replacements._partners) <= 400
     assert len(replacements._inserted) <= 64
     assert all(len(runs) <= 8 for runs in replacements._runs.values())
@@ -695,8 +701,8 @@ def test_hostile_redirects_are_bounded():
         for page in ("a", "b"):
             rules.redirected(f"{SITE}/x{number}/{page}", f"{SITE}/y{number}/{page}")
     redirects = rules._redirects
-    assert len(redirects._kinds) <= rewrites._MOST_RECENT
-    assert redirects._rules <= rewrites._MOST_SUGGESTED
+    assert len(redirects._kinds) <= redirecting._MOST_KINDS
+    assert redirects._rules <= redirecting._MOST_RULES
 
 
 # ---- what a host says of its parameters
@@ -718,7 +724,7 @@ def test_a_parameter_that_a_host_names_suggests_a_rule_that_has_to_prove_right()
     made = [one for one in (rules.predict(_shown(99, "desc")),) if one]
     assert made
     assert made[0].original == _shown(99, "asc")
-    assert "'sort' does not matter" in {twin.rule for twin in rules._twins(rewrites._Address(_shown(99, "desc"), 0))}
+    assert "'sort' does not matter" in {twin.rule for twin in rules._twins(classes.Address(_shown(99, "desc"), 0))}
 
 
 def test_each_value_of_a_parameter_with_few_has_to_prove_on_its_own_that_it_does_not_matter():
@@ -755,7 +761,7 @@ def test_a_host_speaks_of_itself_and_of_one_path(host: str, names: list[str], pa
     rules = RewriteRules()
     rules.suggest_parameters(host, names, path)
     rules.observe(_shown(0, "asc"), _kept())
-    assert rules._indifferent._rules == {}
+    assert rules._classes._rules == {}
     assert not rules._suggested
 
 
@@ -765,9 +771,9 @@ def test_what_hosts_say_is_bounded():
         rules.suggest_parameters(f"{number}.example.org", ["sort"])
         rules.suggest_parameters("example.org", [f"sort{number}"])
     rules.suggest_parameters("example.org", ["sort"])
-    said = rules._indifferent._said
-    assert len(said) <= rewrites._MOST_HOSTS
-    assert all(len(one) <= rewrites._MOST_SAID for one in said.values())
+    said = rules._classes._said
+    assert len(said) <= classes._MOST_HOSTS
+    assert all(len(one) <= classes._MOST_SAID for one in said.values())
 
 
 def test_a_page_of_a_class_that_gave_nothing_new_comes_later_and_is_never_skipped_for_that():

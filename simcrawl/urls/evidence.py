@@ -1,0 +1,258 @@
+"""What speaks for a URL's being a copy: twins, and what became of the pages that rules were tried on.
+
+    URL, rule ──► Twin: the fetched page that it would be a copy of, and the contexts in which that was so, or was not
+    page      ──► Counters.add, for each context of each of its twins: rule, rule behind a prefix, rule in a directory; name, name by rule
+    twin      ──► Counters.likelihood ──► how likely, the lower bound of that, and how many pages it rests on
+
+Each context is a rate with a prior, the wider one being the prior of the narrower; what they say is added up in log-odds. Past a number of
+pages the older half is forgotten, for sites change, and so are contexts and pages that were long not used.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+# Scheme and host; and the first directory, where nothing is replaced before its end.
+_PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
+_MOST_KNOWN, _MOST_COUNTERS = 1_000_000, 200_000
+PRIORS = (2.0, 2.0, 4.0)
+"""As if so many pages had been seen that the wider rate says."""
+# Past so many, half of what is known is forgotten: sites change.
+_LONGEST_MEMORY = 300
+# What each kind of evidence counts for: none; the rule here, in this directory; this page's twins; its name, and that by this rule.
+_BIAS, _OF_RULE, _OF_DIRECTORY, _OF_TWINS, _OF_NAME, _OF_NAME_BY_RULE = 0.3, 0.3, 0.5, 0.5, 0.5, 0.3
+# One-sided, 95 %.
+_Z = 1.64
+# What an earlier crawl saw weighs as so many pages at most.
+_REMEMBERED, _MOST_REMEMBERED = 20, 40_000
+_EXAMPLES, _MOST_PLACES = 3, 20
+KEPT, COPY = 1, 2
+"""What became of a page. Of a copy some bits of its original's key are kept beside: up to 255, for Python has one object of each."""
+
+
+# ---- pages that were fetched
+
+
+class Known:
+    """What became of the pages that were fetched: a digest and a byte each; the older half is forgotten."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, int] = {}
+        self._older: dict[int, int] = {}
+
+    def get(self, key: int) -> int:
+        """Return what became of a page, 0 where that is not known."""
+        return self._pages.get(key) or self._older.get(key, 0)
+
+    def add(self, key: int, status: int) -> None:
+        """Note what became of a page: `KEPT`, or `COPY` and more."""
+        if len(self._pages) >= _MOST_KNOWN // 2:
+            self._older, self._pages = self._pages, {}
+        self._pages[key] = status
+
+
+class Twin(NamedTuple):
+    """A fetched page that a URL may be a copy of.
+
+    `contexts`: of what there is evidence, the widest first. `name`: what the page is called, for replacements.
+    """
+
+    url: str
+    status: int
+    contexts: tuple[Hashable, ...]
+    rule: str
+    name: str = ""
+
+    @property
+    def part(self) -> Hashable:
+        """The rule, and the part of a site in which it is tried."""
+        contexts: Any = self.contexts
+        if not self.name:
+            return self.contexts[1]
+        pair, prefix, directory = contexts[2]
+        found = _PART.match(f"{prefix}*{directory}")
+        part = "" if found is None else f"{found[1]}/" if "*" in found[1] else found[0]
+        return pair, part
+
+    @property
+    def names(self) -> tuple[Hashable, Hashable]:
+        """The contexts of pages of the same name elsewhere: in all, and by this rule."""
+        return ("name", self.name), ("name", self.name, self.contexts[0])
+
+
+def replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int) -> Twin:
+    """Return the twin of a URL by a replacement: the runs of the URL and of the twin, at that place."""
+    run, other = runs
+    suffix = url[place + len(run) :]
+    directory, slash, name = suffix.rpartition("/")
+    pair = pair_of(run, other)
+    prefix = url[:place]
+    contexts = (pair, (pair, prefix), (pair, prefix, directory + slash))
+    return Twin(twin, status, contexts, says(run, other), name or "/")
+
+
+def pair_of(run: str, other: str) -> tuple[str, str]:
+    """Return the context of a replacement: the same in both directions."""
+    return (run, other) if run < other else (other, run)
+
+
+def says(run: str, other: str) -> str:
+    """Return a replacement in words."""
+    return f"{run!r} stands for {other!r}" if run and other else f"{run or other!r} may be left out"
+
+
+# ---- how often
+
+
+class Counters:
+    """How often something was so: a context's copies and trials, forgetting what is old, and contexts that were long not used.
+
+    `remembered`: what earlier crawls saw, shared by all who remember it.
+    """
+
+    def __init__(self, remembered: dict[Hashable, list[float]] | None = None) -> None:
+        self._counts: dict[Hashable, list[float]] = {}
+        self._older: dict[Hashable, list[float]] = {}
+        self._remembered = remembered or {}
+
+    def get(self, context: Hashable) -> list[float] | None:
+        """Return the copies and the trials of a context, None where there are none."""
+        found = self._counts.get(context)
+        if found is None:
+            found = self._older.pop(context, None)
+            if found is None and self._remembered:
+                found = self._recalled(context)
+            if found:
+                self._put(context, found)
+        return found
+
+    def _put(self, context: Hashable, count: list[float]) -> None:
+        if len(self._counts) >= _MOST_COUNTERS // 2:
+            self._older, self._counts = self._counts, {}
+        self._counts[context] = count
+
+    def _recalled(self, context: Hashable) -> list[float] | None:
+        found = self._remembered.get(context)
+        if found is None:
+            return None
+        weight = min(1.0, _REMEMBERED / found[1])
+        return [found[0] * weight, found[1] * weight]
+
+    def lasting(self) -> dict[Hashable, list[float]]:
+        """Return what later crawls should know: what was tried most, and more than once."""
+        counts = self._remembered | self._older | self._counts
+        often = ((context, count) for context, count in counts.items() if count[1] > 1)
+        return dict(nlargest(_MOST_REMEMBERED, often, key=lambda item: item[1][1]))
+
+    def add(self, context: Hashable, copy: float) -> None:
+        """Count a trial, and how much of a copy the page was."""
+        count = self.get(context)
+        if count is None:
+            count = [0.0, 0.0]
+            self._put(context, count)
+        count[0] += copy
+        count[1] += 1
+        if count[1] > _LONGEST_MEMORY:
+            self.shorten(context, _LONGEST_MEMORY / 2)
+
+    def shorten(self, context: Hashable, trials: float) -> None:
+        """Let a context weigh no more than so many trials."""
+        count = self.get(context)
+        if count and count[1] > trials:
+            count[0], count[1] = count[0] * trials / count[1], trials
+
+    def rate(self, contexts: Iterable[Hashable]) -> float:
+        """Return the share of copies in the narrowest context, that in the wider one being its prior."""
+        rate = 0.5
+        for context, prior in zip(contexts, PRIORS, strict=False):
+            if count := self.get(context):
+                rate = (count[0] + prior * rate) / (count[1] + prior)
+        return rate
+
+    def odds(self, context: Hashable) -> float:
+        """Return the log-odds of copies in one context."""
+        copies, trials = self.get(context) or (0.0, 0.0)
+        return _log_odds(copies, trials - copies)
+
+    def trials(self, context: Hashable) -> float:
+        """Return how many pages were seen in one context."""
+        seen = self.get(context)
+        return seen[1] if seen else 0.0
+
+    def likelihood(self, twin: Twin, twins: list[Twin]) -> tuple[float, float, float]:
+        """Return how likely a URL is a copy for its twin, the lower bound of that, and how many pages it rests on.
+
+        `twins`: all of the URL.
+        """
+        likely = self.rate(twin.contexts)
+        support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
+        if twin.name:
+            by_name, by_rule = (self.odds(context) for context in twin.names)
+            odds = (
+                _BIAS
+                + _OF_RULE * _logit(self.rate(twin.contexts[:2]))
+                + _OF_DIRECTORY * _logit(likely)
+                + _OF_TWINS * _of_others(twin, twins)
+                + _OF_NAME * by_name
+                + _OF_NAME_BY_RULE * by_rule
+            )
+            likely = 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
+            support = max(support, (self.get(twin.contexts[1]) or (0.0, 0.0))[1])
+        trials = support + PRIORS[len(twin.contexts) - 1]
+        return likely, lower_bound(likely, trials), support
+
+
+def lower_bound(likely: float, trials: float) -> float:
+    """Return a rate less 1.64 of its standard errors."""
+    return likely - _Z * math.sqrt(max(likely * (1 - likely), 1e-4) / (trials + 1))
+
+
+def _log_odds(copies: float, others: float) -> float:
+    return math.log((copies + 0.5) / (others + 0.5))
+
+
+def _logit(rate: float) -> float:
+    rate = min(0.995, max(0.005, rate))
+    return math.log(rate / (1 - rate))
+
+
+def _of_others(twin: Twin, twins: list[Twin]) -> float:
+    """Return the log-odds that this page's other twins speak of: that two of them were kept says that they differ."""
+    others = {other.url: other.status for other in twins if other.name}
+    copies = sum(status >= COPY for status in others.values())
+    kept = len(others) - copies
+    return _log_odds(copies - (kept == 0 and twin.status >= COPY), max(0, kept - 1))
+
+
+class Tried:
+    """What became, in this crawl, of the pages that a rule was tried on in one part of a site.
+
+    `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
+    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept. `missed`: the
+    directories (or the class) of which a page was kept that would have been skipped.
+    """
+
+    __slots__ = ("copies", "leading", "missed", "prefixes", "told", "trials")
+
+    def __init__(self) -> None:
+        self.copies = self.leading = self.trials = 0
+        self.missed: set[Hashable] = set()
+        self.prefixes: dict[str, None] | None = {}
+        self.told: dict[str, tuple[list[int], list[tuple[str, str]]]] = {}
+
+    def example(self, twin: Twin, url: str) -> None:
+        """Note that the rule led from a copy to its very original."""
+        number, pairs = self.told.setdefault(twin.rule, ([0], []))
+        number[0] += 1
+        if len(pairs) < _EXAMPLES:
+            pairs.append((url, twin.url))
+        if twin.name and self.prefixes is not None:
+            self.prefixes[twin.contexts[1][1]] = None  # type: ignore[index]
+            if len(self.prefixes) > _MOST_PLACES:
+                self.prefixes = None

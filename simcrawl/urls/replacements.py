@@ -1,0 +1,105 @@
+"""Runs of tokens that stand for one another in URLs: one kind of rewrite rule, "i386" for "amd64", or "&print=1" for nothing.
+
+    copy and original ──► difference ──► prefix, run, the other run ──► Replacements.learn
+    URL ──► Replacements.twins ──► the same URL with other runs, at each place where one stands
+
+A run is looked for everywhere in a URL, whatever stood before it where it was learned. What stands in the place of nothing could stand
+anywhere: it is put in behind the prefixes where that was so, and nowhere else. Whether a twin means anything is a matter of evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TOKEN = re.compile(r"[^/._?=&-]+|[/._?=&-]")
+_SEPARATORS = frozenset("/._?=&-")
+_LONGEST_RUN = 6
+_MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 20, 400, 64, 8
+
+
+class Replacements:
+    """Runs of tokens that stood for one another in a copy's URL and its original's."""
+
+    def __init__(self) -> None:
+        self._partners: dict[str, list[str]] = {}
+        # Runs by their first token, and what may come after a prefix.
+        self._runs: dict[str, list[str]] = {}
+        self._inserted: dict[str, list[str]] = {}
+
+    def learn(self, url: str, original: str) -> tuple[str, str, str] | None:
+        """Take a rule from a pair; return its prefix and both runs where it is new."""
+        found = difference(url, original)
+        if found is None:
+            return None
+        prefix, a, b = found
+        added = [self._add(a, b), self._add(b, a)] if a and b else [self._add(a or b, ""), self._insert(prefix, a or b)]
+        return found if any(added) else None
+
+    def copy(self) -> Replacements:
+        """Return rules of their own that are the same."""
+        made = Replacements()
+        for mine, other in ((self._partners, made._partners), (self._runs, made._runs), (self._inserted, made._inserted)):
+            other.update((key, values.copy()) for key, values in mine.items())
+        return made
+
+    def _add(self, run: str, other: str) -> bool:
+        if run not in self._partners:
+            runs = self._runs.setdefault(_TOKEN.findall(run)[0], [])
+            if len(self._partners) >= _MOST_RUNS or len(runs) >= _MOST_RUNS_OF_A_TOKEN:
+                return False
+            runs.append(run)
+        partners = self._partners.setdefault(run, [])
+        return _append(partners, other, _MOST_PARTNERS)
+
+    def _insert(self, prefix: str, run: str) -> bool:
+        if prefix not in self._inserted and len(self._inserted) >= _MOST_PREFIXES:
+            return False
+        return _append(self._inserted.setdefault(prefix, []), run, _MOST_PARTNERS)
+
+    def twins(self, url: str) -> Iterator[tuple[str, int, str, str]]:
+        """Yield (URL, place, run, the other run)."""
+        if self._runs:
+            for found in _TOKEN.finditer(url):
+                for run in self._runs.get(found[0], ()):
+                    place = found.start()
+                    if url.startswith(run, place) and _ends_here(url, place + len(run)):
+                        for other in self._partners[run]:
+                            yield url[:place] + other + url[place + len(run) :], place, run, other
+        for prefix, runs in self._inserted.items():
+            if url.startswith(prefix):
+                place = len(prefix)
+                for other in runs:
+                    yield url[:place] + other + url[place:], place, "", other
+
+
+def difference(url: str, other: str) -> tuple[str, str, str] | None:
+    """Return what two URLs begin with, and the runs of tokens in which they differ; None where these are long."""
+    tokens, others = _TOKEN.findall(url), _TOKEN.findall(other)
+    before, after = _common(tokens, others)
+    run, instead = tokens[before : len(tokens) - after], others[before : len(others) - after]
+    if max(len(run), len(instead)) > _LONGEST_RUN:
+        return None
+    return "".join(tokens[:before]), "".join(run), "".join(instead)
+
+
+def _common(a: list[str], b: list[str]) -> tuple[int, int]:
+    """Return how many tokens two lists begin with, and how many of the others they end with."""
+    least = min(len(a), len(b))
+    before = next((place for place in range(least) if a[place] != b[place]), least)
+    after = next((place for place in range(least - before) if a[-1 - place] != b[-1 - place]), least - before)
+    return before, after
+
+
+def _ends_here(url: str, place: int) -> bool:
+    return place >= len(url) or url[place] in _SEPARATORS or url[place - 1] in _SEPARATORS
+
+
+def _append(values: list[str], value: str, most: int) -> bool:
+    if value in values or len(values) >= most:
+        return False
+    values.append(value)
+    return True
