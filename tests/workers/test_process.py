@@ -65,9 +65,13 @@ class Asked(PageProcess):
     def end(self) -> None:
         self.processes.close()
         self._threads.close()
-        # What was closed takes note of it in the loop's next turn.
-        self.loop.run_until_complete(asyncio.sleep(0))
+        self.loop.run_until_complete(self._ended())
         self.loop.close()
+
+    async def _ended(self) -> None:
+        # As a crawl does: for another page a process may still be starting, or stopping.
+        await self.processes.ended()
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
 
 
 @pytest.fixture
