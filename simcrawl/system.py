@@ -1,4 +1,4 @@
-"""What differs from one system to another: how many cores there are, how much memory is in use, how a file gets its space on the disk.
+"""What differs from one system to another: cores, memory and bounds on it, locks of files, how a file gets its space on the disk.
 
 Linux has all of it. Where a call is missing, as some are on macOS, the next best is done, and said here.
 """
@@ -6,7 +6,18 @@ Linux has all of it. Where a call is missing, as some are on macOS, the next bes
 from __future__ import annotations
 
 import os
-from fcntl import F_GETFL, F_SETFL, fcntl
+from typing import TYPE_CHECKING
+
+from simcrawl.errors import StoreError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:
+    fcntl: ModuleType | None = None  # type: ignore[no-redef]
 
 _ZEROS = bytes(1 << 16)
 _STATM = "/proc/self/statm"
@@ -29,6 +40,30 @@ def memory() -> int:
         return 0
 
 
+def bound_memory(most: int) -> bool:
+    """Have this process refuse itself more than so many bytes of data; False where the system knows no such bound."""
+    try:
+        import resource  # noqa: PLC0415 - not every system has it
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    except (ImportError, AttributeError, OSError, ValueError):
+        return False
+    return True
+
+
+def lock(file: BinaryIO | int, *, alone: bool, wait: bool = True) -> None:
+    """Hold a whole file or directory, with others or alone, as long as what was opened is open; a lock that is held becomes the other kind.
+
+    Raises:
+        BlockingIOError: somebody holds it, and `wait` is False.
+        StoreError: the system has no such locks. To go on without would let two crawls write over each other's pages.
+    """
+    if fcntl is None:
+        raise StoreError("this system cannot lock files as a store on disk needs it: set SIMCRAWL_STORE to memory:")
+    fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
+
+
 def reserve(descriptor: int, start: int, length: int) -> None:
     """Make a file end at `start + length` at least, with space on the disk for all of that part. It is never made shorter.
 
@@ -41,10 +76,11 @@ def reserve(descriptor: int, start: int, length: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, start, length)
         return
-    end, flags = start + length, fcntl(descriptor, F_GETFL)
-    fcntl(descriptor, F_SETFL, flags | os.O_APPEND)
+    # Whoever comes here has locked the store: there is such a module.
+    end, flags = start + length, fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_APPEND)
     try:
         while (missing := end - os.fstat(descriptor).st_size) > 0:
             os.write(descriptor, _ZEROS[:missing])
     finally:
-        fcntl(descriptor, F_SETFL, flags)
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)

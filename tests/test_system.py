@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simcrawl import open_store, system
+from simcrawl.errors import StoreError
 from simcrawl.store import truncation
-from tests.samples import english
+from tests.crawl.runner import ROOT
+from tests.samples import english, python
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,3 +73,35 @@ def test_memory_is_known_or_nought(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     # Of a system without such a file nothing is known.
     monkeypatch.setattr(system, "_STATM", str(tmp_path / "statm"))
     assert before > len(held) > system.memory() == 0
+
+
+def test_a_lock_is_of_one_kind_at_a_time(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (tmp_path / "file").open("rb") as one, (tmp_path / "file").open("rb") as other:
+        for held in (one, other):
+            system.lock(held, alone=False)
+        with pytest.raises(BlockingIOError):
+            system.lock(one, alone=True, wait=False)
+        other.close()
+        system.lock(one, alone=True)
+        with (tmp_path / "file").open("rb") as third, pytest.raises(BlockingIOError):
+            system.lock(third.fileno(), alone=False, wait=False)
+
+
+def test_without_locks_a_store_on_disk_is_refused_and_one_in_memory_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_store(tmp_path / "made").close()
+    monkeypatch.setattr(system, "fcntl", None)
+    for path in (tmp_path / "made", tmp_path / "new"):
+        with pytest.raises(StoreError, match="cannot lock files as a store on disk needs it: set SIMCRAWL_STORE to memory:"):
+            open_store(path)
+    with open_store("memory:") as store:
+        store.admit_fingerprint(1)
+        assert store.query_fingerprint(3)
+
+
+@pytest.mark.parametrize("hidden", ["", "raise ImportError", "def getrlimit(_): raise OSError\nRLIMIT_DATA = 0"])
+def test_memory_is_bounded_where_it_can_be(tmp_path: Path, hidden: str) -> None:
+    if hidden:
+        (tmp_path / "resource.py").write_text(hidden)
+    code = "from simcrawl import system; print(system.bound_memory(1 << 40))"
+    assert python(code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") == str(not hidden)

@@ -20,12 +20,12 @@ import secrets
 import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
 from simcrawl.store.crawls import Joined, Note
+from simcrawl.system import lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,7 +101,7 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
             if job:
                 _write_text(Path(job), note.id)
             live = (directory / _LIVE).open("ab")
-            flock(live, LOCK_SH)
+            lock(live, alone=False)
     except OSError as exc:
         raise StoreError(f"cannot begin a crawl in {crawls} ({exc}): check that the directory may be written") from exc
     return DirectoryHome(_Held(directory, live), Joined(note, others=others, resumed=resumed is not None))
@@ -155,7 +155,7 @@ def _may_be_resumed(note: Note) -> bool:
 def _is_live(directory: Path) -> bool:
     with suppress(FileNotFoundError), (directory / _LIVE).open("rb") as live:
         try:
-            flock(live, LOCK_EX | LOCK_NB)
+            lock(live, alone=True, wait=False)
         except BlockingIOError:
             return True
     return False
@@ -184,7 +184,7 @@ def _write_text(path: Path, text: str) -> None:
 def _alone(crawls: Path) -> Iterator[None]:
     descriptor = os.open(crawls, os.O_RDONLY)
     try:
-        flock(descriptor, LOCK_EX)
+        lock(descriptor, alone=True)
         yield
     finally:
         os.close(descriptor)

@@ -15,11 +15,10 @@ import os
 import shutil
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, ENOSPC
-from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreError, StoreFormatError
-from simcrawl.system import reserve
+from simcrawl.system import lock, reserve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,24 +75,24 @@ def hold(path: Path, *, alone: bool = False) -> BinaryIO:
 
 def _lock_data(path: Path, data: BinaryIO, *, alone: bool) -> None:
     try:
-        flock(data, (LOCK_EX if alone else LOCK_SH) | LOCK_NB)
+        lock(data, alone=alone, wait=False)
     except BlockingIOError as exc:
         if alone:
             raise StoreError(f"another process writes to {path}: stop the crawl that uses it first") from exc
         logger.warning("%s is being compacted or rebuilt: waiting for the end of that", path)
-        flock(data, LOCK_SH)
+        lock(data, alone=False)
 
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
     """Keep the files of a store what they are while LMDB opens one after the other; finish first what a killed process began."""
     while True:
-        with _directory(path, LOCK_SH):
+        with _directory(path, alone=False):
             if not (path / _PLACING).exists():
                 _reserve(path / LOCK)
                 yield
                 return
-        with _directory(path, LOCK_EX):
+        with _directory(path, alone=True):
             _finish(path)
 
 
@@ -116,7 +115,7 @@ def put_in_place(new: Path) -> None:
     for name in (DATA, LOCK):
         _make_like(path / name, new / name)
     _sync(new / DATA)
-    with _directory(path, LOCK_EX):
+    with _directory(path, alone=True):
         _finish(path)
         new.replace(path / _PLACING)
         (path / _PLACING / DATA).replace(path / DATA)
@@ -126,7 +125,7 @@ def put_in_place(new: Path) -> None:
 
 def remove(path: Path, *others: str) -> None:
     """Remove a store's data, and other directories within it. The caller holds the data alone; who reads them goes on with them."""
-    with _directory(path, LOCK_EX):
+    with _directory(path, alone=True):
         # Data first: without them the rest means nothing.
         for name in (DATA, LOCK):
             (path / name).unlink(missing_ok=True)
@@ -159,10 +158,10 @@ def _finish(path: Path) -> None:
 
 
 @contextmanager
-def _directory(path: Path, how: int) -> Iterator[None]:
+def _directory(path: Path, *, alone: bool) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        flock(descriptor, how)
+        lock(descriptor, alone=alone)
         yield
     finally:
         os.close(descriptor)
@@ -176,12 +175,12 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _reserve(lock: Path) -> None:
+def _reserve(file: Path) -> None:
     """Give the lock file its space: LMDB maps it, and who writes to a mapped page that a full disk has no space for is killed."""
-    if lock.exists() and lock.stat().st_blocks * 512 >= _LOCK_BYTES:
+    if file.exists() and file.stat().st_blocks * 512 >= _LOCK_BYTES:
         return
     try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             reserve(descriptor, 0, _LOCK_BYTES)
         finally:

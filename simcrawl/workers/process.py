@@ -30,7 +30,7 @@ from simcrawl.page.hints import MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
 from simcrawl.page.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
-from simcrawl.system import memory
+from simcrawl.system import bound_memory, memory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -293,14 +293,11 @@ def _make(question: bytes, options: Mapping[str, Any]) -> bytes:
 
 def _prepare(told: bytes) -> tuple[dict[str, Any], float]:
     """Load what pages need before the first one's time runs, and bound the memory; return the options of pages, and their time."""
-    import resource  # noqa: PLC0415 - where there are no workers there is no such module
-
     import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
 
     recipe, options, bounds = _unpack(told)
     made = from_json(recipe.decode())
     made.load_extractor()
     max_bytes, patience = json.loads(bounds)
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard), hard))
+    bound_memory(max_bytes)
     return json.loads(options) | {"recipe": made}, patience
