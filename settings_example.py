@@ -63,6 +63,11 @@ SIMCRAWL_RECIPE = "auto"
 SIMCRAWL_MAX_PAGE_BYTES = 4_000_000
 # Slower pages pass, as too_slow.
 SIMCRAWL_MAX_PAGE_SECONDS = 10.0
+# Worker seconds that the pages of one host may take on average, beside five to begin with, where others are crawled, too: more of its pages
+# pass, as host_over_budget.
+SIMCRAWL_MAX_HOST_SECONDS = 0.25
+# A page that has waited for a free worker process for so long passes, as waited_too_long.
+SIMCRAWL_MAX_WAIT_SECONDS = 60.0
 # Pages not seen for so many days are forgotten; 0: never.
 SIMCRAWL_EXPIRE_DAYS = 0
 # Worker processes for pages: a number, 0 for threads, or "auto".

@@ -150,6 +150,7 @@ def _hosts(value: Any) -> tuple[str, ...]:
 
 
 _HOST = re.compile(r"[^\s/:?#@,]+|\[[0-9a-f:.]+\]")
+_HOST_SECONDS, _WAIT_SECONDS = 0.25, 60.0
 _KEPT_TEXT = 100_000_000
 
 
@@ -316,6 +317,16 @@ class Config:
         "slower pages pass, as `too_slow`",
         ", and a worker process that is busy with one is killed and replaced; also how long a copy waits for its original to be done with",
         detector=True,
+    )
+    max_host_seconds: float = _setting(
+        Number(float, 0.001),
+        _HOST_SECONDS,
+        "worker seconds that the pages of one host may take on average, beside five to begin with, where others are crawled, too: more of "
+        "its pages pass, as `host_over_budget`",
+        ". A page of ten kilobytes takes some hundredths of a second. A crawl of one host has no such limit",
+    )
+    max_wait_seconds: float = _setting(
+        _seconds, _WAIT_SECONDS, "a page that has waited for a free worker process for so long passes, as `waited_too_long`"
     )
     expire_days: float = _setting(
         _seconds,

@@ -121,14 +121,18 @@ class Detector:
             self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
         )
 
-    def recall(self, html: bytes | str, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention | None:
+    def recall(
+        self, html: bytes | str, *, url: str = "", encoding: str | None = None, body_digest: bytes | None = None
+    ) -> PageFingerprint | Abstention | None:
         """Return a page whose body a stored or a recent page has too; None where its content has yet to be extracted.
+
+        `body_digest`: where it is known.
 
         Raises:
             StoreError: the store cannot be read.
         """
         started = monotonic()
-        body = digest(encode(html), self.store.header.seed)
+        body = body_digest or digest(encode(html), self.store.header.seed)
         with self._lock:
             known = self._recent.get(body)
             if known:

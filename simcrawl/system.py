@@ -52,6 +52,17 @@ def bound_memory(most: int) -> bool:
     return True
 
 
+def no_dumps() -> bool:
+    """Have no image of this process's memory written to the disk when it crashes; False where the system knows no such bound."""
+    try:
+        import resource  # noqa: PLC0415 - as above
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, AttributeError, OSError, ValueError):
+        return False
+    return True
+
+
 def lock(file: BinaryIO | int, *, alone: bool, wait: bool = True) -> None:
     """Hold a whole file or directory, with others or alone, as long as what was opened is open; a lock that is held becomes the other kind.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ def _loop() -> NoReturn:
         pass
 
 
+def _slow() -> None:
+    started = time.monotonic()
+    while time.monotonic() - started < 2:
+        pass
+
+
 def _hold() -> None:
     # Inside one call of C that never gives back the interpreter's lock.
     re.match("(a+)+$", "a" * 60 + "b")
@@ -43,6 +50,7 @@ _MISBEHAVIOUR: dict[str, Callable[[], object]] = {
     "orphan-loop": _orphaned(_loop),
     "orphan-hold": _orphaned(_hold),
     "loop": _loop,
+    "slow": _slow,
     "hold": _hold,
     "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "leak": lambda: leaked.append(bytearray(40_000_000)),

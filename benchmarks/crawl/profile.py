@@ -33,7 +33,7 @@ from benchmarks.quality.churn import package_pages
 from simcrawl.page import extraction, fast_extraction, fingerprint as pages
 from simcrawl.page.blocks import layout
 from simcrawl.page.recipes import resolve
-from simcrawl.workers.process import PageProcess, _pack, _read
+from simcrawl.workers.process import Asker, PageProcess, _pack, _read
 from tests.sites import installguide
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def main() -> None:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = stack.enter_context(simcrawl.open_store(work / "store", seed=SEED, sync_seconds=inf))
         detector = simcrawl.Detector(store)
-        worker = stack.enter_context(closing(PageProcess(detector.page_options)))
-        profiler = _Profiler(detector, worker, stack.enter_context(worker.start()))
+        worker, asker = stack.enter_context(closing(PageProcess())), Asker(detector.page_options)
+        profiler = _Profiler(detector, worker, asker, stack.enter_context(worker.start(asker)))
         corpora = _corpora(options.packages or work / "packages", options.site or _build(work / "site"))
         columns = {
             name: profiler.medians(bodies[:: max(1, len(bodies) // options.pages)], options.rounds) for name, bodies in corpora.items()
@@ -84,8 +84,8 @@ def _some(bodies: list[bytes], number: int) -> list[bytes]:
 
 
 class _Profiler:
-    def __init__(self, detector: simcrawl.Detector, worker: PageProcess, line: socket) -> None:
-        self._detector, self._worker, self._line, self._urls = detector, worker, line, 0
+    def __init__(self, detector: simcrawl.Detector, worker: PageProcess, asker: Asker, line: socket) -> None:
+        self._detector, self._worker, self._asker, self._line, self._urls = detector, worker, asker, line, 0
         line.settimeout(None)
         self._answers = line.makefile("rb")
 
@@ -135,10 +135,11 @@ class _Profiler:
 
     def _ask(self, body: bytes, url: str) -> float:
         """Return the milliseconds that a page takes by a worker beyond those that it is made in."""
-        made, started = sum(self._worker.seconds.values()), perf_counter()
-        self._line.sendall(_pack(self._worker.question(body, url, "utf-8")))
-        self._worker.answered(_read(self._answers) or b"", url)
-        return 1000 * (perf_counter() - started - (sum(self._worker.seconds.values()) - made))
+        made, started = sum(self._asker.seconds.values()), perf_counter()
+        question = self._asker.question(body, url, "utf-8")
+        self._line.sendall(_pack(question.message()))
+        self._worker.answered(_read(self._answers) or b"", question)
+        return 1000 * (perf_counter() - started - (sum(self._asker.seconds.values()) - made))
 
     def _claim(self, made: PageFingerprint | Abstention) -> None:
         claim = self._detector.claim(made).claim

@@ -1,4 +1,4 @@
-"""Worker processes that the event loop speaks to itself.
+"""Worker processes that the event loop speaks to itself: some for all crawlers of a process, which take turns host by host.
 
 Not through threads that wait for them: a thread and the event loop hand the interpreter to each other a dozen times a page, which cost a
 crawl more than all that it does for a page now (`docs/decisions.md`).
@@ -6,170 +6,81 @@ crawl more than all that it does for a page now (`docs/decisions.md`).
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
+from collections import defaultdict
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from urllib.parse import urlsplit
 
-from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, DeferredLock
-from twisted.internet.protocol import Factory
-from twisted.protocols.basic import Int32StringReceiver
 
-from simcrawl.errors import WorkerError
+from simcrawl.crawl.line import Line, UnansweredError, line_over
+from simcrawl.crawl.threads import Threads
+from simcrawl.errors import SettingError, WorkerError
 from simcrawl.page.fingerprint import Reason
-from simcrawl.workers.process import MOST_DEATHS
+from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
+from simcrawl.workers.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from socket import socket
+    from collections.abc import Callable, Coroutine, Mapping
 
-    from simcrawl.crawl.threads import Threads
     from simcrawl.page.fingerprint import Abstention, PageFingerprint
-    from simcrawl.workers.process import PageProcess
+    from simcrawl.workers.process import Question
 
     Page = PageFingerprint | Abstention
-    _Answer = tuple[Page, str | None]
 
-
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# Seconds by which a timer comes late on a loop that something holds up.
-_LATE = 0.1
+# How often it is looked at what waits.
+_LOOK = 0.25
+# Threads to start processes from: two at a time.
+_STARTING = 2
+# Seconds that a page may still take when its crawl has been told to stop.
+_LAST_SECONDS = 1.0
 
 
-class _UnansweredError(Exception):
-    """A question to a worker that was stopped for an earlier one."""
+class PassedError(Exception):
+    """A page that is not made, so that others are: it passes unchecked. `reason`: the name under which it is counted."""
+
+    def __init__(self, reason: str, host: str) -> None:
+        self.reason, self.host = reason, host
+        super().__init__(f"a page of {host} is not made: {reason}")
 
 
-class _Line(Int32StringReceiver):
-    """The event loop's end of the socket to a worker, which answers one question after the other."""
+class Crawling(Asker):
+    """A crawler that has pages made.
 
-    # A page's text and some kilobytes.
-    MAX_LENGTH = 1 << 28
+    `per_host`: worker seconds that pages of one host may take on average; `patience_in_line`: seconds that a page waits for a worker.
+    `is_ending`: whether the crawl was told to stop.
+    """
 
-    def __init__(self, worker: PageProcess) -> None:
-        self.lost = False
-        self._worker = worker
-        self._due = 0.0
-        self._asked: deque[tuple[str, Deferred[_Answer | None]]] = deque()
-        self._timer: Any = None
+    def __init__(
+        self,
+        options: dict[str, Any],
+        *,
+        max_bytes: int,
+        per_host: float = float("inf"),
+        patience_in_line: float = float("inf"),
+        is_ending: Callable[[], bool] = lambda: False,
+    ) -> None:
+        super().__init__(options, max_bytes=max_bytes)
+        self.per_host, self.patience_in_line, self.is_ending = per_host, patience_in_line, is_ending
+        self.seconds_in_queue = 0.0
+        self.refusal = ""
+        """Why no process makes its pages."""
 
-    async def ask(self, body: bytes, url: str, encoding: str | None) -> _Answer | None:
-        """Return the page, and why the worker is to be stopped now; None where no page came in time after it was its turn.
-
-        The line is closed where the worker is to be stopped: what stands in line must not come from one that is too large, or hangs.
-
-        Raises:
-            EOFError: the worker is gone, and it was this page's turn.
-            _UnansweredError: it was another one's.
-        """
-        if self.lost:
-            raise EOFError("the worker is gone")
-        question = self._worker.question(body, url, encoding)
-        answer: Deferred[_Answer | None] = Deferred()
-        self._asked.append((url, answer))
-        self.sendString(question)  # type: ignore[no-untyped-call]  # Twisted has no types for it
-        if len(self._asked) == 1:
-            self._time()
-        return await maybe_deferred_to_future(answer)
-
-    def _time(self, seconds: float | None = None) -> None:
-        if self._timer:
-            self._timer.cancel()
-        seconds = self._worker.patience if seconds is None else seconds
-        self._due = monotonic() + seconds
-        self._timer = call_later(seconds, self._give_up) if self._asked else None
-
-    def _give_up(self) -> None:
-        late = monotonic() - self._due
-        if late > _LATE:
-            # A callback has held up the event loop: the worker may have answered, or not have the whole question yet.
-            self._time(late)
-            return
-        # First: it stops the worker, and who comes after it starts the next one.
-        self._asked.popleft()[1].callback(None)
-        self.close()
-
-    def stringReceived(self, string: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Take an answer."""
-        # What comes too late must not pass for the answer to the next question.
-        if self.lost or not self._asked:
-            return
-        url, answer = self._asked.popleft()
+    def check(self) -> None:
+        """Raise a `WorkerError` where no process can be told what the pages are to be like."""
         try:
-            made, why = self._worker.answered(string, url)
-        except EOFError as exc:
-            answer.errback(exc)
-            self.close()
-            return
-        self._time()
-        answer.callback((made, why))
-        if why:
-            self.close()
-
-    def connectionLost(self, reason: object = None) -> None:  # noqa: N802, ARG002 - Twisted's name
-        """Take note of the worker's end."""
-        self._end(EOFError("the worker is gone"))
-
-    def close(self) -> None:
-        """Close the socket without waiting for what is still to be sent."""
-        if self.lost:
-            return
-        self._end(_UnansweredError())
-        transport: Any = self.transport
-        # asyncio's name, and Twisted's.
-        (getattr(transport, "abort", None) or transport.abortConnection)()
-
-    def _end(self, first: Exception) -> None:
-        self.lost = True
-        asked, self._asked = self._asked, deque()
-        self._time()
-        for number, (_, answer) in enumerate(asked):
-            answer.errback(_UnansweredError() if number else first)
+            self.told  # noqa: B018 - made once
+        except SettingError as exc:
+            raise WorkerError(f"no worker process can be started: {exc}") from exc
 
 
-class _AsyncioSide(asyncio.Protocol):
-    """Gives Twisted's protocol what asyncio's transport has for it."""
-
-    def __init__(self, line: _Line) -> None:
-        self._line = line
-
-    def connection_made(self, transport: Any) -> None:
-        self._line.makeConnection(transport)  # type: ignore[no-untyped-call]  # as below
-
-    def data_received(self, data: bytes) -> None:
-        self._line.dataReceived(data)  # type: ignore[no-untyped-call]  # Twisted has no types for it
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._line.connectionLost(exc)
-
-
-class _ReactorSide(Factory):
-    noisy = False
-
-    def __init__(self, line: _Line) -> None:
-        self._line = line
-
-    def buildProtocol(self, addr: object) -> _Line:  # noqa: N802, ARG002 - Twisted's name
-        return self._line
-
-
-async def _line_over(ours: socket, worker: PageProcess) -> _Line:
-    line = _Line(worker)
-    ours.setblocking(False)
-    if is_asyncio_available():
-        await asyncio.get_running_loop().create_unix_connection(lambda: _AsyncioSide(line), sock=ours)
-        return line
-    # At module level this would install a reactor.
-    from twisted.internet import reactor
-
-    adopting: Any = reactor
-    # It takes a copy of the socket.
-    with ours:
-        adopting.adoptStreamConnection(ours.fileno(), ours.family, _ReactorSide(line))
-    return line
+# What a page is counted and queued by: who asks for it, and its host.
+_Key = tuple[Crawling, str]
 
 
 async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
@@ -187,64 +98,82 @@ class _Process:
         self.pages = 0
         """Pages that are asked of it at this moment."""
         self._threads = threads
-        self._line: _Line | None = None
+        self._line: Line | None = None
         # One starts or stops it at a time.
         self._changing = DeferredLock()
 
-    async def page(self, body: bytes, url: str, encoding: str | None) -> Page:
-        """Return the page. One that kills the process twice abstains as `crashed`: the first time it may have been somebody else's kill.
+    async def page(self, question: Question) -> tuple[Page | None, float]:
+        """Return the page, None where the process dies of it, and the seconds that it took.
 
         Raises:
-            WorkerError: no process can be started.
+            WorkerError: no process can be started, or it cannot make such pages.
+            UnansweredError: it is to be asked for elsewhere.
         """
-        worker, deaths = self.worker, 0
-        while deaths < MOST_DEATHS:
-            line = await self._connected()
-            try:
-                made, why = await line.ask(body, url, encoding) or (worker.abstain(body, url, Reason.TOO_SLOW), "too_slow")
-            except _UnansweredError:
-                continue
-            except EOFError:
-                deaths += 1
-                await self._stop(line, "died")
-            else:
-                if why:
-                    await self._stop(line, why)
-                return made
-        return worker.abstain(body, url, Reason.CRASHED)
+        line = await self._connected(question.asker)
+        started = monotonic()
+        try:
+            answer, seconds = await line.ask(question)
+        except EOFError:
+            await self._stop(line, question.asker, "died")
+            return None, monotonic() - started
+        made, why = answer or (question.abstain(Reason.TOO_SLOW), "too_slow")
+        if why:
+            await self._stop(line, question.asker, why)
+        return made, seconds
 
-    async def _connected(self) -> _Line:
-        line = self._line
-        return line if line and not line.lost else await _to_the_end(self._connect())
+    @property
+    def line(self) -> Line | None:
+        """The line, where there is one that works."""
+        return self._line if self._line and not self._line.lost else None
 
-    async def _connect(self) -> _Line:
+    @property
+    def at_work(self) -> tuple[Question, float] | None:
+        """What it is making, if somebody waits for it, and for how many seconds."""
+        return self.line.at_work if self.line else None
+
+    async def _connected(self, asker: Asker) -> Line:
+        line = self.line
+        if line is None:
+            line = await _to_the_end(self._connect(asker))
+        return line
+
+    async def _connect(self, asker: Asker) -> Line:
         await maybe_deferred_to_future(self._changing.acquire())
         try:
             if self._line and self._line.lost:
-                await self._end("died")
-            if not self._line:
-                self._line = await _line_over(await self._threads.run(self.worker.start), self.worker)
-            return self._line
+                await self._end(asker, "died")
+            line = self._line
+            if line is None:
+                line = self._line = await line_over(await self._run(self.worker.start, asker), self.worker)
+            return line
         finally:
             self._changing.release()
 
-    async def _stop(self, line: _Line, why: str) -> None:
+    async def _stop(self, line: Line, asker: Asker, why: str) -> None:
         """Stop the process at the other end of a line, unless somebody did."""
-        await _to_the_end(self._stop_once(line, why))
+        await _to_the_end(self._stop_once(line, asker, why))
 
-    async def _stop_once(self, line: _Line, why: str) -> None:
+    async def _stop_once(self, line: Line, asker: Asker, why: str) -> None:
         await maybe_deferred_to_future(self._changing.acquire())
         try:
             if self._line is line:
-                await self._end(why)
+                await self._end(asker, why)
         finally:
             self._changing.release()
 
-    async def _end(self, why: str) -> None:
+    async def _end(self, asker: Asker, why: str) -> None:
         line, self._line = self._line, None
         if line:
             line.close()
-        await self._threads.run(self.worker.stop, why)
+        asker.restarts[why] += 1
+        await self._run(self.worker.stop)
+
+    async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return await self._threads.run(function, *args, **kwargs)
+        except RuntimeError as exc:
+            # There are no threads any more.
+            raise WorkerError("no worker process can be started: it is closed") from exc
 
     def close(self) -> None:
         """End the process, and start no more."""
@@ -261,7 +190,8 @@ class _Process:
 class _Turn:
     """What a page waits for that no process is free for."""
 
-    def __init__(self) -> None:
+    def __init__(self, crawling: Crawling, since: float) -> None:
+        self.crawling, self.since = crawling, since
         self.process: _Process | None = None
         self._given: Deferred[_Process] = Deferred()
 
@@ -269,104 +199,243 @@ class _Turn:
         self.process = process
         self._given.callback(process)
 
+    def refuse(self, exc: PassedError) -> None:
+        self._given.errback(exc)
+
     async def wait(self) -> _Process:
         return await maybe_deferred_to_future(self._given)
 
 
 class Processes:
-    """Worker processes, each started when a page comes and no other is free. For the event loop only."""
+    """Worker processes, each started when a page comes and no other is free. For the event loop only.
 
-    def __init__(self, make: Callable[[], PageProcess], most: int, threads: Threads, *, at_once: int, held_up: float) -> None:
-        """Take what makes a worker, how many there may be, and threads to start them from.
+    Pages of a crawler and a host take turns with those of others. What they cost is bounded: where a host has taken more than its crawler's
+    `per_host` seconds a page, beside a few to begin with, and others are there, its pages pass.
+    """
+
+    def __init__(self, most: int, *, at_once: int, held_up: float) -> None:
+        """Take how many processes there may be: beyond these one only, where each is busy for long with pages of other hosts.
 
         `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds. One alone is asked for its next
         page before it has answered, as it would otherwise wait whenever the event loop is busy.
         """
-        self._make, self._most, self._threads = make, most, threads
-        self._at_once, self._held_up = min(at_once, most), held_up
-        self._deep = 2 if at_once == 1 else 1
+        self._most, self._held_up = most, held_up
+        self._at_once = min(at_once, most)
+        self._threads = Threads(_STARTING)
         self._all: list[_Process] = []
-        self._waiting: deque[_Turn] = deque()
-        self._refusal = ""
-        self.seconds_in_queue = 0.0
+        self._turns: Turns[_Key, _Turn] = Turns()
+        self._crawlings: set[Crawling] = set()
+        self._looking: Any = None
+        self._closed = False
+
+    def join(self, crawling: Crawling) -> None:
+        """Note somebody who may ask for pages."""
+        self._crawlings.add(crawling)
+
+    def also(self, most: int, at_once: int) -> None:
+        """Let there be as many processes as somebody else wants."""
+        self._most = max(self._most, most)
+        self._at_once = max(self._at_once, min(at_once, most))
+
+    def leave(self, crawling: Crawling) -> bool:
+        """Forget somebody who asks no more; return whether nobody is left."""
+        self._crawlings.discard(crawling)
+        self._turns.forget(lambda key: key[0] is crawling)
+        return not self._crawlings
 
     @property
-    def workers(self) -> list[PageProcess]:
-        """All of them, whether they run or not."""
-        return [process.worker for process in self._all]
+    def count(self) -> int:
+        """How many there are, whether they run or not."""
+        return len(self._all)
 
-    async def page(self, body: bytes, url: str, encoding: str | None) -> Page:
-        """Return a page made by the next worker that is free.
+    @property
+    def pids(self) -> list[int | None]:
+        """The numbers of the processes."""
+        return [process.worker.pid for process in self._all]
+
+    async def page(self, crawling: Crawling, body: bytes, url: str, encoding: str | None, body_digest: bytes | None = None) -> Page:
+        """Return a page made by the next worker that is free. One that kills its worker twice abstains as `crashed`.
+
+        The first time it may have been somebody else's kill.
 
         Raises:
+            PassedError: it is not made, so that others are.
             WorkerError: no process can be started.
         """
-        started = monotonic()
-        process = await self._take()
-        self.seconds_in_queue += monotonic() - started
-        try:
-            return await self._page_of(process, body, url, encoding)
-        finally:
-            self._give_back(process)
+        question, started, deaths = crawling.question(body, url, encoding, body_digest), monotonic(), 0
+        key = crawling, host_of(url)
+        self._turns.arrived(key)
+        while deaths < MOST_DEATHS:
+            process = await self._take(key, started)
+            crawling.seconds_in_queue += monotonic() - started
+            try:
+                made, seconds = await self._page_of(process, crawling, question)
+                self._turns.charge(key, seconds)
+            except UnansweredError:
+                continue
+            finally:
+                started = monotonic()
+                self._give_back(process)
+            if made:
+                return made
+            deaths += 1
+        return question.abstain(Reason.CRASHED)
 
-    async def _page_of(self, process: _Process, body: bytes, url: str, encoding: str | None) -> Page:
+    async def _page_of(self, process: _Process, crawling: Crawling, question: Question) -> tuple[Page | None, float]:
         # Those that waited need not try it again, one after the other.
-        if self._refusal:
-            raise WorkerError(self._refusal)
+        if crawling.refusal:
+            raise WorkerError(crawling.refusal)
         try:
-            return await process.page(body, url, encoding)
+            crawling.check()
+            return await process.page(question)
         except WorkerError as exc:
-            self._refusal = str(exc)
+            crawling.refusal = str(exc)
             raise
 
-    async def _take(self) -> _Process:
-        if process := self._free():
-            return process
-        turn = _Turn()
-        self._waiting.append(turn)
-        timer = call_later(self._held_up, self._hurry, turn)
+    async def _take(self, key: _Key, since: float) -> _Process:
+        busy = self._busy()
+        if why := self._why_not(key, busy, since):
+            raise PassedError(why, key[1])
+        self._look_soon()
+        if self._has_room() and self._may(key, busy):
+            return self._room()
+        turn = _Turn(key[0], since)
+        self._turns.add(key, turn)
         try:
             return await turn.wait()
+        except PassedError:
+            raise
         except BaseException:
             # Nobody waits for it any more.
             if turn.process:
                 self._give_back(turn.process)
             else:
-                self._waiting.remove(turn)
+                self._turns.remove(key, turn)
             raise
-        finally:
-            timer.cancel()
 
-    def _free(self) -> _Process | None:
-        """Return a process with one page more to make; None where all have enough."""
+    def _why_not(self, key: _Key, busy: Mapping[_Key, float], since: float) -> str:
+        """Return why a page is not to be made; "" where it is."""
+        crawling = key[0]
+        if crawling.is_ending():
+            return "stopping"
+        if self._turns.is_over_budget(key, busy, crawling.per_host):
+            return "host_over_budget"
+        return "waited_too_long" if monotonic() - since > crawling.patience_in_line else ""
+
+    def _busy(self) -> Mapping[_Key, float]:
+        """Return for how many seconds the pages are being made that are, by host."""
+        busy: defaultdict[_Key, float] = defaultdict(float)
+        for process in self._all:
+            if at_work := process.at_work:
+                question, seconds = at_work
+                busy[cast("Crawling", question.asker), host_of(question.url)] += seconds
+        return busy
+
+    def _has_room(self) -> bool:
+        """Return whether a process is free, or may be started, for one page more."""
+        return len(self._all) < self._at_once or any(map(self._takes_more, self._all))
+
+    def _takes_more(self, process: _Process) -> bool:
+        return not process.pages or (process.pages < self._deep and not self._is_held_up(process))
+
+    @property
+    def _deep(self) -> int:
+        return 2 if self._at_once == 1 else 1
+
+    def _room(self) -> _Process:
+        """Return the process that is to make the next page, where there is room."""
         # The first that has nothing to do: no more are started than pages are in work at a time.
-        least = min(self._all, key=lambda process: process.pages, default=None)
-        if (least is None or least.pages) and len(self._all) < self._at_once:
+        least = min(filter(self._takes_more, self._all), key=lambda process: process.pages, default=None)
+        if least is None or (least.pages and len(self._all) < self._at_once):
             return self._new()
-        if least is None or least.pages >= self._deep:
-            return None
         least.pages += 1
         return least
 
+    def _may(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
+        """Return whether a host may have one more process: the last one not where a page of it takes long already and others are there."""
+        if busy.get(key, 0.0) < self._held_up or not self._turns.are_several:
+            return True
+        return sum(not process.pages for process in self._all) + max(0, self._most - len(self._all)) > 1
+
+    def _is_held_up(self, process: _Process) -> bool:
+        at_work = process.at_work
+        return bool(at_work and at_work[1] >= self._held_up)
+
     def _new(self) -> _Process:
-        process = _Process(self._make(), self._threads)
+        process = _Process(PageProcess(), self._threads)
         process.pages = 1
         self._all.append(process)
         return process
 
-    def _hurry(self, turn: _Turn) -> None:
-        if len(self._all) < self._most and turn in self._waiting:
-            self._waiting.remove(turn)
+    def _give_back(self, process: _Process) -> None:
+        process.pages -= 1
+        self._serve()
+
+    def _serve(self) -> None:
+        """Give processes that are free to those whose turn it is."""
+        while self._turns and self._has_room() and (turn := self._next(self._may)):
+            turn.give(self._room())
+
+    def _next(self, may: Callable[[_Key, Mapping[_Key, float]], bool]) -> _Turn | None:
+        busy = self._busy()
+        return self._turns.next(busy, lambda key: may(key, busy))
+
+    # ---- what is looked at now and then
+
+    def _look_soon(self) -> None:
+        if not self._looking and not self._closed:
+            self._looking = call_later(min(_LOOK, self._held_up), self._look)
+
+    def _look(self) -> None:
+        self._looking = None
+        self._pass_some()
+        if self._most > 1:
+            self._let_go()
+        self._start_more()
+        self._serve()
+        self._end_soon()
+        if self._turns or any(process.pages for process in self._all):
+            self._look_soon()
+
+    def _pass_some(self) -> None:
+        busy = self._busy()
+        for key, turn in self._turns:
+            if why := self._why_not(key, busy, turn.since):
+                self._turns.remove(key, turn)
+                turn.refuse(PassedError(why, key[1]))
+
+    def _let_go(self) -> None:
+        """Let pages that stand in line behind one that takes long go to another process."""
+        for process in self._all:
+            if process.pages > 1 and process.line and self._is_held_up(process):
+                process.line.let_go()
+
+    def _start_more(self) -> None:
+        now = monotonic()
+        if self._has_room() or not any(now - turn.since >= self._held_up for _, turn in self._turns):
+            return
+        turn = None
+        if len(self._all) < self._most:
+            turn = self._next(self._may)
+        elif len(self._all) == self._most and all(map(self._is_held_up, self._all)):
+            turn = self._next(lambda key, busy: self._turns.are_several and not busy.get(key))
+        if turn:
             turn.give(self._new())
 
-    def _give_back(self, process: _Process) -> None:
-        if self._waiting:
-            self._waiting.popleft().give(process)
-        else:
-            process.pages -= 1
+    def _end_soon(self) -> None:
+        """Let pages of crawls that were told to stop end soon."""
+        for process in self._all:
+            if process.line and (at_work := process.at_work) and cast("Crawling", at_work[0].asker).is_ending():
+                process.line.hurry(_LAST_SECONDS)
+
+    # ---- the end
 
     def close(self) -> None:
         """End all processes."""
+        self._closed = True
+        if self._looking:
+            self._looking.cancel()
+        self._threads.close()
         for process in self._all:
             process.close()
 
@@ -374,3 +443,34 @@ class Processes:
         """Return when nobody is starting or stopping a process any more; to be called after `close`, which makes that short."""
         for process in self._all:
             await process.ended()
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL, "" where it has none. A method may stand before it."""
+    try:
+        return urlsplit(url[url.find("http") :] if " " in url else url).hostname or ""
+    except ValueError:
+        return ""
+
+
+_shared: Processes | None = None
+
+
+def shared(crawling: Crawling, most: int, *, at_once: int, held_up: float) -> Processes:
+    """Return the processes of all crawlers of this process, which somebody joins."""
+    global _shared  # noqa: PLW0603 - there is one, as there is one event loop
+    if _shared is None:
+        _shared = Processes(most, at_once=at_once, held_up=held_up)
+    _shared.also(most, at_once)
+    _shared.join(crawling)
+    return _shared
+
+
+async def leave(processes: Processes, crawling: Crawling) -> None:
+    """Leave processes; the last one ends them, and waits for those only that are starting, which end at once."""
+    global _shared  # noqa: PLW0603 - as above
+    if processes.leave(crawling):
+        if _shared is processes:
+            _shared = None
+        processes.close()
+        await processes.ended()

@@ -26,6 +26,7 @@ from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.preferred import Preferred
+from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl, start_anew
 from simcrawl.crawl.signals import page_dropped
@@ -62,6 +63,11 @@ _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
     Reason.CRASHED: "%s took its worker process along, twice, and passes unchecked",
+}
+_PASSED = {
+    "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
+    "(SIMCRAWL_MAX_HOST_SECONDS)",
+    "waited_too_long": "Pages of %s waited too long for a worker process and pass unchecked (SIMCRAWL_MAX_WAIT_SECONDS, SIMCRAWL_WORKERS)",
 }
 # Whether the page that is kept is the canonical one.
 _AGREEMENT = {"original": "agrees", "copy": "disagrees"}
@@ -170,7 +176,7 @@ class Session:
         # A store in memory dies with the crawl: there is nothing that the feed could be behind of.
         durable = False if self.config.store.startswith("memory:") else self.config.durable_feed
         self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
-        self.workers = PageWorkers(self.detector, self.config)
+        self.workers = PageWorkers(self.detector, self.config, is_ending=lambda: not crawler.crawling)
         self.frontier = Frontier(self)
         self.preferred = Preferred(crawler, self.config)
         self.lag = LoopLag()
@@ -224,6 +230,8 @@ class Session:
             case = await self._case(request, response, never_drop=never_drop, sure=sure)
         except StoreError as exc:
             case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+        except PassedError as exc:
+            case = self._passed(exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
         self.preferred.arrived(response.url)
@@ -291,6 +299,12 @@ class Session:
         """Settle the claims of requests that are gone: never called back, or with items that another component took out."""
         while self._abandoned:
             self._abandoned.popleft().end()
+
+    def _passed(self, exc: PassedError) -> Case:
+        """Say once a host that its pages pass, and return the case of such a page."""
+        if exc.reason in _PASSED:
+            self._warn(f"{exc.reason} {exc.host}", _PASSED[exc.reason], exc.host)
+        return Case(Verdict(kind=Kind.SKIPPED, reason=exc.reason))
 
     def fault(self, reason: str, message: str, exc: Exception) -> Case:
         """Count a failure, tell of the first one, and return the case of a page that passes unchecked."""

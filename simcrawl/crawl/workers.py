@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from simcrawl.crawl.processes import Processes
+from simcrawl.crawl.processes import Crawling, PassedError, host_of, leave, shared
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
-from simcrawl.page.fingerprint import Reason, abstain
+from simcrawl.page.fingerprint import Reason, abstain, digest
 from simcrawl.system import cores
-from simcrawl.workers.process import PageProcess, can_start
+from simcrawl.workers.process import can_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,20 +48,25 @@ def _withdraw(judged: tuple[Page, Admission | None]) -> None:
 class PageWorkers:
     """Makes and claims pages: makes them in worker processes, or in threads where there are none."""
 
-    def __init__(self, detector: Detector, config: Config) -> None:
-        self._detector, self._config = detector, config
+    def __init__(self, detector: Detector, config: Config, *, is_ending: Callable[[], bool] = lambda: False) -> None:
+        """Take what is asked before a page is made: whether the crawl was told to stop, and its pages are to pass."""
+        self._detector, self._config, self._is_ending = detector, config, is_ending
         self.processes = processes_for(config.workers)
         self._threads = Threads(_THREADS, expendable=True)
+        self._crawling = Crawling(
+            detector.page_options,
+            max_bytes=config.max_worker_bytes,
+            per_host=config.max_host_seconds,
+            patience_in_line=config.max_wait_seconds,
+            is_ending=is_ending,
+        )
         # The crawl's own process keeps a core busy.
         at_once = max(1, cores() - 1) if config.workers is None else self.processes
-        self._pool = Processes(self._new_process, self.processes, self._threads, at_once=at_once, held_up=_HELD_UP)
+        self._pool = shared(self._crawling, self.processes, at_once=at_once, held_up=_HELD_UP) if self.processes else None
         self._queue = self.queue_max = 0
         self._seconds_in_queue = 0.0
         self._visits_elsewhere = _VISITS_ELSEWHERE
         self._closed = False
-
-    def _new_process(self) -> PageProcess:
-        return PageProcess(self._detector.page_options, max_bytes=self._config.max_worker_bytes)
 
     async def judge(
         self, body: bytes, *, url: str, encoding: str | None, claim: Callable[[Page], Admission | None]
@@ -73,6 +77,7 @@ class PageWorkers:
         the store takes too long: that is left to the caller, as is a page that `claim` leaves to it.
 
         Raises:
+            PassedError: it is not made, so that others are.
             StoreError: the store cannot be read.
         """
         self._queue += 1
@@ -81,9 +86,9 @@ class PageWorkers:
         try:
             if not self.processes:
                 return await self._judge_in_thread(source, claim)
-            known = await self._visit(len(body), partial(self._detector.recall, body, url=url, encoding=encoding))
+            known, body_digest = await self._visit(len(body), partial(self._known, *source))
             try:
-                page = known or self._detector.remember(await self._made(source))
+                page = known or self._detector.remember(await self._made(source, body_digest))
             except WorkerError as exc:
                 self._without_processes(exc)
                 return await self._judge_in_thread(source, claim, recall=False)
@@ -91,12 +96,19 @@ class PageWorkers:
         finally:
             self._queue -= 1
 
-    async def _made(self, source: tuple[bytes, str, str | None]) -> Page:
+    def _known(self, body: bytes, url: str, encoding: str | None) -> tuple[Page | None, bytes]:
+        """Return a page that need not be made, and the body's digest, which no worker is asked for."""
+        body_digest = digest(body, self._detector.store.header.seed)
+        return self._detector.recall(body, url=url, encoding=encoding, body_digest=body_digest), body_digest
+
+    async def _made(self, source: tuple[bytes, str, str | None], body_digest: bytes) -> Page:
         body, url, encoding = source
         # A body that is too large is refused at a glance: it need not go through a socket first.
         if len(body) > self._config.max_page_bytes:
             return await self._threads.run(self._detector.extract, body, url=url, encoding=encoding)
-        return await self._pool.page(body, url, encoding)
+        if self._pool is None:
+            raise WorkerError("there are no worker processes")
+        return await self._pool.page(self._crawling, body, url, encoding, body_digest)
 
     async def _visit(self, size: int, function: Callable[[], _T]) -> _T:
         """Return what the function finds in the store: here, as long as that is quick, for a hop to a thread costs several times as much.
@@ -139,6 +151,8 @@ class PageWorkers:
         recall: bool,
     ) -> tuple[Page, Admission | None]:
         self._seconds_in_queue += monotonic() - queued
+        if self._is_ending():
+            raise PassedError("stopping", host_of(source[1]))
         detector, (body, url, encoding) = self._detector, source
         known = detector.recall(body, url=url, encoding=encoding) if recall else None
         made.append(known or detector.remember(detector.extract(body, url=url, encoding=encoding)))
@@ -151,25 +165,21 @@ class PageWorkers:
 
     def stats(self) -> dict[str, float]:
         """Return what there is to tell: names below `simcrawl/`, and numbers."""
-        workers, restarts = self._pool.workers, Counter[str]()
-        seconds = dict(self._detector.seconds) | {"queue": self._seconds_in_queue + self._pool.seconds_in_queue}
-        for worker in workers:
-            # A copy: a thread may be changing it.
-            restarts.update(dict(worker.restarts))
-            for stage, more in worker.seconds.items():
-                seconds[stage] += more
+        asker = self._crawling
+        seconds = dict(self._detector.seconds) | {"queue": self._seconds_in_queue + asker.seconds_in_queue}
+        for stage, more in asker.seconds.items():
+            seconds[stage] += more
         told: dict[str, float] = {f"seconds/{stage}": round(number, 3) for stage, number in seconds.items()}
-        told |= {f"workers/restarts/{why}": count for why, count in restarts.items()}
-        return told | {"workers/processes": len(workers), "workers/queue_max": self.queue_max}
+        told |= {f"workers/restarts/{why}": count for why, count in asker.restarts.items()}
+        processes = self._pool.count if self._pool else 0
+        return told | {"workers/processes": processes, "workers/queue_max": self.queue_max, "workers/refused": asker.refused}
 
     async def close(self) -> None:
-        """End the processes, and the threads when their work is done; waits only for processes that are starting, which end at once."""
+        """End the threads when their work is done, and the processes, unless other crawlers use them."""
         self._closed = True
         self._threads.close()
-        self._pool.close()
-        # Where pages are made in threads, one that hangs may stand in the way of those that start processes.
-        if self.processes:
-            await self._pool.ended()
+        if self._pool:
+            await leave(self._pool, self._crawling)
 
 
 def processes_for(count: int | None) -> int:

@@ -59,6 +59,10 @@ UNKNOWN = bytes(16)
 """The digest of links that nobody looked at. It equals none, not even itself."""
 
 
+STAGES = ("extract", "fingerprint")
+"""What the CPU seconds of a page are counted by."""
+
+
 class Reason(StrEnum):
     """Why a page takes no part in near-duplicate matching."""
 
@@ -346,8 +350,8 @@ class _Work:
         texts = map(join, (parts.links, parts.around, parts.beside, parts.unseen))
         links, around, visible, unseen, called = cut_lines([*texts, _called(extract)], seed=self.seed)
         cuts: dict[str, Cut | Lines] = {"prose": prose, "links": links, "around": around}
-        made = {name: _part(weighted_lines(cut), max(1, registers // _SHARES[name])) for name, cut in cuts.items()}
-        size = max(1, registers // _BESIDE)
+        made = {name: _part(weighted_lines(cut), _of_registers(registers, _SHARES[name])) for name, cut in cuts.items()}
+        size = _of_registers(registers, _BESIDE)
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
         stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
@@ -412,6 +416,23 @@ def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:
 
 def _beside(extract: Extract, visible: Lines, unseen: Lines, shown: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     return np.concatenate((facts(visible), facts(unseen, () if extract.is_shell else shown)))
+
+
+def has_form(page: PageFingerprint | Abstention, recipe: Recipe) -> bool:
+    """Return whether a page has what pages of a recipe have: a fingerprint of so many bits, and sketches of such sizes.
+
+    Another one would fail whenever a page is compared with it.
+    """
+    if isinstance(page, Abstention):
+        return True
+    registers = recipe.sketch_registers
+    sizes = [(page.content_sketch, registers), (page.beside.sketch, _of_registers(registers, _BESIDE))]
+    sizes += [(getattr(page, name).sketch, _of_registers(registers, share)) for name, share in _SHARES.items()]
+    return not page.fingerprint >> recipe.bits and all(len(made) == size for made, size in sizes)
+
+
+def _of_registers(registers: int, share: int) -> int:
+    return max(1, registers // share) if registers else 0
 
 
 def _all_text(extract: Extract) -> str:

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from simcrawl.page.fingerprint import Reason
-from simcrawl.workers.process import MOST_DEATHS, PageProcess
+from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ class SupervisedProcess:
     """A process that makes pages, and is replaced where that is called for. For one thread at a time, but for `close`."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._process = PageProcess(options)
+        self._process, self._asker = PageProcess(), Asker(options)
         self._line: socket | None = None
 
     def page(self, raw: RawPage) -> Page:
@@ -49,10 +49,11 @@ class SupervisedProcess:
             WorkerError: no process can be started.
         """
         process, deaths = self._process, 0
+        question = self._asker.question(raw.body, raw.url, raw.encoding)
         while deaths < MOST_DEATHS:
-            line = self._line = self._line or process.start()
+            line = self._line = self._line or process.start(self._asker)
             try:
-                made, why = process.make(line, raw.body, raw.url, raw.encoding)
+                made, why = process.make(line, question)
             except EOFError:
                 deaths += 1
                 self._stop("died")
@@ -60,13 +61,14 @@ class SupervisedProcess:
                 if why:
                     self._stop(why)
                 return made
-        return process.abstain(raw.body, raw.url, Reason.CRASHED)
+        return question.abstain(Reason.CRASHED)
 
     def _stop(self, why: str) -> None:
         line, self._line = self._line, None
         if line:
             line.close()
-        self._process.stop(why)
+        self._asker.restarts[why] += 1
+        self._process.stop()
 
     def close(self) -> None:
         """End the process, and start no more; from any thread. Whoever waits for a page of it gets a `WorkerError`."""

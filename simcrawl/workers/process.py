@@ -3,8 +3,11 @@
 Not by `multiprocessing`, nor by pools built on it: its children import the parent's main module again, so a script that starts a crawl
 without asking for its `__name__` would start it again in each of them. Bodies go in and pages come out, over a private socket: messages are
 4 bytes of length, big-endian, and parts that are made likewise. The first one in, after a line with the path, tells the recipe and the
-limits; the first one out is empty, or says why no pages can be made. A page comes as the record that a store would have of it, for a
-process that has taken hostile pages apart should not be believed more than that.
+limits of somebody's pages; others may be told later. What is answered to that is empty, or says why no such pages can be made. A question
+names what its page is to be like, so that one process serves all crawlers of its parent.
+
+A page comes as the record that a store would have of it, for a process that has taken hostile pages apart should not be believed more than
+that: it has to be about the page that was asked for, within bounds, with the body's digest as its parent knows it.
 
 No worker outlives its parent: an idle one sees the end of the socket, a busy one has a timer of the kernel's that ends it.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -20,17 +24,19 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from socket import socket, socketpair
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import WorkerError
-from simcrawl.page.fingerprint import MAX_WORKER_BYTES, Abstention, Reason, abstain, fingerprint_page, page_key
+from simcrawl.page.fingerprint import MAX_WORKER_BYTES, STAGES, Abstention, Reason, digest, fingerprint_page, has_form, page_key
 from simcrawl.page.hints import MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
 from simcrawl.page.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
-from simcrawl.system import bound_memory, memory
+from simcrawl.store.texts import LONGEST
+from simcrawl.system import bound_memory, memory, no_dumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,14 +48,24 @@ if TYPE_CHECKING:
 MAX_PAGES = 10_000
 MOST_DEATHS = 2
 """A page during which so many processes died abstains as `crashed`: one death may have been somebody else's kill."""
-_START_SECONDS = 60.0
+START_SECONDS = 60.0
+"""How long a process may take to be ready for pages: to import what makes them, a user's extractor among it."""
+# Bytes of an answer, but for the page's URL: a record has some kilobytes, a text that is kept 400 at most, and the hints 500. What an error
+# says of a recipe that cannot be loaded.
+_MOST_ANSWERED, _MOST_OF_A_CHARACTER, _MOST_REFUSED = 1 << 20, 4, 10_000
+# How programs are found, speak, and use memory and cores; and what a user names so for an extractor.
+_NEEDED = re.compile(
+    r"PATH|HOME|TZ|TMPDIR|LANG|LANGUAGE|VIRTUAL_ENV|XDG_CACHE_HOME|LC_\w+|LD_\w+|DYLD_\w+|PYTHON\w+|MALLOC_\w+|COVERAGE_\w+"
+    r"|(OMP|OPENBLAS|MKL|NUMEXPR)_NUM_THREADS|SIMCRAWL_\w+"
+)
 # Time that is up is a short time-out: none at all would mean that nothing is waited for, ever.
 _SHORTEST = 1e-3
 # Bytes of an answer that are taken at once.
 _RECEIVED = 1 << 20
 # As many seconds as select and setitimer take anywhere.
 _LONGEST = 1e6
-_LENGTH = struct.Struct("!I")
+LENGTH = struct.Struct("!I")
+"""What stands before a message: its length."""
 # The path comes first: simcrawl itself may be found by it alone.
 _BOOT = """
 import json, sys
@@ -67,20 +83,109 @@ def can_start() -> bool:
     return os.name == "posix" and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
-class PageProcess:
-    """A process that makes pages as `fingerprint_page` does, one at a time, as `question` and `answered` have them.
+class Question(NamedTuple):
+    """What is asked of a worker. `digest`: the body's, by who asks: a worker could name any."""
 
-    It is to be stopped, and started again for the next page, when it dies, when a page takes longer than `patience` seconds, when it has
-    grown to half of `max_bytes` (all of them are a hard limit on its memory), and after `max_pages` pages. `restarts` counts why,
-    `seconds` the CPU seconds by stage.
+    asker: Asker
+    body: bytes
+    url: str
+    encoding: str | None
+    digest: bytes
+
+    def message(self) -> bytes:
+        """Return the message that asks for the page, without its length."""
+        return _pack(self.asker.told, self.url.encode("utf-8", "surrogatepass"), (self.encoding or "").encode(), self.body)
+
+    def longest_answer(self) -> int:
+        """Return how many bytes an answer may have."""
+        return _MOST_ANSWERED + _MOST_OF_A_CHARACTER * len(self.url)
+
+    def abstain(self, reason: Reason) -> Abstention:
+        """Return the page that no process can make."""
+        options = self.asker.options
+        return Abstention(
+            url=page_key(self.url), recipe=options["recipe"].identity, seed=options["seed"], body_digest=self.digest, reason=reason
+        )
+
+
+class Asker:
+    """Who has pages made: what they are to be like (`options`: the keyword arguments of `fingerprint_page`), and what they cost.
+
+    `restarts` counts why processes were ended for its pages, `seconds` the CPU seconds by stage, `refused` what workers had to tell beyond
+    that. `max_bytes`: a hard limit on the memory of a process that makes them; one that has grown to half of it is replaced.
     """
 
-    def __init__(self, options: Mapping[str, Any], *, max_bytes: int = MAX_WORKER_BYTES, max_pages: int = MAX_PAGES) -> None:
+    def __init__(self, options: Mapping[str, Any], *, max_bytes: int = MAX_WORKER_BYTES) -> None:
+        self.options, self.max_bytes = options, max_bytes
+        self.patience = min(options["max_seconds"], _LONGEST)
         self.restarts: Counter[str] = Counter()
         self.seconds: Counter[str] = Counter()
-        self.patience = min(options["max_seconds"], _LONGEST)
-        self._options, self._max_bytes, self._max_pages = options, max_bytes, max_pages
+        self.refused = 0
+
+    @cached_property
+    def told(self) -> bytes:
+        """What a process has to know of these pages.
+
+        Raises:
+            SettingError: their recipe cannot be told to another process.
+        """
+        options = {name: value for name, value in self.options.items() if name != "recipe"}
+        parts = to_json(self.options["recipe"]), json.dumps(options), json.dumps([self.max_bytes, 2 * self.patience + 1])
+        return _pack(*map(str.encode, parts))
+
+    def question(self, body: bytes, url: str, encoding: str | None, body_digest: bytes | None = None) -> Question:
+        """Return what asks for a page; `body_digest`: where it is known."""
+        return Question(self, body, url, encoding, body_digest or digest(body, self.options["seed"]))
+
+    def parse(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, bool]:
+        """Return the page of an answer, and whether the process that made it has grown too large.
+
+        Raises:
+            EOFError: it is no answer, or one about another URL, or no page of this recipe.
+        """
+        try:
+            made, cost = self._parsed(answer, question)
+            seconds = self._counted(cost["seconds"])
+            too_large = 2 * cost["memory"] > self.max_bytes
+        except Exception as exc:
+            # Whatever a process sends that has taken hostile pages apart.
+            raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
+        if made.url != page_key(question.url):
+            raise EOFError(f"a worker's answer is about {made.url}, not {question.url}")
+        if not has_form(made, self.options["recipe"]):
+            raise EOFError(f"a worker's answer about {made.url} has not the form of a page of {made.recipe}")
+        self.seconds.update(seconds)
+        return made, too_large
+
+    def _parsed(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, dict[str, Any]]:
+        if len(answer) > question.longest_answer():
+            raise ValueError(f"{len(answer)} bytes are too many")
+        record, cost, content = _unpack(answer)
+        recipe = self.options["recipe"]
+        made = decode(record, recipe=recipe.identity, seed=self.options["seed"], bits=recipe.bits).page
+        told = json.loads(cost)
+        text = content.decode("utf-8", "surrogatepass") or None
+        return replace(made, body_digest=question.digest, content=text, hints=_hints(told.get("hints"))), told
+
+    def _counted(self, told: dict[str, Any]) -> dict[str, float]:
+        """Return the seconds that are to be counted: of the stages that there are, and no more than the process may have taken."""
+        seconds = {stage: float(number) for stage, number in told.items()}
+        fine = {stage: number for stage, number in seconds.items() if stage in STAGES and 0 <= number <= 2 * self.patience + 1}
+        self.refused += len(seconds) - len(fine)
+        return fine
+
+
+class PageProcess:
+    """A process that makes pages as `fingerprint_page` does, one at a time, for any `Asker`.
+
+    It is to be stopped, and started again for the next page, when it dies, when a page takes longer than its asker's patience, when it has
+    grown too large, and after `max_pages` pages.
+    """
+
+    def __init__(self, *, max_pages: int = MAX_PAGES) -> None:
+        self._max_pages = max_pages
         self._process: subprocess.Popen[bytes] | None = None
+        self._ready: set[bytes] = set()
         self._pages = 0
         self._closed = False
 
@@ -89,11 +194,11 @@ class PageProcess:
         """The process's number; None where none runs."""
         return self._process.pid if self._process else None
 
-    def start(self) -> socket:
-        """Start the process and return the socket to it; takes about half a second.
+    def start(self, asker: Asker) -> socket:
+        """Start the process for somebody's pages and return the socket to it; takes about half a second.
 
         Raises:
-            WorkerError: no process can be started.
+            WorkerError: no process can be started, or it cannot make such pages.
         """
         refusal: str | None = None
         for _ in range(2):
@@ -102,117 +207,75 @@ class PageProcess:
             ours, theirs = socketpair()
             try:
                 with theirs:
-                    told = self._told()
+                    told = _path() + _pack(preparation(asker))
                     self._spawn(theirs.fileno())
-                refusal = self._greet(ours, told)
+                refusal = _greet(ours, told)
             except Exception as exc:  # noqa: BLE001 - no such program, no more processes, a recipe that cannot be sent, somebody's kill
                 refusal = repr(exc)
             if refusal is None and not self._closed:
+                self._ready.add(asker.told)
                 return ours
             ours.close()
-            self._end()
+            self.stop()
         raise WorkerError(f"no worker process can be started: {'it is closed' if self._closed else refusal}")
 
     def _spawn(self, handle: int) -> None:
         self._pages = 0
+        self._ready.clear()
         command = [sys.executable, "-P", "-c", _BOOT, str(handle)]
-        # A group of its own: the terminal's Ctrl-C does not reach it, not even while it starts.
-        self._process = subprocess.Popen(command, pass_fds=[handle], stdin=subprocess.DEVNULL, process_group=0)  # noqa: S603 - ours
+        # A group of its own: the terminal's Ctrl-C does not reach it, not even while it starts. What it prints is no output of the crawl's.
+        self._process = subprocess.Popen(  # noqa: S603 - ours
+            command, pass_fds=[handle], stdin=subprocess.DEVNULL, stdout=_prints_to(), env=_environment(), process_group=0
+        )
 
-    def _told(self) -> bytes:
-        """Return what a new process has to know first."""
-        # Whatever else stands there is nothing to an import.
-        entries: list[object] = [*sys.path]
-        path = json.dumps([entry for entry in entries if isinstance(entry, str)])
-        options = {name: value for name, value in self._options.items() if name != "recipe"}
-        told = to_json(self._options["recipe"]), json.dumps(options), json.dumps([self._max_bytes, 2 * self.patience + 1])
-        return path.encode() + b"\n" + _pack(_pack(*map(str.encode, told)))
+    def is_ready(self, asker: Asker) -> bool:
+        """Return whether the process has been told what these pages are to be like."""
+        return asker.told in self._ready
 
-    def _greet(self, ours: socket, told: bytes) -> str | None:
-        """Tell a new process what it is to do; return why it cannot, None where it is ready."""
-        ours.settimeout(_START_SECONDS)
-        try:
-            ours.sendall(told)
-            with ours.makefile("rb") as answers:
-                refusal = _read(answers)
-        except TimeoutError:
-            return f"not ready after {_START_SECONDS:g} seconds"
-        return "it ended before it was ready" if refusal is None else refusal.decode() or None
+    def prepared(self, asker: Asker, answer: bytes) -> None:
+        """Take the answer to `preparation(asker)`.
 
-    def question(self, body: bytes, url: str, encoding: str | None) -> bytes:
-        """Return the message that asks for a page, without its length."""
-        return _pack(url.encode("utf-8", "surrogatepass"), (encoding or "").encode(), body)
+        Raises:
+            WorkerError: the process cannot make such pages.
+        """
+        if answer:
+            raise WorkerError(f"no worker process can make such pages: {answer[:_MOST_REFUSED].decode('utf-8', 'replace')}")
+        self._ready.add(asker.told)
 
-    def make(self, line: socket, body: bytes, url: str, encoding: str | None) -> tuple[PageFingerprint | Abstention, str | None]:
+    def make(self, line: socket, question: Question) -> tuple[PageFingerprint | Abstention, str | None]:
         """Ask for a page and wait for it; return it, and why the process is to be stopped before the next one.
 
-        A page that takes too long abstains as such. `line`: what `start` returned, with nothing else asked.
+        A page that takes too long abstains as such. `line`: what `start` returned for the same asker, with nothing else asked.
 
         Raises:
             EOFError: the process is gone.
         """
-        line.settimeout(self.patience)
+        line.settimeout(question.asker.patience)
         try:
-            line.sendall(_pack(self.question(body, url, encoding)))
-            answer = self._answer(line)
+            line.sendall(_pack(question.message()))
+            answer = _answer(line, question)
         except TimeoutError:
-            return self.abstain(body, url, Reason.TOO_SLOW), "too_slow"
+            return question.abstain(Reason.TOO_SLOW), "too_slow"
         except OSError as exc:
             raise EOFError(f"the worker is gone: {exc!r}") from exc
         if answer is None:
             raise EOFError("the worker is gone")
-        return self.answered(answer, url)
+        return self.answered(answer, question)
 
-    def _answer(self, line: socket) -> bytes | None:
-        """Return the next message, within the time of a page; None at the end."""
-        due, received, wanted = monotonic() + self.patience, bytearray(), _LENGTH.size
-        while len(received) < wanted:
-            line.settimeout(max(_SHORTEST, due - monotonic()))
-            if not (more := line.recv(min(_RECEIVED, wanted - len(received)))):
-                return None
-            received += more
-            if len(received) == _LENGTH.size:
-                wanted += _LENGTH.unpack(received)[0]
-        return bytes(received[_LENGTH.size :])
-
-    def answered(self, answer: bytes, url: str) -> tuple[PageFingerprint | Abstention, str | None]:
+    def answered(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, str | None]:
         """Return the page of an answer, and why the process is to be stopped before the next one.
 
         Raises:
-            EOFError: it is no answer, or one about another URL.
+            EOFError: it is no answer to this question.
         """
-        try:
-            made, cost = self._parse(answer)
-            seconds = {stage: float(number) for stage, number in cost["seconds"].items()}
-            too_large = 2 * cost["memory"] > self._max_bytes
-        except Exception as exc:
-            # Whatever a process sends that has taken hostile pages apart.
-            raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
-        if made.url != page_key(url):
-            raise EOFError(f"a worker's answer is about {made.url}, not {url}")
+        made, too_large = question.asker.parse(answer, question)
         self._pages += 1
-        self.seconds.update(seconds)
         if too_large or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
             return made, "memory"
         return made, "recycled" if self._pages >= self._max_pages else None
 
-    def _parse(self, answer: bytes) -> tuple[PageFingerprint | Abstention, dict[str, Any]]:
-        record, cost, content = _unpack(answer)
-        recipe = self._options["recipe"]
-        made = decode(record, recipe=recipe.identity, seed=self._options["seed"], bits=recipe.bits).page
-        told = json.loads(cost)
-        return replace(made, content=content.decode("utf-8", "surrogatepass") or None, hints=_hints(told.get("hints"))), told
-
-    def abstain(self, body: bytes, url: str, reason: Reason) -> Abstention:
-        """Return the page that the process cannot make."""
-        return abstain(body, url=url, recipe=self._options["recipe"], seed=self._options["seed"], reason=reason)
-
-    def stop(self, why: str) -> None:
-        """End the process, and count why."""
-        self.restarts[why] += 1
-        self._end()
-
-    def _end(self) -> None:
+    def stop(self) -> None:
+        """End the process; the next `start` starts another one."""
         process, self._process = self._process, None
         if process:
             process.kill()
@@ -226,15 +289,67 @@ class PageProcess:
             process.wait()
 
 
+def preparation(asker: Asker) -> bytes:
+    """Return the message that tells a running process what somebody's pages are to be like, without its length."""
+    return _pack(asker.told)
+
+
+def _path() -> bytes:
+    # Whatever else stands there is nothing to an import.
+    entries: list[object] = [*sys.path]
+    return json.dumps([entry for entry in entries if isinstance(entry, str)]).encode() + b"\n"
+
+
+def _greet(ours: socket, told: bytes) -> str | None:
+    """Tell a new process what it is to do; return why it cannot, None where it is ready."""
+    ours.settimeout(START_SECONDS)
+    try:
+        ours.sendall(told)
+        with ours.makefile("rb") as answers:
+            refusal = _read(answers)
+    except TimeoutError:
+        return f"not ready after {START_SECONDS:g} seconds"
+    return "it ended before it was ready" if refusal is None else refusal.decode() or None
+
+
+def _answer(line: socket, question: Question) -> bytes | None:
+    """Return the next message, within the time of a page; None at the end, or where it is too long."""
+    due, received, wanted = monotonic() + question.asker.patience, bytearray(), LENGTH.size
+    while len(received) < wanted:
+        line.settimeout(max(_SHORTEST, due - monotonic()))
+        if not (more := line.recv(min(_RECEIVED, wanted - len(received)))):
+            return None
+        received += more
+        if len(received) == LENGTH.size:
+            wanted += LENGTH.unpack(received)[0]
+            if wanted > LENGTH.size + question.longest_answer():
+                return None
+    return bytes(received[LENGTH.size :])
+
+
+def _environment() -> dict[str, str]:
+    """Return what a worker needs of the environment. The rest may hold secrets, and the worker takes hostile pages apart."""
+    return {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)}
+
+
+def _prints_to() -> int:
+    """Return where a worker's standard output goes: to standard error, where there is one."""
+    try:
+        os.fstat(2)
+    except OSError:
+        return subprocess.DEVNULL
+    return 2
+
+
 def _pack(*parts: bytes) -> bytes:
-    return b"".join([piece for part in parts for piece in (_LENGTH.pack(len(part)), part)])
+    return b"".join([piece for part in parts for piece in (LENGTH.pack(len(part)), part)])
 
 
 def _unpack(data: bytes) -> list[bytes]:
     parts, start = [], 0
     while start < len(data):
-        end = start + _LENGTH.size + _LENGTH.unpack_from(data, start)[0]
-        parts.append(data[start + _LENGTH.size : end])
+        end = start + LENGTH.size + LENGTH.unpack_from(data, start)[0]
+        parts.append(data[start + LENGTH.size : end])
         start = end
     return parts
 
@@ -254,10 +369,10 @@ def _hints(told: list[Any] | None) -> Hints | None:
 
 def _read(line: BinaryIO) -> bytes | None:
     """Return the next message; None at the end, whatever part of a message stands before it."""
-    head = line.read(_LENGTH.size)
-    size = _LENGTH.unpack(head)[0] if len(head) == _LENGTH.size else 0
+    head = line.read(LENGTH.size)
+    size = LENGTH.unpack(head)[0] if len(head) == LENGTH.size else 0
     message = line.read(size)
-    return message if len(head) + len(message) == _LENGTH.size + size else None
+    return message if len(head) + len(message) == LENGTH.size + size else None
 
 
 # ---- the process
@@ -265,39 +380,57 @@ def _read(line: BinaryIO) -> bytes | None:
 
 def serve(line: socket, questions: BinaryIO) -> None:
     """Make pages for the process at the other end of a socket, until that is gone."""
+    # They would hold pages and the seed.
+    no_dumps()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with suppress(OSError):
-        try:
-            options, patience = _prepare(_read(questions) or b"")
-        except Exception as exc:  # noqa: BLE001 - of a recipe or an extractor anything can be the matter
-            line.sendall(_pack(repr(exc).encode("utf-8", "backslashreplace")))
-            return
-        line.sendall(_pack(b""))
+        makers: dict[bytes, _Maker] = {}
         while (question := _read(questions)) is not None:
-            # Kills, and needs no Python to run: whoever asked may be gone.
-            signal.setitimer(signal.ITIMER_REAL, patience)
-            answer = _make(question, options)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            line.sendall(_pack(answer))
+            told, *asked = _unpack(question)
+            line.sendall(_pack(_make(asked, makers[told]) if asked else _prepare(told, makers)))
 
 
-def _make(question: bytes, options: Mapping[str, Any]) -> bytes:
-    address, encoding, body = _unpack(question)
+def _prepare(told: bytes, makers: dict[bytes, _Maker]) -> bytes:
+    """Make ready for pages of some kind; return why that cannot be, or nothing."""
+    try:
+        makers[told] = _Maker(told)
+    except Exception as exc:  # noqa: BLE001 - of a recipe or an extractor anything can be the matter
+        return repr(exc)[:_MOST_REFUSED].encode("utf-8", "backslashreplace")[:_MOST_REFUSED]
+    return b""
+
+
+def _make(asked: list[bytes], maker: _Maker) -> bytes:
+    maker.bound()
+    # Kills, and needs no Python to run: whoever asked may be gone.
+    signal.setitimer(signal.ITIMER_REAL, maker.patience)
+    answer = _made(asked, maker.options)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return answer
+
+
+def _made(asked: list[bytes], options: Mapping[str, Any]) -> bytes:
+    address, encoding, body = asked
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
     cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}, default=list).encode()
-    return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "").encode("utf-8", "surrogatepass"))
+    return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "")[:LONGEST].encode("utf-8", "surrogatepass"))
 
 
-def _prepare(told: bytes) -> tuple[dict[str, Any], float]:
-    """Load what pages need before the first one's time runs, and bound the memory; return the options of pages, and their time."""
-    import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
+class _Maker:
+    """What pages of one kind need, loaded before the first one's time runs."""
 
-    recipe, options, bounds = _unpack(told)
-    made = from_json(recipe.decode())
-    made.load_extractor()
-    max_bytes, patience = json.loads(bounds)
-    bound_memory(max_bytes)
-    return json.loads(options) | {"recipe": made}, patience
+    def __init__(self, told: bytes) -> None:
+        import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
+
+        recipe, options, bounds = _unpack(told)
+        self._max_bytes, self.patience = json.loads(bounds)
+        self.bound()
+        made = from_json(recipe.decode())
+        made.load_extractor()
+        self.options: dict[str, Any] = json.loads(options) | {"recipe": made}
+
+    def bound(self) -> None:
+        """Bound the memory of the process to what pages of this kind may take."""
+        bound_memory(self._max_bytes)

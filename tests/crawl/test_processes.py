@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from functools import partial
 from threading import get_ident
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,17 @@ if TYPE_CHECKING:
 BODY = page(english()).encode()
 
 
+async def take(made: PageWorkers, host: str = "a.test") -> Any:
+    """Return a process for a page of a host when it is its turn."""
+    assert made._pool
+    return await made._pool._take((made._crawling, host), monotonic())
+
+
+def give_back(made: PageWorkers, process: Any) -> None:
+    assert made._pool
+    made._pool._give_back(process)
+
+
 @asynccontextmanager
 async def page_workers(**settings: Any) -> AsyncIterator[PageWorkers]:
     with open_store("memory:") as store:
@@ -38,42 +50,40 @@ def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(
 ):
     monkeypatch.setattr(workers, "cores", lambda: cores)
 
-    async def take() -> None:
+    async def look() -> None:
         async with page_workers() as made:
-            pool = made._pool
             # One alone has its next page in line.
-            taken = [await pool._take() for _ in range(pages)]
+            taken = [await take(made) for _ in range(pages)]
             assert len(set(map(id, taken))) == at_once
-            waiting = asyncio.create_task(pool._take())
-            gone = asyncio.create_task(pool._take())
+            waiting = asyncio.create_task(take(made))
+            gone = asyncio.create_task(take(made))
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(waiting), 0.05)
             # Nobody waits for it any more: it gets none.
             gone.cancel()
-            pool._give_back(taken[0])
+            give_back(made, taken[0])
             assert await waiting is taken[0]
-            pool._give_back(taken[0])
+            give_back(made, taken[0])
             assert taken[0].pages == pages - at_once
-            assert await pool._take() is taken[0]
+            assert await take(made) is taken[0]
 
     monkeypatch.setattr(workers, "_HELD_UP", 60)
-    asyncio.run(take())
+    asyncio.run(look())
 
 
 def test_a_page_that_is_called_off_when_it_is_its_turn_gives_it_back():
-    async def take() -> None:
+    async def look() -> None:
         async with page_workers(SIMCRAWL_WORKERS=1) as made:
-            pool = made._pool
-            first = [await pool._take(), await pool._take()][0]
-            waiting = asyncio.create_task(pool._take())
+            first = [await take(made), await take(made)][0]
+            waiting = asyncio.create_task(take(made))
             await asyncio.sleep(0)
-            pool._give_back(first)
+            give_back(made, first)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
             assert first.pages == 1
 
-    asyncio.run(take())
+    asyncio.run(look())
 
 
 @pytest.mark.parametrize(("cores", "most"), [(2, 2), (3, 3), (9, 4)])
@@ -81,29 +91,29 @@ def test_a_page_that_waits_long_gets_another_process_while_there_may_be_one(core
     monkeypatch.setattr(workers, "cores", lambda: cores)
     monkeypatch.setattr(workers, "_HELD_UP", 0.01)
 
-    async def take() -> None:
+    async def look() -> None:
         async with page_workers() as made:
             pages = 2 * most if cores == 2 else most
-            taken = [await made._pool._take() for _ in range(pages)]
+            taken = [await take(made) for _ in range(pages)]
             assert len(set(map(id, taken))) == most
-            waiting = asyncio.create_task(made._pool._take())
+            waiting = asyncio.create_task(take(made))
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(waiting), 0.1)
-            made._pool._give_back(taken[-1])
+            give_back(made, taken[-1])
             assert await waiting is taken[-1]
 
-    asyncio.run(take())
+    asyncio.run(look())
 
 
 def test_as_many_processes_as_a_user_asks_for_are_started_at_once(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(workers, "cores", lambda: 1)
     monkeypatch.setattr(workers, "_HELD_UP", 60)
 
-    async def take() -> None:
+    async def look() -> None:
         async with page_workers(SIMCRAWL_WORKERS=3) as made:
-            assert len({id(await made._pool._take()) for _ in range(3)}) == 3
+            assert len({id(await take(made)) for _ in range(3)}) == 3
 
-    asyncio.run(take())
+    asyncio.run(look())
 
 
 async def _places(made: PageWorkers, look: Callable[[], object], *, size: int = 0, times: int = 1) -> list[bool]:

@@ -48,7 +48,7 @@ def test_a_process_that_ends_is_replaced():
             made = process.page(raw(name))
             assert isinstance(made, simcrawl.Abstention)
             assert made.reason is reason
-        assert process._process.restarts == {"died": 2, "too_slow": 1}
+        assert process._asker.restarts == {"died": 2, "too_slow": 1}
         number = process._process.pid
         assert number
         # One death is not the page's fault: somebody may have killed the process.
@@ -66,7 +66,7 @@ def test_who_leaves_waits_for_no_page():
         number = pool._all[0]._process.pid
         assert number
     # Nobody has waited for the time of a page to be up: then it would be another process that was ended.
-    assert pool._all[0]._process.restarts["too_slow"] == 0
+    assert pool._all[0]._asker.restarts["too_slow"] == 0
     assert not any(thread.is_alive() for thread in pool._threads._threads)
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)

@@ -19,14 +19,17 @@ from unittest.mock import Mock
 
 import pytest
 
-from simcrawl.crawl.processes import Processes
-from simcrawl.crawl.threads import Threads
+from simcrawl.crawl.line import Line
+from simcrawl.crawl.processes import Crawling, Processes
 from simcrawl.errors import WorkerError
-from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
+from simcrawl.page.fingerprint import MAX_WORKER_BYTES, Abstention, PageFingerprint, fingerprint_page
 from simcrawl.page.hints import Hints
 from simcrawl.page.recipes import Recipe, resolve
+from simcrawl.page.sketch import Part
+from simcrawl.rule import StoredPage
+from simcrawl.store.records import encode
 from simcrawl.workers import process as worker_module
-from simcrawl.workers.process import PageProcess
+from simcrawl.workers.process import LENGTH, MAX_PAGES, Asker, PageProcess
 from tests.crawl.runner import ROOT
 from tests.samples import chinese, english, page, python
 
@@ -41,30 +44,50 @@ def _options(recipe: Recipe | str = MISBEHAVING, *, max_seconds: float = 20.0) -
     return {"recipe": resolve(recipe), "seed": 7, "max_bytes": 4_000_000, "max_seconds": max_seconds}
 
 
-class Asked(PageProcess):
+class Asked:
     """A worker that an event loop of its own asks for pages, as a crawl's does."""
 
-    def __init__(self, options: dict[str, Any], **limits: int) -> None:
-        super().__init__(options, **limits)
-        self.loop, self._threads = asyncio.new_event_loop(), Threads(1)
-        self.processes = Processes(lambda: self, 1, self._threads, at_once=1, held_up=60)
+    def __init__(self, options: dict[str, Any], *, max_pages: int = MAX_PAGES, max_bytes: int = MAX_WORKER_BYTES) -> None:
+        self.loop, self.max_pages = asyncio.new_event_loop(), max_pages
+        self.processes = Processes(1, at_once=1, held_up=60)
+        self.crawling = Crawling(options, max_bytes=max_bytes)
 
-    def page(self, body: bytes, *, url: str = "", encoding: str | None = None) -> PageFingerprint | Abstention:
-        return self.loop.run_until_complete(self.processes.page(body, url, encoding))
+    @property
+    def restarts(self) -> dict[str, int]:
+        return dict(self.crawling.restarts)
+
+    @property
+    def pid(self) -> int | None:
+        return next(iter(self.processes.pids), None)
+
+    def page(
+        self, body: bytes, *, url: str = "", encoding: str | None = None, crawling: Crawling | None = None
+    ) -> PageFingerprint | Abstention:
+        made: PageFingerprint | Abstention = self.loop.run_until_complete(self._page(body, url, encoding, crawling))
+        return made
+
+    async def _page(self, body: bytes, url: str, encoding: str | None = None, crawling: Crawling | None = None) -> Any:
+        asking = asyncio.ensure_future(self.processes.page(crawling or self.crawling, body, url, encoding))
+        await asyncio.sleep(0)
+        for process in self.processes._all:
+            process.worker._max_pages = self.max_pages
+        return await asking
 
     def all_pages(self, *names: str) -> dict[str, str]:
         """Return what became of pages that are asked for at the same time: "fine", or why not."""
 
-        async def ask() -> list[PageFingerprint | Abstention]:
-            return await asyncio.gather(*(self.processes.page(BODY, f"http://x/{name}", None) for name in names))
+        async def ask() -> Any:
+            return await asyncio.gather(*(self._page(BODY, f"http://x/{name}") for name in names))
 
-        made = self.loop.run_until_complete(ask())
+        made: list[PageFingerprint | Abstention] = self.loop.run_until_complete(ask())
         assert [page.url for page in made] == [f"http://x/{name}" for name in names]
         return {name: getattr(page, "reason", "fine") for name, page in zip(names, made, strict=True)}
 
-    def end(self) -> None:
+    def close(self) -> None:
         self.processes.close()
-        self._threads.close()
+
+    def end(self) -> None:
+        self.close()
         self.loop.run_until_complete(self._ended())
         self.loop.close()
 
@@ -132,7 +155,7 @@ def test_a_worker_makes_the_same_pages(asked: Callable[..., Asked], recipe: str)
     for body, encoding in ((BODY, "utf-8"), (page(chinese()).encode("gb18030"), "gb18030"), (b"", None), (b"%PDF", None)):
         expected = fingerprint_page(body, url="http://x/a#b", encoding=encoding, recipe=recipe, seed=7)
         assert worker.page(body, url="http://x/a#b", encoding=encoding) == expected
-    assert worker.seconds.keys() == {"extract", "fingerprint"}
+    assert worker.crawling.seconds.keys() == {"extract", "fingerprint"}
     assert not worker.restarts
 
 
@@ -155,7 +178,7 @@ def test_a_page_that_kills_its_worker_twice_abstains(worker: Asked, name: str):
 
 @pytest.mark.parametrize("name", ["loop", "hold"])
 def test_a_page_that_hangs_abstains_and_its_worker_is_gone(asked: Callable[..., Asked], name: str):
-    worker = asked(_options(max_seconds=0.5))
+    worker = asked(_options(max_seconds=2.0))
     assert _is_fine(worker)
     first = worker.pid
     assert first
@@ -190,7 +213,7 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
     options = _options("content")
-    record = worker_module._unpack(worker_module._make(PageProcess(options).question(BODY, "http://x/a", None), options))[0]
+    record = worker_module._unpack(worker_module._made([b"http://x/a", b"", BODY], options))[0]
     return worker_module._pack(record, cost, content)
 
 
@@ -213,10 +236,123 @@ def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"")
     ],
 )
 def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
-    worker = PageProcess(_options("content"))
-    worker.seconds["extract"] = 1
+    asker = Asker(_options("content"))
+    asker.seconds["extract"] = 1
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
-        worker.answered(answer, "http://x/a")
+        PageProcess().answered(answer, asker.question(BODY, "http://x/a", None))
+
+
+def _page_like(**changes: Any) -> bytes:
+    """Return an answer about a page that has been changed."""
+    made = fingerprint_page(BODY, url="http://x/a", seed=7)
+    record = encode(StoredPage(replace(made, **changes), 0, 0))
+    return worker_module._pack(record, b'{"seconds": {}, "memory": 0}', b"")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (_page_like(fingerprint=1 << 64), "form"),
+        (_page_like(content_sketch=b"1"), "form"),
+        (_page_like(around=Part(3, b"123")), "form"),
+        (_answer(content=b"a" * (1 << 20)), "too many"),
+    ],
+)
+def test_a_page_that_none_could_be_compared_with_is_no_answer(answer: bytes, why: str):
+    with pytest.raises(EOFError, match=why):
+        PageProcess().answered(answer, Asker(_options("content")).question(BODY, "http://x/a", None))
+
+
+def test_the_digest_of_a_body_is_its_parents_own():
+    forged = _page_like(body_digest=fingerprint_page(b"<p>the victim", seed=7).body_digest)
+    made, _ = PageProcess().answered(forged, Asker(_options("content")).question(BODY, "http://x/a", None))
+    assert made == fingerprint_page(BODY, url="http://x/a", seed=7)
+
+
+def test_a_worker_counts_nothing_but_its_seconds():
+    asker = Asker(_options("content", max_seconds=2))
+    cost = b'{"seconds": {"extract": 1, "../../pages/dropped": 1, "fingerprint": 1e9, "extract ": NaN}, "memory": 0}'
+    PageProcess().answered(_answer(cost=cost), asker.question(BODY, "http://x/a", None))
+    assert (asker.seconds, asker.refused) == ({"extract": 1}, 3)
+
+
+class _Broken:
+    """The other end of a line, at which somebody says what a worker would not."""
+
+    def __init__(self) -> None:
+        self.written, self.aborted = 0, False
+
+    def write(self, data: bytes) -> None:
+        self.written += len(data)
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def _told(*pieces: bytes) -> tuple[Any, Line, _Broken]:
+    """Return what comes of a question to which these pieces are said, the line, and its other end."""
+
+    async def ask() -> tuple[Any, Line, _Broken]:
+        process, asker = PageProcess(), Asker(_options("content"))
+        process._ready.add(asker.told)
+        line, end = Line(process), _Broken()
+        line.makeConnection(end)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+        asking = asyncio.ensure_future(line.ask(asker.question(BODY, "http://x/a", None)))
+        await asyncio.sleep(0)
+        for piece in pieces:
+            line.dataReceived(piece)
+        (answer,) = await asyncio.gather(asking, return_exceptions=True)
+        line.close()
+        return answer, line, end
+
+    return asyncio.run(ask())
+
+
+def test_an_answer_may_come_in_any_pieces():
+    message = worker_module._pack(_answer())
+    ((made, why), _), _, _ = _told(*(message[at : at + 1] for at in range(len(message))))
+    assert (made, why) == (fingerprint_page(BODY, url="http://x/a", seed=7), None)
+
+
+def test_a_worker_that_says_too_much_is_not_listened_to():
+    answer, line, end = _told(LENGTH.pack(1 << 26), *[b"x" * 50] * 1000)
+    assert isinstance(answer, EOFError)
+    assert end.aborted
+    # Nothing of it is kept.
+    assert not line._received
+
+
+def test_a_worker_that_speaks_unasked_is_not_listened_to():
+    message = worker_module._pack(_answer())
+    answer, line, end = _told(message + message)
+    assert answer[0][0].url == "http://x/a"
+    assert (line.lost, end.aborted) == (True, True)
+
+
+ENVIRONED = """
+import os
+def told(body, encoding, url):
+    return " ".join(f"{name} word" for name in sorted(os.environ)) + " descriptors" * len(os.listdir("/proc/self/fd"))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the descriptors of a process can be seen on Linux only")
+def test_a_worker_gets_what_it_needs_of_environment_and_descriptors(
+    asked: Callable[..., Asked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "environed.py").write_text(ENVIRONED)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("AWS_SECRET_ACCESS_KEY", "SCRAPY_PROXY", "SIMCRAWL_OWN"):
+        monkeypatch.setenv(name, "secret")
+    with (tmp_path / "secret").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        made = asked(_options(replace(resolve("main"), extractor="environed.told")) | {"keep_content": True}).page(BODY)
+    assert made.content
+    names = made.content.split()
+    assert "SIMCRAWL_OWN" in names
+    assert not {"AWS_SECRET_ACCESS_KEY", "SCRAPY_PROXY"} & {*names}
+    # Three standard ones, the socket, and the folder that is being listed.
+    assert names.count("descriptors") == 5
 
 
 @pytest.mark.parametrize("body", [BODY, b"<p>" + b"word " * 150_000], ids=["small", "large"])
@@ -236,20 +372,18 @@ from twisted.internet import epollreactor
 epollreactor.install()
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
-from simcrawl.crawl.processes import Processes
-from simcrawl.crawl.threads import Threads
-from simcrawl.workers.process import PageProcess
+from simcrawl.crawl.processes import Crawling, Processes
+from simcrawl.workers.process import MAX_PAGES, Asker, PageProcess
 from tests.workers.test_process import BODY, _options
 
 async def ask():
-    worker, threads = PageProcess(_options(max_seconds=1.0)), Threads(1)
-    processes = Processes(lambda: worker, 1, threads, at_once=1, held_up=60)
-    await processes.page(BODY, "http://x/fine", None)
+    crawling = Crawling(_options(max_seconds=1.0), max_bytes=10**9)
+    processes = Processes(1, at_once=1, held_up=60)
+    await processes.page(crawling, BODY, "http://x/fine", None)
     reactor.callLater(0, Event().wait, 1.5)
-    made = await processes.page(BODY, "http://x/fine", None)
-    print(type(made).__name__, dict(worker.restarts))
+    made = await processes.page(crawling, BODY, "http://x/fine", None)
+    print(type(made).__name__, dict(crawling.restarts))
     processes.close()
-    threads.close()
     reactor.stop()
 
 reactor.callWhenRunning(lambda: ensureDeferred(ask()))
@@ -266,7 +400,7 @@ def test_nor_on_a_reactor_whose_timers_come_before_what_it_reads():
 @pytest.mark.parametrize("turns", range(6))
 def test_pages_that_nobody_waits_for_any_more_hold_up_no_other(worker: Asked, turns: int):
     async def call_off() -> None:
-        asking = [asyncio.create_task(worker.processes.page(BODY, f"http://x/fine{number}", None)) for number in range(6)]
+        asking = [asyncio.create_task(worker._page(BODY, f"http://x/fine{number}")) for number in range(6)]
         for _ in range(turns):
             await asyncio.sleep(0)
         for task in asking:
@@ -292,7 +426,7 @@ FINE = [f"fine{number}" for number in range(6)]
 def test_a_page_takes_no_other_along_that_is_in_line(
     asked: Callable[..., Asked], name: str, reason: str, restarts: dict[str, int], at: int
 ):
-    worker = asked(_options(max_seconds=1.0))
+    worker = asked(_options(max_seconds=2.0))
     names = [*FINE[:at], name, *FINE[at:]]
     assert worker.all_pages(*names) == dict.fromkeys(FINE, "fine") | {name: reason}
     assert worker.restarts == restarts
@@ -315,10 +449,11 @@ def test_pages_in_line_come_although_the_worker_is_killed_meanwhile(worker: Aske
 
 def test_an_answer_to_another_question_is_none():
     answer = _answer()
-    made, why = PageProcess(_options("content")).answered(answer, "http://x/a#part")
+    asker = Asker(_options("content"))
+    made, why = PageProcess().answered(answer, asker.question(BODY, "http://x/a#part", None))
     assert (made, why) == (fingerprint_page(BODY, url="http://x/a", seed=7), None)
     with pytest.raises(EOFError, match="is about http://x/a, not http://x/b"):
-        PageProcess(_options("content")).answered(answer, "http://x/b")
+        PageProcess().answered(answer, asker.question(BODY, "http://x/b", None))
 
 
 def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Asked]):
@@ -411,8 +546,8 @@ def test_a_program_that_is_no_python_is_an_error(asked: Callable[..., Asked], mo
 def test_where_no_process_starts_pages_in_line_do_not_try_again(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     worker = asked(_options())
-    start = Mock(wraps=worker.start)
-    monkeypatch.setattr(worker, "start", start)
+    start = Mock(side_effect=PageProcess().start)
+    monkeypatch.setattr(PageProcess, "start", start)
     with pytest.raises(WorkerError, match="no worker process can be started"):
         worker.all_pages(*FINE)
     assert 1 <= start.call_count <= 2

@@ -1,0 +1,111 @@
+"""Whose page is next: hosts take turns by the time that their pages take, and none goes far beyond its budget.
+
+Start-time fair queuing (Goyal, Vin, Cheng, *Start-time Fair Queuing*, SIGCOMM 1996), with what a page has cost instead of what it will: no
+length of a page says that. A host that comes when others have waited begins where they are, so that it neither jumps the queue nor pays
+for what was before it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Mapping
+
+_K = TypeVar("_K", bound="Hashable")
+_T = TypeVar("_T")
+
+# Worker seconds that each host has before it is asked how many a page: a worker loads a dictionary for its first Chinese page.
+_TO_BEGIN_WITH = 5.0
+# Hosts that are remembered.
+_MOST_HOSTS = 10_000
+
+
+class _Host(Generic[_T]):
+    __slots__ = ("pages", "seconds", "tag", "waiting")
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self.seconds = self.tag = 0.0
+        self.waiting: deque[_T] = deque()
+
+
+class Turns(Generic[_K, _T]):
+    """What waits, by host. A host is what its caller takes for one: any key. `busy`, everywhere: seconds of work under way, by host."""
+
+    def __init__(self) -> None:
+        self._hosts: OrderedDict[_K, _Host[_T]] = OrderedDict()
+        self._waiting: set[_K] = set()
+        self._now = 0.0
+
+    def __len__(self) -> int:
+        """Return how many hosts wait."""
+        return len(self._waiting)
+
+    def __iter__(self) -> Iterator[tuple[_K, _T]]:
+        """Yield all that waits, with its host."""
+        return iter([(key, one) for key in self._waiting for one in self._hosts[key].waiting])
+
+    @property
+    def are_several(self) -> bool:
+        """Whether there is another host that one could hold up."""
+        return len(self._hosts) > 1
+
+    def arrived(self, key: _K) -> None:
+        """Count a page of a host."""
+        host = self._host(key)
+        self._hosts.move_to_end(key)
+        host.pages += 1
+
+    def _host(self, key: _K) -> _Host[_T]:
+        host = self._hosts.get(key)
+        if host is None:
+            if len(self._hosts) >= _MOST_HOSTS:
+                del self._hosts[next(key for key, one in self._hosts.items() if not one.waiting)]
+            host = self._hosts[key] = _Host()
+        return host
+
+    def add(self, key: _K, one: _T) -> None:
+        """Let something wait, last of its host."""
+        host = self._host(key)
+        if not host.waiting:
+            host.tag = max(host.tag, self._now)
+            self._waiting.add(key)
+        host.waiting.append(one)
+
+    def remove(self, key: _K, one: _T) -> None:
+        """Let something wait no longer."""
+        self._hosts[key].waiting.remove(one)
+        self._note_end(key)
+
+    def next(self, busy: Mapping[_K, float], may: Callable[[_K], bool]) -> _T | None:
+        """Return what waits no longer, since it is its turn; None where nothing waits of a host that `may`."""
+        key = min(filter(may, self._waiting), key=lambda key: self._hosts[key].tag + busy.get(key, 0.0), default=None)
+        if key is None:
+            return None
+        host = self._hosts[key]
+        self._now = max(self._now, host.tag)
+        one = host.waiting.popleft()
+        self._note_end(key)
+        return one
+
+    def _note_end(self, key: _K) -> None:
+        if not self._hosts[key].waiting:
+            self._waiting.remove(key)
+
+    def charge(self, key: _K, seconds: float) -> None:
+        """Note what work for a host has taken."""
+        if host := self._hosts.get(key):
+            host.seconds += seconds
+            host.tag += seconds
+
+    def is_over_budget(self, key: _K, busy: Mapping[_K, float], per_page: float) -> bool:
+        """Return whether a host has taken more than so many seconds a page, where others are there that it takes them from."""
+        host = self._host(key)
+        return self.are_several and host.seconds + busy.get(key, 0.0) > _TO_BEGIN_WITH + per_page * host.pages
+
+    def forget(self, keys: Callable[[_K], bool]) -> None:
+        """Forget hosts of which nothing waits."""
+        for key in [key for key, host in self._hosts.items() if keys(key) and not host.waiting]:
+            del self._hosts[key]

@@ -1,0 +1,110 @@
+"""Hosts take turns by the time that their pages take."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, strategies as st
+
+from simcrawl.workers import turns as module
+from simcrawl.workers.turns import Turns
+
+_HOSTS = "abcd"
+_costs = st.sampled_from([0.0, 0.01, 0.5, 2.0, 9.0])
+
+
+def _all(_: str) -> bool:
+    return True
+
+
+def _arrive(turns: Turns[str, str], names: list[str]) -> None:
+    for name in names:
+        turns.arrived(name[0])
+        turns.add(name[0], name)
+
+
+def test_slow_pages_of_one_host_come_between_those_of_others_no_more_than_their_time_allows():
+    turns: Turns[str, str] = Turns()
+    _arrive(turns, [f"slow {number}" for number in range(24)] + [f"fine {number}" for number in range(300)])
+    order = []
+    while one := turns.next({}, _all):
+        order.append(one)
+        turns.charge(one[0], 2.0 if one[0] == "s" else 0.01)
+    # One slow page in the time of two hundred others.
+    assert sum(one[0] == "s" for one in order[:300]) <= 2
+    assert [one for one in order if one[0] == "f"] == [f"fine {number}" for number in range(300)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(_HOSTS), _costs), max_size=60))
+def test_hosts_that_wait_have_had_equal_time_but_for_a_page(pages: list[tuple[str, float]]):
+    turns: Turns[str, tuple[str, float]] = Turns()
+    for page in pages:
+        turns.arrived(page[0])
+        turns.add(page[0], page)
+    left, used = Counter(host for host, _ in pages), dict.fromkeys(_HOSTS, 0.0)
+    while one := turns.next({}, _all):
+        host, cost = one
+        # All have waited from the beginning: none that waits has had less.
+        assert used[host] == min(used[one] for one in _HOSTS if left[one])
+        left[host] -= 1
+        used[host] += cost
+        turns.charge(host, cost)
+    assert not left.total()
+    assert not len(turns)
+
+
+def test_who_comes_late_neither_jumps_the_queue_nor_pays_for_what_was():
+    turns: Turns[str, str] = Turns()
+    for number in range(100):
+        _arrive(turns, [f"a{number}"])
+        assert turns.next({}, _all) == f"a{number}"
+        turns.charge("a", 1.0)
+    _arrive(turns, ["a again", "a once more", *(f"b{number}" for number in range(5))])
+    order = []
+    while one := turns.next({}, _all):
+        order.append(one)
+        turns.charge(one[0], 1.0)
+    # Not all of the newcomer's first, and not last.
+    assert "a once more" in order[:4]
+    assert order[0][0] == "b"
+
+
+def test_time_of_work_under_way_counts():
+    turns: Turns[str, str] = Turns()
+    _arrive(turns, ["a", "b"])
+    assert turns.next({"a": 3.0}, _all) == "b"
+    assert turns.next({"a": 3.0}, lambda key: key != "a") is None
+    assert turns.next({"a": 3.0}, _all) == "a"
+
+
+def test_a_budget_is_of_all_pages_of_a_host_and_binds_where_there_are_others():
+    turns: Turns[str, str] = Turns()
+    turns.arrived("a")
+    turns.charge("a", 100.0)
+    assert not turns.is_over_budget("a", {}, 0.25)
+    turns.arrived("b")
+    assert turns.is_over_budget("a", {}, 0.25)
+    assert not turns.is_over_budget("b", {}, 0.25)
+    assert turns.is_over_budget("b", {"b": 6.0}, 0.25)
+    for _ in range(400):
+        turns.arrived("a")
+    assert not turns.is_over_budget("a", {}, 0.25)
+
+
+def test_hosts_that_are_remembered_are_bounded():
+    turns: Turns[str, str] = Turns()
+    _arrive(turns, ["waiting"])
+    for number in range(module._MOST_HOSTS + 10):
+        turns.arrived(f"host {number}")
+    assert len(turns._hosts) == module._MOST_HOSTS
+    assert turns.next({}, _all) == "waiting"
+    turns.forget(lambda _: True)
+    assert not turns._hosts
+
+
+def test_what_waits_no_longer_is_nobodys_turn():
+    turns: Turns[str, str] = Turns()
+    _arrive(turns, ["a1", "a2"])
+    turns.remove("a", "a1")
+    assert [*turns] == [("a", "a2")]
+    assert (turns.next({}, _all), turns.next({}, _all)) == ("a2", None)
