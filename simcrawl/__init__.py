@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simcrawl.page.simhash import simhash
     from simcrawl.rule import Comparison, Match, Rule, Verdict
     from simcrawl.store import open_store
-    from simcrawl.urls.rewrites import Prediction, RewriteRules
+    from simcrawl.urls.rewrites import Outlook, Prediction, RewriteRules
 
 __version__ = "0.1.0"
 
@@ -30,6 +30,7 @@ _HOMES = {
     "Detector": "detector",
     "Features": "page.features",
     "Match": "rule",
+    "Outlook": "urls.rewrites",
     "PageFingerprint": "page.fingerprint",
     "Prediction": "urls.rewrites",
     "Recipe": "page.recipes",
@@ -54,6 +55,7 @@ __all__ = [
     "Detector",
     "Features",
     "Match",
+    "Outlook",
     "PageFingerprint",
     "Prediction",
     "Recipe",

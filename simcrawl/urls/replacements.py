@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOKEN = re.compile(r"[^/._?=&-]+|[/._?=&-]")
+# Parts of an address are no words: of "10.0.0.2" for "10.0.0.1", "2" for "1" would be learned, and tried on every chapter.
+_NUMERIC_HOST = re.compile(r"[^/]*//(\d+(?:\.\d+){3}(?::\d+)?)(?=[/?]|$)")
 _SEPARATORS = frozenset("/._?=&-")
 _LONGEST_RUN = 6
 _MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 20, 400, 64, 8
@@ -77,13 +79,25 @@ class Replacements:
 
 
 def difference(url: str, other: str) -> tuple[str, str, str] | None:
-    """Return what two URLs begin with, and the runs of tokens in which they differ; None where these are long."""
-    tokens, others = _TOKEN.findall(url), _TOKEN.findall(other)
+    """Return what two URLs begin with, and the runs of tokens in which they differ; None where these are long.
+
+    Of hosts they may be of any length: four labels, or an address, are no less a name than two.
+    """
+    tokens, others = _tokens(url), _tokens(other)
     before, after = _common(tokens, others)
     run, instead = tokens[before : len(tokens) - after], others[before : len(others) - after]
-    if max(len(run), len(instead)) > _LONGEST_RUN:
+    in_host = tokens[:before].count("/") == 2 and "/" not in run and "/" not in instead
+    if max(len(run), len(instead)) > _LONGEST_RUN and not in_host:
         return None
     return "".join(tokens[:before]), "".join(run), "".join(instead)
+
+
+def _tokens(url: str) -> list[str]:
+    found = _NUMERIC_HOST.match(url)
+    if found is None:
+        return _TOKEN.findall(url)
+    start, end = found.span(1)
+    return [*_TOKEN.findall(url[:start]), found[1], *_TOKEN.findall(url[end:])]
 
 
 def _common(a: list[str], b: list[str]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from simcrawl import Prediction, RewriteRules
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls import classes, evidence, redirects as redirecting, rewrites
-from simcrawl.urls.learned import Indifferent, Replaced
+from simcrawl.urls.learned import Indifferent, Replaced, mirrors as learned_mirrors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +54,41 @@ def test_a_mirror_is_known_by_some_of_its_pages():
     assert (made.original, made.rule, made.support) == (f"{SITE}/manual/appendix.html", "'mirror' stands for 'manual'", 30)
     assert made.probability > 0.8
     assert rules.priority(f"{SITE}/mirror/appendix.html") < 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "rule"),
+    [
+        ("10.0.0.1", "192.168.7.5", "'192.168.7.5' stands for '10.0.0.1'"),
+        ("10.0.0.1", "10.0.0.2", "'10.0.0.2' stands for '10.0.0.1'"),
+        ("127.0.0.1:8001", "127.0.0.1:8002", "'127.0.0.1:8002' stands for '127.0.0.1:8001'"),
+        ("10.0.0.1", "example.org", "'example.org' stands for '10.0.0.1'"),
+        ("ftp.de.example.org", "mirror.example.co.uk", "'mirror.example.co.uk' stands for 'ftp.de.example.org'"),
+        ("de.example.org", "fr.example.org", "'fr' stands for 'de'"),
+    ],
+)
+def test_whole_hosts_stand_for_each_other(a: str, b: str, rule: str):
+    names = [host.partition(":")[0] for host in (a, b)]
+    rules = RewriteRules(mirrors=names)
+    _mirrored(rules, _chapters(60), here=f"http://{b}/manual/", there=f"http://{a}/manual/")
+    asked = _chapters(20, 60)
+    _fetch(rules, asked, directory=f"http://{a}/manual/")
+    (learned,) = rules.rules()
+    assert (learned.rule, learned.saves) == (rule, 59)
+    # But for a sample.
+    assert sum(rules.skips(f"http://{b}/manual/{name}") for name in asked) >= 15
+    (mirror,) = learned_mirrors(rules.rules())
+    assert {mirror.a, mirror.b} == {a, b}
+    # Part of an address is no word that stands for another one elsewhere.
+    assert not [
+        twin.url for twin in rules._twins(classes.Address(f"http://{a}/manual/chapter-1.html", 0)) if twin.url.startswith(f"http://{a}/")
+    ]
+
+
+def test_long_runs_of_a_path_are_no_rule():
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(60), here=f"{SITE}/a/b/c/d/", there=f"{SITE}/w/x/y/z/")
+    assert rules.rules() == []
 
 
 def test_it_holds_in_both_directions():
