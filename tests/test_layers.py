@@ -42,7 +42,6 @@ OWNERS = {
     "rjieba": ["page.features"],
     "matplotlib": ["tools.calibration"],
     "jinja2": ["report.page"],
-    "pygal": ["report.charts"],
     "xxhash": ["crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.classes"],
     "tldextract": ["rule"],
     "click": ["cli"],
@@ -50,7 +49,7 @@ OWNERS = {
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
-    "rich": ["cli.compare", "cli.dropped", "cli.output", "cli.rules", "crawl.progress", "crawl.spiders.demo"],
+    "rich": ["cli.compare", "cli.dropped", "cli.output", "cli.report", "cli.rules", "crawl.progress", "crawl.spiders.demo", "report.page"],
     "w3lib": ["page.extraction", "page.hints"],
 }
 # Modules that import each other for types alone; none is to come.

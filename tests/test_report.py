@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 from lxml import html as lxml_html
+from rich.filesize import decimal
 
 from simcrawl.bits import hamming_distance
 from simcrawl.cli import run
 from simcrawl.errors import StoreCorruptError
-from simcrawl.report import Facts, charts, gather, render
+from simcrawl.report import Facts, charts, gather, page as report_page, render
 from simcrawl.report.facts import Place
 from simcrawl.report.page import difference
 from simcrawl.rule import Rule
@@ -265,18 +266,50 @@ def test_every_chart_has_a_name_and_no_script_or_style_of_its_own(store: Store):
     ]
     assert not document.xpath("//svg//script | //svg//style | //svg//@style | //svg//image | //svg//a")
     assert document.xpath("count(//svg)") == document.xpath("count(//*[@role='img'][@aria-label])") == 5
-    assert len(document.xpath("//figure[contains(@class, 'ones')]//rect[contains(@class, 'rect')]")) == 64
+    assert len(document.xpath("//figure[contains(@class, 'ones')]//rect")) == sum(share > 0 for share in gather(store).ones) >= 32
 
 
 def test_the_threshold_is_drawn_between_the_last_candidate_and_the_next_distance():
-    drawn = lxml_html.fromstring(charts.beside(charts.Bars({"a": [5] * 11, "b": [4] * 11}, [str(bits) for bits in range(11)], 8)))
-    (limit,) = drawn.xpath("//line[@class='limit']")
-    bars = sorted(
-        (float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))) for bar in drawn.xpath("//rect[contains(@class, 'rect')]")
-    )
+    drawn = charts.beside(charts.Bars({"a": [5] * 11, "b": [4] * 11}, [str(bits) for bits in range(11)], 8))
+    bars = sorted((bar.x, bar.x + bar.width) for bar in drawn.bars)
     assert len(bars) == 22
     before, after = bars[15][1], bars[16][0]
-    assert before <= float(limit.get("x1")) == float(limit.get("x2")) <= after
+    assert drawn.limit is not None
+    assert before <= drawn.limit <= after
+
+
+ROWS = st.lists(st.lists(st.integers(0, 10**9), min_size=3, max_size=3), min_size=1, max_size=50)
+
+
+@given(ROWS, st.sampled_from(["stacked", "beside", "across"]))
+def test_bars_are_as_long_as_their_values_and_within_their_axes(rows: list[list[int]], kind: str):
+    series = {name: [row[number] for row in rows] for number, name in enumerate("abc")}
+    drawn = getattr(charts, kind)(charts.Bars(series, [f"<{at}>" for at in range(len(rows))]))
+    values = [value for row in rows for value in row if value]
+    long = [bar.width if drawn.across else bar.height for bar in drawn.bars]
+    assert len(long) == len(values)
+    pixel = sum(values) / sum(long) if values else 1
+    assert sorted(length * pixel for length in long) == pytest.approx(sorted(values), rel=1e-6, abs=pixel * 1e-6)
+    for bar in drawn.bars:
+        assert drawn.left <= bar.x + 1e-6
+        assert bar.x + bar.width <= drawn.right + 1e-6
+        assert drawn.top <= bar.y + 1e-6
+        assert bar.y + bar.height <= drawn.bottom + 1e-6
+    assert 2 <= len(drawn.values) <= 5
+    assert drawn.values[0].text == "0"
+    assert len({tick.text for tick in drawn.values}) == len(drawn.values)
+
+
+DRAWN = '{% from "bars.svg" import bars %}{{ bars(drawn) }}'
+
+
+def test_names_of_bars_are_text_and_nothing_else():
+    name = "<script>alert(1)</script>&'\""
+    for drawn in (charts.across(charts.Bars({name: [1], "b": [2]}, [name])), charts.stacked(charts.Bars({"a": [1]}, [name]))):
+        svg = lxml_html.fromstring(report_page._templates().from_string(DRAWN).render(drawn=drawn))
+        assert not svg.xpath("//script")
+        assert svg.xpath("//rect/title/text()")[0].startswith(name)
+        assert svg.xpath("//g[@class='names']/text/text()") == [name if len(name) <= 26 else name[:25] + "…"] or not drawn.across
 
 
 def test_times_fall_into_equal_stretches():
@@ -512,7 +545,7 @@ def test_the_command_writes_the_report_and_says_so(store: Store, tmp_path: Path,
     fill(store)
     target = tmp_path / "out.html"
     assert run(["report", str(tmp_path / "store"), "-o", str(target)]) == 0
-    assert capsys.readouterr().out == f"{target}: 3 copies of 4 pages, 0.1 MB.\n"
+    assert capsys.readouterr().out == f"{target}: 3 copies of 4 pages, {decimal(target.stat().st_size)}.\n"
     assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 

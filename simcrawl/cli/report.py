@@ -7,6 +7,7 @@ from pathlib import Path
 from time import time
 
 import click
+from rich.filesize import decimal
 
 from simcrawl.cli.output import at_work, json_option, open_existing, store_argument
 
@@ -46,7 +47,7 @@ def report(store: str, output: Path, as_json: bool) -> None:
         output.write_bytes(html.encode("utf-8", "replace"))
     except OSError as exc:
         raise click.UsageError(f"cannot write {output}: {exc}") from exc
-    click.echo(f"{output}: {facts.copies} copies of {facts.kept} pages, {output.stat().st_size / 1e6:.1f} MB.")
+    click.echo(f"{output}: {facts.copies} copies of {facts.kept} pages, {decimal(output.stat().st_size)}.")
 
 
 COMMANDS = (report,)

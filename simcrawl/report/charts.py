@@ -1,46 +1,23 @@
-"""Charts as SVG, drawn by pygal, coloured by the page's own style sheet so that they follow its light and dark."""
+"""Charts: where bars, labels and lines stand. All are bars; `templates/bars.svg` draws them, and the page's style sheet colours them."""
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import pygal
-from pygal.etree import etree
-from pygal.style import Style
+from itertools import accumulate
+from math import ceil, log10
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-# It puts a finder for its former maps into every later import of the process; Python 3.11 warns of one without find_spec.
-sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != pygal.__name__]
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 WIDTH, HEIGHT = 460, 240
-_FONT = "sans-serif"
-_STYLE = Style(
-    **{f"{part}font_family": _FONT for part in ("", "label_", "major_label_", "legend_", "title_", "tooltip_", "value_")},
-    label_font_size=12,
-    major_label_font_size=12,
-    legend_font_size=12,
-)
-_COMMON: dict[str, Any] = {
-    "css": [],
-    "js": [],
-    "disable_xml_declaration": True,
-    "height": HEIGHT,
-    "margin": 4,
-    "no_prefix": True,
-    "show_legend": False,
-    "spacing": 6,
-    "style": _STYLE,
-    "truncate_label": -1,
-    "width": WIDTH,
-    "y_labels_major_count": 3,
-    "show_minor_y_labels": False,
-}
-_LEFT_OUT = ("defs", "title")
-_OVERLAYS = ("plot overlay", "plot text-overlay", "plot tooltip-overlay")
+_TOP, _RIGHT, _BOTTOM = 8, 14, 22
+# Of a letter of twelve pixels, about.
+_LETTER = 6.6
+_ROW = 26
+_LONGEST_NAME = 26
+# What of its place a bar fills.
+_FILLED = 0.84
 _MOST_STEPS = 48
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400)
 _DAY = 86_400
@@ -54,74 +31,151 @@ class Bars(NamedTuple):
     limit: float | None = None
 
 
-def stacked(bars: Bars, *, every: int = 1, **options: Any) -> str:
-    """Return a chart of stacked bars. `every`: how many bars a label."""
-    return _draw(pygal.StackedBar, bars, options | _labelled(bars, every))
+class Bar(NamedTuple):
+    """A rectangle. `series`: its number; `title`: what it stands for."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    series: int
+    title: str
 
 
-def beside(bars: Bars, *, every: int = 1, **options: Any) -> str:
+class Tick(NamedTuple):
+    """A text beside an axis, at so many pixels along it."""
+
+    at: float
+    text: str
+
+
+class Drawing(NamedTuple):
+    """A chart in pixels. The bars stand within `left`, `top`, `right`, `bottom`; `across`: they lie, and their names stand to the left.
+
+    `limit`: where a line goes from top to bottom.
+    """
+
+    width: float
+    height: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+    bars: list[Bar]
+    names: list[Tick]
+    values: list[Tick]
+    limit: float | None = None
+    across: bool = False
+
+
+class _Span(NamedTuple):
+    """A bar before it is turned: from where to where along the names (0 to 1), and along the values."""
+
+    start: float
+    end: float
+    low: float
+    high: float
+    series: int
+    title: str
+
+
+def count(number: float) -> str:
+    """Return a number with its thousands parted."""
+    return f"{number:,.0f}"
+
+
+def stacked(bars: Bars, *, every: int = 1, most: float = 0, told: Callable[[float], str] = count) -> Drawing:
+    """Return a chart of stacked bars. `every`: how many bars a label; `most`: what the axis reaches at least; `told`: how values read."""
+    return _upright(bars, _stack(bars, told), every, most, told)
+
+
+def beside(bars: Bars, *, every: int = 1, told: Callable[[float], str] = count) -> Drawing:
     """Return a chart of bars side by side."""
-    return _draw(pygal.Bar, bars, options | _labelled(bars, every))
+    many = len(bars.series)
+    width = _FILLED / len(bars.labels) / many
+    spans = [
+        _Span(start, start + width, 0, value, number, _title(bars, at, name, told(value)))
+        for number, (name, values) in enumerate(bars.series.items())
+        for at, value in enumerate(values)
+        for start in [(at + (1 - _FILLED) / 2) / len(bars.labels) + number * width]
+    ]
+    return _upright(bars, spans, every, 0, told)
 
 
-def across(bars: Bars) -> str:
+def across(bars: Bars) -> Drawing:
     """Return a chart of stacked bars from left to right, the first on top."""
-    turned = Bars({name: values[::-1] for name, values in bars.series.items()}, bars.labels[::-1])
-    options: dict[str, Any] = {"height": 36 + 26 * len(bars.labels), "truncate_label": 26, "show_minor_y_labels": True}
-    return _draw(pygal.HorizontalStackedBar, turned, options | {"y_labels_major_count": None})
+    spans = _stack(bars, count)
+    names = [name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in bars.labels]
+    left, top, right, bottom = _margin(names), 2, WIDTH - _RIGHT, 2 + _ROW * len(names)
+    ticks = _ticks(max(span.high for span in spans), whole=True)
+    wide, high = (right - left) / ticks[-1], bottom - top
+    return Drawing(
+        *(WIDTH, bottom + _BOTTOM, left, top, right, bottom),
+        [
+            Bar(left + a.low * wide, top + a.start * high, (a.high - a.low) * wide, (a.end - a.start) * high, a.series, a.title)
+            for a in spans
+            if a.high > a.low
+        ],
+        [Tick(top + (at + 0.5) * _ROW, name) for at, name in enumerate(names)],
+        [Tick(left + value * wide, count(value)) for value in ticks],
+        across=True,
+    )
 
 
-def _labelled(bars: Bars, every: int) -> dict[str, Any]:
-    return {"x_labels_major": bars.labels[::every], "show_minor_x_labels": False} if every > 1 else {}
+def _upright(bars: Bars, spans: list[_Span], every: int, most: float, told: Callable[[float], str]) -> Drawing:
+    ticks = _ticks(max(most, *(span.high for span in spans)), whole=told is count)
+    texts = [told(value) for value in ticks]
+    left, top, right, bottom = _margin(texts), _TOP, WIDTH - _RIGHT, HEIGHT - _BOTTOM
+    wide, high = right - left, (bottom - top) / ticks[-1]
+    number = len(bars.labels)
+    return Drawing(
+        *(WIDTH, HEIGHT, left, top, right, bottom),
+        [
+            Bar(
+                left + span.start * wide,
+                bottom - span.high * high,
+                (span.end - span.start) * wide,
+                (span.high - span.low) * high,
+                *span[4:],
+            )
+            for span in spans
+            if span.high > span.low
+        ],
+        [Tick(left + wide * (at + 0.5) / number, name) for at, name in enumerate(bars.labels) if not at % every],
+        [Tick(bottom - value * high, text) for value, text in zip(ticks, texts, strict=True)],
+        None if bars.limit is None else left + wide * bars.limit / number,
+    )
 
 
-def _draw(kind: Any, bars: Bars, options: dict[str, Any]) -> str:
-    chart = kind(**_COMMON | options)
-    chart.x_labels = bars.labels
-    for name, values in bars.series.items():
-        chart.add(name, list(values))
-    chart.add_xml_filter(lambda root: _cleaned(root, bars))
-    svg: str = chart.render(is_unicode=True)
-    return svg
+def _stack(bars: Bars, told: Callable[[float], str]) -> list[_Span]:
+    spans = []
+    number = len(bars.labels)
+    for at, column in enumerate(zip(*bars.series.values(), strict=True)):
+        start, end = (at + (1 - _FILLED) / 2) / number, (at + (1 + _FILLED) / 2) / number
+        ends = list(accumulate(column, initial=0.0))
+        spans += [
+            _Span(start, end, ends[series], ends[series + 1], series, _title(bars, at, name, told(column[series])))
+            for series, name in enumerate(bars.series)
+        ]
+    return spans
 
 
-def _cleaned(root: Any, bars: Bars) -> Any:
-    """Leave the drawing alone: no scripts, no styles, no comments; what a bar stands for becomes its title."""
-    for element in list(root.iter()):
-        if not isinstance(element.tag, str) or element.tag.rpartition("}")[2] in _LEFT_OUT or element.get("class") in _OVERLAYS:
-            _remove(element)
-    for number, name in enumerate(bars.series):
-        for bar in root.iterfind(f".//g[@class='series serie-{number} color-{number}']//g"):
-            _entitle(bar, name if len(bars.series) > 1 else "")
-    if bars.limit is not None:
-        _mark(root, bars.limit, len(bars.labels))
-    root.attrib.pop("id", None)
-    root.set("aria-hidden", "true")
-    return root
+def _title(bars: Bars, at: int, name: str, value: str) -> str:
+    return " · ".join(filter(None, (bars.labels[at], name if len(bars.series) > 1 else "", value)))
 
 
-def _remove(element: Any) -> None:
-    parent = element.getparent()
-    if parent is not None:
-        parent.remove(element)
+def _margin(texts: Iterable[str]) -> float:
+    return 10 + _LETTER * max(map(len, texts))
 
 
-def _entitle(bar: Any, name: str) -> None:
-    told = {element.get("class"): element.text or "" for element in bar.iterfind("desc")}
-    for element in bar.findall("desc"):
-        bar.remove(element)
-    etree.SubElement(bar, "title").text = " · ".join(filter(None, (told.get("x_label", ""), name, told.get("value", ""))))
-
-
-def _mark(root: Any, limit: float, count: int) -> None:
-    """Draw a line before the bar number `limit`, counted from 0."""
-    plot = root.find(".//g[@class='plot']")
-    area = plot.find("rect")
-    width, height = float(area.get("width")), float(area.get("height"))
-    # pygal leaves a fiftieth of the width free on both sides.
-    margin = width / 52
-    x = margin + (width - 2 * margin) * limit / count
-    etree.SubElement(plot, "line", {"class": "limit", "x1": f"{x:.1f}", "x2": f"{x:.1f}", "y1": "0", "y2": f"{height:.1f}"})
+def _ticks(most: float, *, whole: bool) -> list[float]:
+    """Return round values from 0 to the largest one or beyond, in four steps at most. `whole`: there is nothing between two numbers."""
+    most = most or 1
+    size = 10.0 ** (ceil(log10(most)) - 1)
+    step = next(size * factor for factor in (0.5, 1, 2, 5) if size * factor * 4 >= most)
+    step = max(step, 1.0) if whole else step
+    # Rounding must not add a step.
+    return [step * number for number in range(ceil(most / step - 1e-9) + 1)]
 
 
 def over_time(times: Mapping[str, Iterable[float]]) -> tuple[dict[str, list[int]], list[str], int]:

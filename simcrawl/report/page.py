@@ -14,8 +14,9 @@ from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
+from rich.filesize import decimal
 
 from simcrawl import __version__
 from simcrawl.config import SETTINGS, parse
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
+    from simcrawl.report.charts import Drawing
     from simcrawl.report.facts import Facts
     from simcrawl.store import Duplicate
     from simcrawl.tools.differences import Row
@@ -76,28 +78,40 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
 
     `name`: of the store. `text_of` returns the text that was kept of a URL, or None. `made`: seconds since 1970.
     """
-    templates = files(__package__) / "templates"
-    script, style = ((templates / file).read_text(encoding="utf-8").strip() for file in ("report.js", "report.css"))
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"count": _count, "percent": _percent, "moment": _moment, "size": _size, "duration": _duration}
-    return environment.from_string((templates / "report.html").read_text(encoding="utf-8")).render(
-        facts=facts,
-        name=name,
-        title=_title(facts) or name,
-        made=made,
-        version=__version__,
-        script=script,
-        style=style,
-        policy=_policy(script, style),
-        charts=_charts(facts),
-        data=_data(facts, text_of),
-        shown=_shown(facts),
-        last=facts.crawls[-1] if facts.crawls else None,
-        # Of records that other versions wrote there is nothing to tell.
-        changes=facts.crawls[-1].get("changes") if facts.crawls else None,
-        skipped=_skipped(facts),
-        settings=_settings(facts),
+    script, style = (_file(name).strip() for name in ("report.js", "report.css"))
+    return (
+        _templates()
+        .get_template("report.html")
+        .render(
+            facts=facts,
+            name=name,
+            title=_title(facts) or name,
+            made=made,
+            version=__version__,
+            script=script,
+            style=style,
+            policy=_policy(script, style),
+            charts=_charts(facts),
+            data=_data(facts, text_of),
+            shown=_shown(facts),
+            last=facts.crawls[-1] if facts.crawls else None,
+            # Of records that other versions wrote there is nothing to tell.
+            changes=facts.crawls[-1].get("changes") if facts.crawls else None,
+            skipped=_skipped(facts),
+            settings=_settings(facts),
+        )
     )
+
+
+def _templates() -> Environment:
+    """Return the templates, which escape whatever they are given."""
+    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=FunctionLoader(_file))
+    made.filters |= {"count": charts.count, "percent": _percent, "moment": _moment, "size": decimal, "duration": _duration}
+    return made
+
+
+def _file(name: str) -> str:
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 
 def _title(facts: Facts) -> str:
@@ -119,10 +133,6 @@ def _policy(script: str, style: str) -> str:
 # ---- how values read
 
 
-def _count(number: float) -> str:
-    return f"{number:,.0f}"
-
-
 def _percent(share: float) -> str:
     return f"{share:.1%}"
 
@@ -135,14 +145,6 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
-
-
-def _size(number: float) -> str:
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if number < 1_000 or unit == "GB":
-            break
-        number /= 1_000
-    return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
 
 
 # ---- what the script shows
@@ -285,8 +287,8 @@ def _settings(facts: Facts) -> list[tuple[str, Any, bool]]:
 # ---- charts
 
 
-def _charts(facts: Facts) -> dict[str, str]:
-    """Return the charts, "" for one that has nothing to show."""
+def _charts(facts: Facts) -> dict[str, Drawing | None]:
+    """Return the charts, None for one that has nothing to show."""
     return {
         "time": _time_chart(facts),
         "distances": _distance_chart(facts),
@@ -297,21 +299,21 @@ def _charts(facts: Facts) -> dict[str, str]:
     }
 
 
-def _time_chart(facts: Facts) -> str:
+def _time_chart(facts: Facts) -> Drawing | None:
     if not facts.copies + facts.kept:
-        return ""
+        return None
     counts, labels, _ = charts.over_time(facts.times)
     return charts.stacked(charts.Bars(counts, labels), every=max(1, len(labels) // 4))
 
 
-def _distance_chart(facts: Facts) -> str:
+def _distance_chart(facts: Facts) -> Drawing | None:
     if not facts.distances and not facts.nearest:
-        return ""
+        return None
     last = max([_BITS_SHOWN, *facts.distances])
     series = {"copies": _shares(facts.distances, last), "kept pages": _shares(facts.nearest, last)}
     limit = _threshold(facts, "max_distance")
     bars = charts.Bars(series, [str(bits) for bits in range(last + 1)], None if limit is None else limit + 1)
-    return charts.beside(bars, every=4, value_formatter=_per_cent)
+    return charts.beside(bars, every=4, told=_per_cent)
 
 
 def _per_cent(share: float) -> str:
@@ -329,9 +331,9 @@ def _threshold(facts: Facts, name: str) -> float | None:
     return float(found) if isinstance(found, (int, float)) else None
 
 
-def _similarity_chart(facts: Facts) -> str:
+def _similarity_chart(facts: Facts) -> Drawing | None:
     if not facts.similarities:
-        return ""
+        return None
     threshold = _threshold(facts, "min_similarity")
     first = min([*facts.similarities, *([int(threshold * 200 + 1e-9)] if threshold else [])])
     first -= first % 4
@@ -340,9 +342,9 @@ def _similarity_chart(facts: Facts) -> str:
     return charts.stacked(charts.Bars({"near": counts}, [f"{at / 200:.3g}" for at in range(first, 201)], limit), every=4)
 
 
-def _size_chart(facts: Facts) -> str:
+def _size_chart(facts: Facts) -> Drawing | None:
     if not facts.cluster_sizes:
-        return ""
+        return None
     counts = [sum(n for size, n in facts.cluster_sizes.items() if low <= size <= (high or size)) for low, high in _SIZES]
     names = [f"{low}" if low == high else f"{low}–{high}" if high else f">{low - 1}" for low, high in _SIZES]
     while not counts[-1]:
@@ -350,15 +352,15 @@ def _size_chart(facts: Facts) -> str:
     return charts.stacked(charts.Bars({"clusters": counts}, names[: len(counts)]))
 
 
-def _place_chart(facts: Facts) -> str:
+def _place_chart(facts: Facts) -> Drawing | None:
     drawn = facts.tallies[:_HOSTS_DRAWN]
     if not drawn:
-        return ""
+        return None
     return charts.across(charts.Bars({kind: [getattr(tally, kind) for tally in drawn] for kind in facts.times}, [t.place for t in drawn]))
 
 
-def _ones_chart(facts: Facts) -> str:
+def _ones_chart(facts: Facts) -> Drawing | None:
     if not facts.ones:
-        return ""
+        return None
     bars = charts.Bars({"ones": [100 * share for share in facts.ones]}, [str(bit) for bit in range(len(facts.ones))])
-    return charts.stacked(bars, every=8, range=(0, 100), value_formatter=_per_cent, spacing=0)
+    return charts.stacked(bars, every=8, most=100, told=_per_cent)
