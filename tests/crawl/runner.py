@@ -22,8 +22,7 @@ _SETTINGS: dict[str, Any] = {
     "ADDONS": {"simcrawl.Addon": 500},
     "SIMCRAWL_STORE": "memory:?seed=1",
     "TELNETCONSOLE_ENABLED": False,
-    # Not only disabled: it is not loaded, nor is aiohttp, which it needs.
-    "EXTENSIONS": {"scrapy.extensions.remote_control.RemoteControl": None},
+    "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": False,
 }
 

@@ -50,8 +50,9 @@ def check_sums(outcome: Outcome) -> None:
     assert pages.get("skipped", 0) == sum(count for name, count in pages.items() if name.startswith("skipped/"))
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("spider", ["Plain", "Async", "Returning"])
+@pytest.mark.parametrize(
+    ("mode", "spider"), [*((mode, spider) for mode in MODES for spider in ("Plain", "Async")), ("asyncio", "Returning")]
+)
 def test_a_copy_is_dropped_and_so_are_its_outlinks(site: Site, mode: str, spider: str) -> None:
     copies(site)
     outcome = crawl(spider, site.url(), mode=mode, settings=IN_ORDER | {"SIMCRAWL_OUTLINKS": "drop"})
