@@ -1,4 +1,4 @@
-"""Fingerprints as values: their widths, the bits in which two differ, as text, and as the words that numpy takes."""
+"""Fingerprints as values: their widths, the bits in which two differ, as text, as the words that numpy takes; and how words are mixed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 WIDTHS = range(8, 129, 8)
 """Fingerprint widths in bits: crawls use 64, tests and teaching use the others."""
 
@@ -66,3 +68,15 @@ def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.ui
 def words_per_fingerprint(bits: int) -> int:
     """Return how many 64-bit words hold a fingerprint."""
     return (check_width(bits) + 63) // 64
+
+
+def mix(x: NDArray[np.uint64]) -> None:
+    """Replace values by others, one for each, so that every bit depends on every bit that was there: the steps of SplitMix64."""
+    shifted = x >> _S30
+    x ^= shifted
+    x *= _M1
+    np.right_shift(x, _S27, shifted)
+    x ^= shifted
+    x *= _M2
+    np.right_shift(x, _S31, shifted)
+    x ^= shifted

@@ -30,7 +30,8 @@ Scope = Literal["all", "site"]
 Originals = Literal["crawl", "store"]
 
 _DAY = 86_400
-_ORIGIN = re.compile(r"[^/?#]*//[^/?#]*")
+# Pages of other methods than GET are known as "POST http://...".
+_ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 # A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. Verifying more than
 # this many for one page would slow the crawl down; stopping keeps the page, which is the safe side.
 _MOST_CANDIDATES = 256
@@ -379,9 +380,9 @@ def site(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL in lower case, without user and port; "" where it has none."""
+    """Return the host of a URL in lower case, without user and port; "" where it has none. A method may stand before it."""
     found = _ORIGIN.match(url)
-    return _host_in(found[0]) if found else ""
+    return _host_in(found[1]) if found else ""
 
 
 def of_one_host(url: str, other: str) -> bool:

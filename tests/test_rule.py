@@ -663,6 +663,7 @@ def test_little_may_be_exchanged_and_more_added_beside_equal_contents(own: int, 
         ("https://user:secret@www.example.org?q=http://elsewhere/", "www.example.org"),
         ("http://[::1]:80#fragment", "::1"),
         ("//example.org", "example.org"),
+        ("POST http://example.org:80/a b", "example.org"),
         ("http://[broken/a", ""),
         ("/a//b", ""),
         ("mailto:somebody", ""),
@@ -676,3 +677,5 @@ def test_the_host_of_a_url(url: str, host: str):
 def test_www_and_the_scheme_make_no_other_host():
     assert of_one_host("http://www.example.org/", "https://example.org/a")
     assert not of_one_host("http://example.org/", "http://mirror.example.org/")
+    assert not of_one_host("POST http://example.org/", "POST http://example.net/")
+    assert site("POST http://a.example.org/") == site("http://example.org/") != site("POST http://example.net/")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
-from urllib.parse import urlsplit
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
@@ -19,6 +18,7 @@ from simcrawl.crawl.line import Line, UnansweredError, line_over
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import SettingError, WorkerError
 from simcrawl.page.fingerprint import Reason
+from simcrawl.rule import host_of
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 from simcrawl.workers.turns import Turns
 
@@ -443,14 +443,6 @@ class Processes:
         """Return when nobody is starting or stopping a process any more; to be called after `close`, which makes that short."""
         for process in self._all:
             await process.ended()
-
-
-def host_of(url: str) -> str:
-    """Return the host of a URL, "" where it has none. A method may stand before it."""
-    try:
-        return urlsplit(url[url.find("http") :] if " " in url else url).hostname or ""
-    except ValueError:
-        return ""
 
 
 _shared: Processes | None = None

@@ -7,10 +7,11 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from simcrawl.crawl.processes import Crawling, PassedError, host_of, leave, shared
+from simcrawl.crawl.processes import Crawling, PassedError, leave, shared
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
+from simcrawl.rule import host_of
 from simcrawl.system import cores
 from simcrawl.workers.process import can_start
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simcrawl.bits import mix
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,24 +24,10 @@ MARGIN = 8
 
 _ODD = 0x9E3779B97F4A7C15
 _GOLDEN = np.uint64(_ODD)
-_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
-_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _CHUNK = 8
 # What fills a chunk of 0 to 8 bytes up: bytes that no UTF-8 has, so that no two runs have the same chunks.
 _FILLING = np.array([(2**64 - 1) >> 8 * size << 8 * size for size in range(_CHUNK)] + [0], np.uint64)
 _USUAL_KEYS = 10
-
-
-def mix(x: NDArray[np.uint64]) -> None:
-    """Replace values by others, one for each, so that every bit depends on every bit that was there."""
-    shifted = x >> _S30
-    x ^= shifted
-    x *= _M1
-    np.right_shift(x, _S27, shifted)
-    x ^= shifted
-    x *= _M2
-    np.right_shift(x, _S31, shifted)
-    x ^= shifted
 
 
 def hash_numbered(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDArray[np.uint64]:

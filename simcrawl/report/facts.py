@@ -15,7 +15,7 @@ import numpy as np
 
 from simcrawl.page.fingerprint import Abstention
 from simcrawl.store.clusters import Sizes
-from simcrawl.tools.inspection import host_of, standing
+from simcrawl.tools.inspection import place_of, standing
 from simcrawl.urls.learned import mirrors
 from simcrawl.urls.recall import learned
 
@@ -52,7 +52,7 @@ class Place(NamedTuple):
     @classmethod
     def of(cls, url: str) -> Place:
         """Return the place of a URL."""
-        host, _, directory = host_of(url, 1).partition("/")
+        host, _, directory = place_of(url, 1).partition("/")
         return cls(host or url, directory and f"/{directory}")
 
 

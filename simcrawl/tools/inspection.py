@@ -25,7 +25,7 @@ SORT_KEYS: dict[str, Callable[[Duplicate], Any]] = {
     "distance": lambda line: (-1 if line.distance is None else line.distance, line.url),
     "similarity": lambda line: (-1 if line.similarity is None else line.similarity, line.url),
     "when": lambda line: (line.when, line.url),
-    "host": lambda line: (host_of(line.url), line.url),
+    "host": lambda line: (place_of(line.url), line.url),
 }
 """By what lines of the register can be sorted."""
 DROPPED = ("page", "outlinks", "anything", "nothing")
@@ -74,7 +74,7 @@ class Wanted:
     def matches(self, line: Duplicate) -> bool:
         """Return whether a line is wanted."""
         return (
-            (self.host is None or _is_of(host_of(line.url), self.host.lower()))
+            (self.host is None or _is_of(place_of(line.url), self.host.lower()))
             and _has(line.url, self.url)
             and _has(line.original, self.original)
             and (self.kind is None or line.kind.startswith(self.kind))
@@ -105,7 +105,7 @@ def _between(value: float | None, low: float | None, high: float | None) -> bool
     return value is not None and (low is None or low <= value) and (high is None or value <= high)
 
 
-def host_of(url: str, depth: int = 0) -> str:
+def place_of(url: str, depth: int = 0) -> str:
     """Return the host of a URL, with its port where it names one, and the first `depth` directories of its path."""
     found = _PLACE.match(url)
     if found is None:
@@ -137,8 +137,8 @@ def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) ->
     `urls`: of the pages that were kept; `depth`: directories of the path that count as part of a host. A page that was a copy and is kept
     counts as both, as it does in the store's own counts.
     """
-    kept = Counter(host_of(url, depth) for url in urls)
-    counted = Counter((host_of(line.url, depth), standing(line)) for line in lines)
+    kept = Counter(place_of(url, depth) for url in urls)
+    counted = Counter((place_of(line.url, depth), standing(line)) for line in lines)
     names = kept.keys() | {host for host, _ in counted}
     found = (Host(name, kept[name], sum(counted[name, one] for one in COPIES), counted[name, "not_fetched"]) for name in names)
     return sorted((one for one in found if any(one[1:])), key=lambda one: (-one.duplicates, one.host))

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from simcrawl.bits import mix
 from simcrawl.page import hashing
 from simcrawl.page.features import hash_rows
-from simcrawl.page.hashing import MARGIN, hash_numbered, hash_runs, hash_successive, hash_units, mix
+from simcrawl.page.hashing import MARGIN, hash_numbered, hash_runs, hash_successive, hash_units
 
 GOLDEN = 0x9E3779B97F4A7C15
 MODULUS = 2**64

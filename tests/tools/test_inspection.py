@@ -6,7 +6,7 @@ import pytest
 
 from simcrawl.store import Duplicate
 from simcrawl.store.base import PREDICTED
-from simcrawl.tools.inspection import SORT_KEYS, Host, Standing, Wanted, host_of, hosts, standing
+from simcrawl.tools.inspection import SORT_KEYS, Host, Standing, Wanted, hosts, place_of, standing
 
 
 def line(url: str, original: str = "http://o.test/", **values: Any) -> Duplicate:
@@ -90,8 +90,8 @@ def test_every_order_takes_lines_without_a_distance():
         ("mailto:a@a.test", 1, ""),
     ],
 )
-def test_the_host_of_a_url(url: str, depth: int, host: str):
-    assert host_of(url, depth) == host
+def test_the_place_of_a_url(url: str, depth: int, host: str):
+    assert place_of(url, depth) == host
 
 
 def test_hosts():

@@ -21,6 +21,7 @@ from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
 from simcrawl.page.extraction import main_text
 from simcrawl.page.fingerprint import PageFingerprint, Reason
+from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -103,7 +104,7 @@ class SiteSpider(Spider):
 
 
 def _hosts_of(requests: Iterable[Request]) -> list[str]:
-    return sorted({urlsplit(request.url).hostname or "" for request in requests})
+    return sorted({host_of(request.url) for request in requests})
 
 
 def page_item(response: Response, text: str | None) -> dict[str, Any]:
