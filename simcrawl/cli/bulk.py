@@ -34,7 +34,7 @@ from simcrawl.index import batch as batches
 from simcrawl.index.sorted_tables import MAGIC, SortedTables, write_tables
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.store import open_store, reset
-from simcrawl.tools.bulk import Loaded, load_pages, make_pages, read_pages
+from simcrawl.tools.bulk import Broken, Loaded, load_pages, make_pages, read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -173,8 +173,18 @@ def _cluster(members: list[int], held: _Held) -> dict[str, Any]:
 @click.option("--base-url", metavar="URL", help="URL of a folder; default: file: URLs.")
 @click.option("--recipe", metavar="NAME", shell_complete=complete_recipe, help="Recipe of a store that is new; default: auto.")
 @_workers
+@click.option("--skip-broken", is_flag=True, help="Pass over lines and records that cannot be read, count them and name the first.")
 @json_option
-def load(*, store: str, corpus: tuple[Path, ...], base_url: str | None, recipe: str | None, workers: int | None, as_json: bool) -> None:
+def load(
+    *,
+    store: str,
+    corpus: tuple[Path, ...],
+    base_url: str | None,
+    recipe: str | None,
+    workers: int | None,
+    skip_broken: bool,
+    as_json: bool,
+) -> None:
     """Load pages that were crawled before into a store.
 
     A crawl with that store drops copies of them. STORE is made where there is none.
@@ -182,10 +192,14 @@ def load(*, store: str, corpus: tuple[Path, ...], base_url: str | None, recipe: 
     CORPUS is a WARC file, a file of JSON lines with url and html (or body), or a folder of HTML files. A load that was interrupted goes on
     where it stopped when it is run again.
 
+    A line or record that is damaged, cut off or too long, or whose URL has control characters, ends the load; what was before it stays
+    loaded.
+
       simcrawl load STORE crawl-2025.warc.gz
       simcrawl load STORE mirror/ --base-url https://example.org/
     """
-    sources = [read_pages(path, base_url=base_url) for path in corpus]
+    broken = Broken(skip=skip_broken)
+    sources = [read_pages(path, base_url=base_url, broken=broken) for path in corpus]
     total = Loaded()
     with open_store(checked_path(store), seed="random") as opened, at_work("Loading") as move:
         detector = Detector(opened, recipe=recipe)
@@ -193,7 +207,8 @@ def load(*, store: str, corpus: tuple[Path, ...], base_url: str | None, recipe: 
         total = load_pages(
             detector, pages, workers=workers, progress=lambda loaded: move(0, f"{loaded.read} pages, {loaded.copies} copies")
         )
-    show_values(total.as_object(), as_json=as_json)
+    passed_over = {"broken": broken.count, "first_broken": broken.first or None} if skip_broken else {}
+    show_values(total.as_object() | passed_over, as_json=as_json)
 
 
 @click.command()

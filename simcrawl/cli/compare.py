@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -13,7 +12,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simcrawl.cli.output import NEGATIVE, complete_directory, complete_file, open_existing, printable, recipe_option, show, threshold_option
+from simcrawl.cli.output import (
+    NEGATIVE,
+    as_json_line,
+    complete_directory,
+    complete_file,
+    open_existing,
+    printable,
+    recipe_option,
+    show,
+    threshold_option,
+)
 from simcrawl.cli.pages import read_page
 from simcrawl.detector import Detector
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
@@ -91,7 +100,7 @@ def compare(
     pull = _pull(a, b, chosen)
     changes = differences.changes(a.text.splitlines(), b.text.splitlines()) if a.text is not None and b.text is not None else None
     if as_json:
-        click.echo(json.dumps(answer | {"pages": [_page_row(one) for one in (a, b)]} | _details(a, b, pull, changes), ensure_ascii=False))
+        click.echo(as_json_line(answer | {"pages": [_page_row(one) for one in (a, b)]} | _details(a, b, pull, changes)))
     else:
         show(map(_page_row, (a, b)))
         show([answer])

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
-from simcrawl.cli.output import NEGATIVE, at_work, json_option, open_existing, show, show_entries, store_argument
+from simcrawl.cli.output import (
+    NEGATIVE,
+    as_json_line,
+    as_line,
+    at_work,
+    escaped,
+    json_option,
+    open_existing,
+    show,
+    show_entries,
+    store_argument,
+)
 from simcrawl.cli.pages import is_web, read_page
 from simcrawl.store.clusters import clusters
 from simcrawl.tools import inspection
@@ -87,7 +98,7 @@ def duplicates(
         lines = _lines(opened, _wanted(filters), sort, limit, reverse=reverse)
         if urls:
             for line in lines:
-                click.echo(line.url)
+                click.echo(as_line(line.url))
         else:
             rows = map(_duplicate_row, lines)
             show(rows, as_json=as_json, as_csv=as_csv) if as_json or as_csv else show_entries(rows, _duplicate_entry)
@@ -208,7 +219,7 @@ def hosts(*, store: str, depth: int, min_copies: int, min_share: float, limit: i
         places = mirrors(learned(opened), min_copies=min_copies, min_share=min_share)
     if as_json:
         everything = {"hosts": list(map(_host_row, found[:limit])), "mirrors": list(map(_mirror_row, places[:limit]))}
-        click.echo(json.dumps(everything, ensure_ascii=False))
+        click.echo(as_json_line(everything))
         return
     show(map(_host_row, found[:limit]))
     if places:
@@ -273,7 +284,9 @@ def reject(*, store: str, urls: tuple[str, ...], original: str | None, undo: boo
     rows = map(_rejection_row, found)
     show(rows, as_json=True) if as_json else show_entries(rows, _rejection_entry)
     for url in unknown:
-        click.echo(f"Error: the store has no verdict on {url}: see simcrawl duplicates, or name the other page with --original", err=True)
+        click.echo(
+            f"Error: the store has no verdict on {escaped(url)}: see simcrawl duplicates, or name the other page with --original", err=True
+        )
     missing = _label(found, labels) if labels else 0
     return NEGATIVE if unknown or missing else 0
 

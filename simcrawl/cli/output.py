@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Timer
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 import click
 from click.shell_completion import CompletionItem
@@ -44,13 +45,58 @@ NEGATIVE = 1
 """The exit code of a negative answer."""
 
 
-# A page may say what a terminal would obey (&#27; is ESC), and URLs of a corpus what none can encode.
-_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# What a terminal would obey (&#27; is ESC), what ends a line or a cell, what no encoding has, and what turns the direction of a text about,
+# so that it seems to be another one. A page or a URL may hold any of it.
+_NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_BUT_LAYOUT = re.compile(_NO_TEXT.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_PASSWORD = re.compile(r"(?P<user>\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@:]*):[^\s/?#@]*(?:@[^\s/?#@]*)*@")
+_USER = re.compile(r"(\b[A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#]*@")
+# What a spreadsheet takes for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(text: str) -> str:
-    """Return a text that a terminal shows and does not obey: control characters and lone surrogates replaced."""
-    return _NO_TEXT.sub("\ufffd", text)
+    """Return a text of lines that a terminal shows and does not obey: control characters and lone surrogates replaced."""
+    return _BUT_LAYOUT.sub("\ufffd", text)
+
+
+def escaped(text: str) -> str:
+    """Return a text as one cell of one line: what a terminal, or whoever reads lines, would obey is written as Python does.
+
+    Passwords in URLs are left out.
+    """
+    return _NO_TEXT.sub(_escape, hide_password(text))
+
+
+def hide_password(text: str) -> str:
+    """Return a text whose URLs have no passwords."""
+    return _PASSWORD.sub(r"\g<user>:***@", text) if "@" in text else text
+
+
+def as_line(url: str) -> str:
+    """Return a URL as one line that leads to the same page: what ends a line, or a terminal obeys, as `%0A`; no user and password."""
+    return _NO_TEXT.sub(lambda found: quote(found[0].encode("utf-8", "surrogatepass")), _USER.sub(r"\1", url))
+
+
+def as_json_line(value: Any) -> str:
+    """Return a value as a line of JSON that may be shown on a terminal; without passwords of URLs."""
+    return _NO_TEXT.sub(_json_escape, json.dumps(_without_passwords(value), ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+def _without_passwords(value: Any) -> Any:
+    if isinstance(value, str):
+        return hide_password(value)
+    if isinstance(value, dict):
+        return {_without_passwords(name): _without_passwords(one) for name, one in value.items()}
+    return [_without_passwords(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def complete_directory(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's
@@ -132,7 +178,7 @@ def show(
     """
     if as_json:
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
+            click.echo(as_json_line(row))
     elif as_csv:
         _write_csv(rows)
     elif sys.stdout.isatty():
@@ -142,7 +188,7 @@ def show(
         _print_table([view(row) for row in plain] if view else list(plain))
     else:
         for row in rows:
-            click.echo("\t".join(map(_cell, row.values())))
+            click.echo("\t".join(escaped(_cell(value)) for value in row.values()))
 
 
 def show_values(values: dict[str, Any], *, as_json: bool) -> None:
@@ -156,7 +202,14 @@ def _write_csv(rows: Iterable[dict[str, Any]]) -> None:
         if writer is None:
             writer = csv.DictWriter(sys.stdout, row.keys(), lineterminator="\n")
             writer.writeheader()
-        writer.writerow(row)
+        writer.writerow({name: _csv_cell(value) for name, value in row.items()})
+
+
+def _csv_cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    # An apostrophe: spreadsheets then take it for text.
+    return f"'{escaped(value)}" if value.startswith(_FORMULA) else escaped(value)
 
 
 def show_entries(rows: Iterable[dict[str, Any]], entry: Callable[[dict[str, Any]], Text]) -> None:
@@ -173,7 +226,7 @@ def show_entries(rows: Iterable[dict[str, Any]], entry: Callable[[dict[str, Any]
 
 
 def _printable_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: printable(value) if isinstance(value, str) else value for name, value in row.items()}
+    return {name: escaped(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:

@@ -23,10 +23,12 @@ from simcrawl.cli.compare import COMMANDS as COMPARING, match_row, page_row
 from simcrawl.cli.dropped import COMMANDS as INSPECTING
 from simcrawl.cli.output import (
     NEGATIVE,
+    as_json_line,
     at_work,
     checked_path as _on_disk,
     complete_file,
     complete_recipe,
+    escaped,
     json_option as _json,
     open_existing as _open,
     recipe_option as _recipe,
@@ -104,7 +106,7 @@ def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any
             raise
         return 0
     except SimcrawlError as exc:
-        click.echo(f"Error: {exc}", err=True)
+        click.echo(f"Error: {escaped(str(exc))}", err=True)
         return STORE_ERROR if isinstance(exc, StoreError) else 2
 
 
@@ -201,9 +203,9 @@ def verify(store: str, as_json: bool) -> int:
     with _open(store) as opened, at_work("Verifying"):
         problems = opened.verify()
     if as_json:
-        click.echo(json.dumps({"problems": problems}))
+        click.echo(as_json_line({"problems": problems}))
     else:
-        click.echo("\n".join(problems) or "No problems found.")
+        click.echo("\n".join(map(escaped, problems)) or "No problems found.")
     return NEGATIVE if problems else 0
 
 
@@ -280,7 +282,7 @@ def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> in
     ignored = len(pairs) - len(measured)
     if as_json:
         found = {"recipe": chosen.identity, "ignored": ignored} | calibration.as_object(result) | {"wrong": wrong}
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(as_json_line(found))
     else:
         _show_calibration(result, chosen, wrong, ignored)
     return 0 if result.choice else NEGATIVE

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from time import time
 
 import click
 from rich.filesize import decimal
 
-from simcrawl.cli.output import at_work, json_option, open_existing, store_argument
+from simcrawl.cli.output import (
+    as_json_line,
+    at_work,
+    json_option,
+    open_existing,
+    store_argument,
+)
 
 
 @click.command()
@@ -40,7 +45,7 @@ def report(store: str, output: Path, as_json: bool) -> None:
         with at_work("Reading", counts["pages"] + counts["duplicates"]) as move:
             facts = gather(opened, move=move)
         if as_json:
-            click.echo(json.dumps(facts.as_object(), ensure_ascii=False))
+            click.echo(as_json_line(facts.as_object()))
             return
         html = render(facts, name=Path(store).name, text_of=opened.text, made=time())
     try:

@@ -113,7 +113,7 @@ def test_a_terminal_sees_whole_urls(tmp_path: Path, width: int):
 
 
 def test_urls_do_nothing_to_a_terminal(tmp_path: Path):
-    order, shown = f"{A}/\x1b]0;taken\x07\ud800", f"{A}/\ufffd]0;taken\ufffd\ufffd"
+    order, shown = f"{A}/\x1b]0;taken\x07\ud800", f"{A}/\\x1b]0;taken\\x07\\ud800"
     with open_store(tmp_path / "store") as opened:
         opened._register[order] = Duplicate(order, f"{A}/", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
     for command in ("duplicates", "clusters --by verdicts"):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import subprocess
 import sys
 import zlib
 from dataclasses import replace
@@ -298,3 +299,163 @@ def test_the_sample_is_what_fastwarc_calls_a_response():
 
     kinds = [record.record_type for record in ArchiveIterator(io.BytesIO(b"".join(_warc())))]
     assert kinds.count(WarcRecordType.response) == 5
+
+
+# ---- what is broken
+
+
+def _pages_of(path: Path, *, skip: bool = True) -> tuple[list[str], bulk.Broken]:
+    broken = bulk.Broken(skip=skip)
+    return [raw.url.removeprefix("http://a/") for raw in read_pages(path, broken=broken)], broken
+
+
+def _lines(*broken: str, count: int = 4) -> bytes:
+    """Return lines of JSON, with these after the second."""
+    lines = [json.dumps({"url": f"http://a/{number}", "html": f"<p>{number}"}) for number in range(count)]
+    return "\n".join([*lines[:2], *broken, *lines[2:]]).encode()
+
+
+NESTED = '{"url": "http://a/n", "html": ' + "[" * 200_000
+
+
+@pytest.mark.parametrize("line", [NESTED, "{", "[]", '{"url": "http://a/n", "html": 5}', '{"url": "http://a/\\nhttp://b/", "html": ""}'])
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
+def test_a_broken_line_is_named_or_passed_over(name: str, line: str, tmp_path: Path):
+    content = _lines(line, line)
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    found, broken = _pages_of(tmp_path / name)
+    assert (found, broken.count) == (["0", "1", "2", "3"], 2)
+    assert broken.first.startswith(f"{tmp_path / name}, line 3: ")
+    assert len(broken.first) < 1000
+    with pytest.raises(SettingError, match="line 3: "):
+        _pages_of(tmp_path / name, skip=False)
+
+
+def test_a_line_is_bounded_and_what_is_behind_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bulk, "_MOST_LINE", 1000)
+    monkeypatch.setattr(bulk, "_PIECE", 100)
+    longest = json.dumps({"url": "http://a/long", "html": "x" * 5_000})
+    (tmp_path / "x.jsonl").write_bytes(_lines(longest))
+    found, broken = _pages_of(tmp_path / "x.jsonl")
+    assert (found, broken.count) == (["0", "1", "2", "3"], 1)
+    assert broken.first.endswith("line 3: it has more than 1,000 bytes")
+
+
+MEMORY = """
+import resource, sys
+from pathlib import Path
+from simcrawl.tools.bulk import Broken, read_pages
+broken = Broken(skip=True)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+count = sum(1 for _ in read_pages(Path(sys.argv[1]), broken=broken))
+print(count, broken.count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("kind", ["one line", "lists"])
+def test_what_a_small_file_unpacks_to_is_not_held(kind: str, tmp_path: Path):
+    path = tmp_path / "x.jsonl.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b'{"url": "http://a/", "html": "')
+        for _ in range(1_000):
+            file.write(b" " * 1_000_000 if kind == "one line" else b"[],{}," * 170_000)
+        file.write(b'"}\n' + _lines())
+    assert path.stat().st_size < 5_000_000
+    done = subprocess.run([sys.executable, "-c", MEMORY, str(path)], capture_output=True, text=True, check=True, timeout=300)
+    count, broken, grown = map(int, done.stdout.split())
+    assert (count, broken) == (4, 1)
+    assert grown < 300_000
+
+
+@pytest.mark.parametrize("at", range(20, 220, 20))
+def test_a_damaged_file_of_lines_is_told_in_one_line(at: int, tmp_path: Path):
+    packed = bytearray(gzip.compress(_lines(count=200), mtime=0))
+    packed[at] ^= 0xFF
+    (tmp_path / "x.jsonl.gz").write_bytes(packed)
+    with pytest.raises(SettingError, match=r"x\.jsonl\.gz(, line| after line) \d+"):
+        _pages_of(tmp_path / "x.jsonl.gz", skip=False)
+    _, broken = _pages_of(tmp_path / "x.jsonl.gz")
+    assert broken.count >= 1
+
+
+def _many(count: int = 30) -> list[bytes]:
+    return [
+        _record(f"http://a/{number}", "200 OK", {"Content-Type": "text/html"}, f"<p>Page {number} {english(20, number)}".encode())
+        for number in range(count)
+    ]
+
+
+def _packed(name: str, records: list[bytes]) -> list[bytes]:
+    return [gzip.compress(record, mtime=0) for record in records] if name.endswith(".gz") else records
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_a_cut_archive_is_an_error_or_counted_and_what_is_before_the_cut_is_read(name: str, share: float, tmp_path: Path):
+    records = _packed(name, _many())
+    sizes = [sum(map(len, records[:number])) for number in range(len(records) + 1)]
+    number = int(len(records) * share)
+    cut = (sizes[number] + sizes[number + 1]) // 2
+    (tmp_path / name).write_bytes(b"".join(records)[:cut])
+    whole = [number for number in range(30) if sizes[number + 1] <= cut]
+    found, broken = _pages_of(tmp_path / name)
+    assert found == list(map(str, whole))
+    assert broken.count == 1
+    assert broken.first.endswith("it is cut off")
+    with pytest.raises(SettingError, match="cut off"):
+        _pages_of(tmp_path / name, skip=False)
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz"])
+@pytest.mark.parametrize("at", range(10))
+def test_behind_a_damaged_record_the_others_are_read(name: str, at: int, tmp_path: Path):
+    records = _packed(name, _many())
+    damaged = bytearray(records[7])
+    if name.endswith(".gz"):
+        damaged[20 + at * 20] ^= 0xFF
+    else:
+        # In its first bytes, or its length.
+        place = at if at < 5 else damaged.index(b"Content-Length") + at
+        damaged[place] ^= 0x80
+    (tmp_path / name).write_bytes(b"".join([*records[:7], bytes(damaged), *records[8:]]))
+    found, broken = _pages_of(tmp_path / name)
+    assert found == [str(number) for number in range(30) if number != 7]
+    assert broken.count == 1
+    with pytest.raises(SettingError):
+        _pages_of(tmp_path / name, skip=False)
+
+
+def test_a_record_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bulk, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(bulk, "_PIECE", 1_000)
+    large = _record("http://a/large", "200 OK", {"Content-Type": "text/html"}, b"x" * 30_000)
+    for name in ("x.warc", "x.warc.gz"):
+        records = [*_many()[:3], large, *_many()[3:6]]
+        (tmp_path / name).write_bytes(b"".join(_packed(name, records)))
+        found, broken = _pages_of(tmp_path / name)
+        assert (found, broken.count) == (list(map(str, range(6))), 1)
+        assert "more than 10,000" in broken.first
+
+
+def test_an_archive_that_is_one_member_is_read(tmp_path: Path):
+    (tmp_path / "x.warc.gz").write_bytes(gzip.compress(b"".join(_many())))
+    assert _pages_of(tmp_path / "x.warc.gz")[0] == list(map(str, range(30)))
+
+
+def test_a_url_of_an_archive_that_ends_a_line_is_refused(tmp_path: Path):
+    (tmp_path / "x.warc").write_bytes(_record("http://a/\x85http://b/", "200 OK", {"Content-Type": "text/html"}, b"<p>"))
+    found, broken = _pages_of(tmp_path / "x.warc")
+    assert (found, broken.count) == ([], 1)
+    assert "control characters" in broken.first
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_was_read_before_something_broken_is_loaded(workers: int):
+    def corpus() -> Any:
+        yield from _corpus()
+        raise SettingError("line 7 is broken")
+
+    detector = _detector()
+    with pytest.raises(SettingError, match="line 7 is broken; the 6 pages before it are loaded"):
+        load_pages(detector, corpus(), workers=workers)
+    assert _state(detector) == _state(_one_by_one(_corpus()))
