@@ -120,6 +120,10 @@ class Line(Protocol):
         for asked in list(self._asked)[1:]:
             asked.settle(UnansweredError())
 
+    def is_wasted(self, seconds: float) -> bool:
+        """Return whether the worker has been at something for so long that nobody waits for any more."""
+        return bool(self._asked) and not self._asked[0].is_wanted and monotonic() - self._asked[0].since > seconds
+
     def hurry(self, seconds: float) -> None:
         """Give what is being made so many seconds more at most."""
         if self._asked and self._due > monotonic() + seconds:

@@ -52,7 +52,8 @@ class PassedError(Exception):
 class Crawling(Asker):
     """A crawler that has pages made.
 
-    `per_host`: worker seconds that pages of one host may take on average; `patience_in_line`: seconds that a page waits for a worker.
+    `per_host`: worker seconds that pages of one host may take on average; `most_behind`: how many pages of a host may wait behind one of it
+    that takes long; `patience_in_line`: seconds that a page waits for a worker.
     `is_ending`: whether the crawl was told to stop.
     """
 
@@ -62,11 +63,13 @@ class Crawling(Asker):
         *,
         max_bytes: int,
         per_host: float = float("inf"),
+        most_behind: int = 1 << 30,
         patience_in_line: float = float("inf"),
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(options, max_bytes=max_bytes)
         self.per_host, self.patience_in_line, self.is_ending = per_host, patience_in_line, is_ending
+        self.most_behind = most_behind
         self.seconds_in_queue = 0.0
         self.refusal = ""
         """Why no process makes its pages."""
@@ -318,9 +321,15 @@ class Processes:
         crawling = key[0]
         if crawling.is_ending():
             return "stopping"
-        if self._turns.is_over_budget(key, busy, crawling.per_host):
+        if self._turns.is_over_budget(key, busy, crawling.per_host) or self._is_crowd(key, busy):
             return "host_over_budget"
         return "waited_too_long" if monotonic() - since > crawling.patience_in_line else ""
+
+    def _is_crowd(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
+        """Return whether so many pages of a host wait behind a slow one that those of others could not even be fetched."""
+        if busy.get(key, 0.0) < self._held_up or not self._turns.are_several:
+            return False
+        return self._turns.waiting(key) > key[0].most_behind
 
     def _busy(self) -> Mapping[_Key, float]:
         """Return for how many seconds the pages are being made that are, by host."""
@@ -409,18 +418,26 @@ class Processes:
         for process in self._all:
             if process.pages > 1 and process.line and self._is_held_up(process):
                 process.line.let_go()
+            elif process.line and process.line.is_wasted(self._held_up):
+                # It went elsewhere, and takes long here, too. The next page starts another process.
+                process.line.close()
 
     def _start_more(self) -> None:
         now = monotonic()
-        if self._has_room() or not any(now - turn.since >= self._held_up for _, turn in self._turns):
+        if self._has_room():
             return
         turn = None
-        if len(self._all) < self._most:
+        if len(self._all) < self._most and (self._are_blocked() or any(now - turn.since >= self._held_up for _, turn in self._turns)):
             turn = self._next(self._may)
-        elif len(self._all) == self._most and all(map(self._is_held_up, self._all)):
+        elif len(self._all) == self._most and self._are_blocked():
             turn = self._next(lambda key, busy: self._turns.are_several and not busy.get(key))
         if turn:
             turn.give(self._new())
+
+    def _are_blocked(self) -> bool:
+        """Return whether pages wait because every process makes one that takes long of another host."""
+        busy = self._busy()
+        return all(map(self._is_held_up, self._all)) and any(key not in busy for key, _ in self._turns)
 
     def _end_soon(self) -> None:
         """Let pages of crawls that were told to stop end soon."""

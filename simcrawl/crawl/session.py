@@ -176,7 +176,8 @@ class Session:
         # A store in memory dies with the crawl: there is nothing that the feed could be behind of.
         durable = False if self.config.store.startswith("memory:") else self.config.durable_feed
         self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
-        self.workers = PageWorkers(self.detector, self.config, is_ending=lambda: not crawler.crawling)
+        at_once = crawler.settings.getint("CONCURRENT_REQUESTS")
+        self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
         self.frontier = Frontier(self)
         self.preferred = Preferred(crawler, self.config)
         self.lag = LoopLag()

@@ -49,8 +49,8 @@ def _withdraw(judged: tuple[Page, Admission | None]) -> None:
 class PageWorkers:
     """Makes and claims pages: makes them in worker processes, or in threads where there are none."""
 
-    def __init__(self, detector: Detector, config: Config, *, is_ending: Callable[[], bool] = lambda: False) -> None:
-        """Take what is asked before a page is made: whether the crawl was told to stop, and its pages are to pass."""
+    def __init__(self, detector: Detector, config: Config, *, at_once: int = 16, is_ending: Callable[[], bool] = lambda: False) -> None:
+        """Take how many pages there may be at a time, and what is asked before one is made: whether the crawl was told to stop."""
         self._detector, self._config, self._is_ending = detector, config, is_ending
         self.processes = processes_for(config.workers)
         self._threads = Threads(_THREADS, expendable=True)
@@ -58,12 +58,14 @@ class PageWorkers:
             detector.page_options,
             max_bytes=config.max_worker_bytes,
             per_host=config.max_host_seconds,
+            # The other half of the requests is for other hosts.
+            most_behind=max(1, at_once // 2),
             patience_in_line=config.max_wait_seconds,
             is_ending=is_ending,
         )
         # The crawl's own process keeps a core busy.
-        at_once = max(1, cores() - 1) if config.workers is None else self.processes
-        self._pool = shared(self._crawling, self.processes, at_once=at_once, held_up=_HELD_UP) if self.processes else None
+        started = max(1, cores() - 1) if config.workers is None else self.processes
+        self._pool = shared(self._crawling, self.processes, at_once=started, held_up=_HELD_UP) if self.processes else None
         self._queue = self.queue_max = 0
         self._seconds_in_queue = 0.0
         self._visits_elsewhere = _VISITS_ELSEWHERE

@@ -79,6 +79,10 @@ class Turns(Generic[_K, _T]):
         self._hosts[key].waiting.remove(one)
         self._note_end(key)
 
+    def waiting(self, key: _K) -> int:
+        """Return how much of a host waits."""
+        return len(self._hosts[key].waiting) if key in self._hosts else 0
+
     def next(self, busy: Mapping[_K, float], may: Callable[[_K], bool]) -> _T | None:
         """Return what waits no longer, since it is its turn; None where nothing waits of a host that `may`."""
         key = min(filter(may, self._waiting), key=lambda key: self._hosts[key].tag + busy.get(key, 0.0), default=None)
