@@ -225,7 +225,7 @@ def test_fingerprinting_a_text_loads_neither_scrapy_nor_trafilatura_nor_lmdb():
 
 
 def test_the_command_line_loads_no_scrapy_and_scrapy_s_command_no_command_line():
-    assert _loaded("import simcrawl.cli", ("scrapy", "trafilatura", "lmdb", "jieba", "jinja2", "pygal")) == []
+    assert _loaded("import simcrawl.cli", ("scrapy", "trafilatura", "lmdb", "jieba", "jinja2")) == []
     assert _loaded("import simcrawl.crawl.command", ("simcrawl.cli", "trafilatura", "jieba")) == []
 
 
