@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tests.crawl.server import DirectorySite, Site
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "examples" / "README.md"]
+LONGEST_LINE = 120
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 PLAYED = [page for page in PAGES if page.stem != WALK and any(block.language == "console" for block in blocks(page))]
 
@@ -279,3 +280,14 @@ def test_every_reason_to_skip_a_page_is_listed() -> None:
     assert {reason.value for reason in Reason} <= listed
     assert [reason for reason in listed - {reason.value for reason in Reason} if f'"{reason}"' not in sources] == []
     assert _unseen(HtmlResponse("http://a.test/")).reason in listed
+
+
+# What commands say of themselves is made from the code, whose lines ruff measures.
+READ = [page for page in (*PAGES, ROOT / "CONTRIBUTING.md") if page.name != "commands.md"]
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
+def test_prose_is_no_longer_than_a_line_is_read(page: Path):
+    code = {number for block in blocks(page) for number in range(block.start, block.start + len(block.lines))}
+    prose = [line for number, line in enumerate(page.read_text().splitlines(), 1) if number not in code and not line.startswith("|")]
+    assert [line for line in prose if len(line) > LONGEST_LINE] == []
