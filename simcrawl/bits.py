@@ -1,4 +1,4 @@
-"""Fingerprints as values: their widths, the bits in which two differ, as text, as the words that numpy takes; and how words are mixed."""
+"""Fingerprints as values: their widths, the bits in which two differ, as text, as the words that numpy takes, mixed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+GOLDEN = 0x9E3779B97F4A7C15
+"""The odd number that SplitMix64 counts by: 2**64 divided by the golden ratio."""
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
 WIDTHS = range(8, 129, 8)
 """Fingerprint widths in bits: crawls use 64, tests and teaching use the others."""
 
@@ -70,8 +73,27 @@ def words_per_fingerprint(bits: int) -> int:
     return (check_width(bits) + 63) // 64
 
 
+def distinct(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return fingerprints, as words, sorted, each once."""
+    if rows.shape[1] > 1:
+        return np.unique(rows, axis=0)
+    return distinct_values(rows[:, 0].copy()).reshape(-1, 1)
+
+
+def distinct_values(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Sort values in place, and return them, each once."""
+    # Numpy's own `unique` hashes: several times the time and the memory of a sort.
+    values.sort()
+    fresh = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=fresh[1:])
+    return values if fresh.all() else values[fresh]
+
+
 def mix(x: NDArray[np.uint64]) -> None:
-    """Replace values by others, one for each, so that every bit depends on every bit that was there: the steps of SplitMix64."""
+    """Replace values by others, one for each, so that every bit depends on every bit that was there: the finaliser of SplitMix64.
+
+    Steele, Lea, Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014.
+    """
     shifted = x >> _S30
     x ^= shifted
     x *= _M1

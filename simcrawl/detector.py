@@ -25,7 +25,7 @@ from simcrawl.page.fingerprint import (
 )
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, resolve
 from simcrawl.rule import Comparison, Rule, Verdict
-from simcrawl.store.crawls import Crawl
+from simcrawl.store.crawls import Crawl, join_crawl
 
 if TYPE_CHECKING:
     from simcrawl.rule import Action, Originals, Scope
@@ -232,7 +232,7 @@ class Detector:
         """
         with self._joining:
             if self._crawl is None:
-                self._crawl = self.store.join(self._name)
+                self._crawl = join_crawl(self.store, self._name)
             return self._crawl
 
     def close(self) -> None:

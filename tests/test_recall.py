@@ -10,8 +10,7 @@ import pytest
 import simcrawl
 from simcrawl import RewriteRules
 from simcrawl.rule import Kind
-from simcrawl.store import Duplicate, open_store
-from simcrawl.store.base import PREDICTED
+from simcrawl.store import PREDICTED, Duplicate, join_crawl, open_store
 from simcrawl.urls.recall import Recalled, learned, lessons
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 def crawl(store: Store, names: range, *folders: str, differ: int = 1_000_000) -> None:
     """Let a crawl fetch pages in folders, all of which are the same up to a number."""
-    with_crawl(store, store.join(), names, *folders, differ=differ).leave(finished=True)
+    with_crawl(store, join_crawl(store), names, *folders, differ=differ).leave(finished=True)
 
 
 def with_crawl(store: Store, joined: Crawl, names: range, *folders: str, differ: int = 1_000_000, callback: str = "") -> Crawl:
@@ -96,7 +95,7 @@ def test_an_empty_store_teaches_nothing(store: Store):
 
 def test_pages_of_an_earlier_crawl_are_known_to_no_later_one(store: Store):
     crawl(store, range(60), "manual", "mirror")
-    recalled = Recalled.of(store.join(), RewriteRules())
+    recalled = Recalled.of(join_crawl(store), RewriteRules())
     assert recalled.rules == 1
     rules = recalled.for_callback("any")
     assert rules.predict(f"{SITE}/mirror/5") is None
@@ -106,9 +105,9 @@ def test_pages_of_an_earlier_crawl_are_known_to_no_later_one(store: Store):
 
 def test_pages_of_a_crawl_that_goes_on_are_known_to_it(store: Store):
     crawl(store, range(60), "manual", "mirror")
-    first = with_crawl(store, store.join("nightly"), range(30), "manual", "mirror")
+    first = with_crawl(store, join_crawl(store, "nightly"), range(30), "manual", "mirror")
     with_crawl(store, first, range(30, 40), "manual")
-    second = store.join("nightly")
+    second = join_crawl(store, "nightly")
     rules = Recalled.of(second, RewriteRules()).for_callback("any")
     made = rules.predict(f"{SITE}/mirror/35")
     assert made is not None
@@ -120,7 +119,7 @@ def test_pages_of_a_crawl_that_goes_on_are_known_to_it(store: Store):
 
 def test_pages_without_items_are_originals_for_their_own_callback_alone(store: Store):
     crawl(store, range(60), "manual", "mirror")
-    running = with_crawl(store, store.join("nightly"), range(5), "manual", callback="spider.parse_list")
+    running = with_crawl(store, join_crawl(store, "nightly"), range(5), "manual", callback="spider.parse_list")
     recalled = Recalled.of(running, RewriteRules())
     assert recalled.for_callback("spider.parse_list").predict(f"{SITE}/mirror/3") is not None
     assert recalled.for_callback("spider.parse_item").predict(f"{SITE}/mirror/3") is None

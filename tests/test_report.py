@@ -23,8 +23,7 @@ from simcrawl.report import Facts, charts, gather, page as report_page, render
 from simcrawl.report.facts import Place
 from simcrawl.report.page import difference
 from simcrawl.rule import Rule
-from simcrawl.store import Duplicate, Store, open_store
-from simcrawl.store.base import PREDICTED
+from simcrawl.store import PREDICTED, Duplicate, Store, open_store
 from tests.documents import ROOT
 from tests.strategies import abstention, page
 

@@ -9,8 +9,7 @@ import pytest
 from benchmarks.report import fill
 from simcrawl.crawl.demo_server import SITE
 from simcrawl.report import gather, render
-from simcrawl.store import Duplicate, open_store
-from simcrawl.store.base import PREDICTED
+from simcrawl.store import PREDICTED, Duplicate, open_store
 from simcrawl.urls.learned import mirrors
 from simcrawl.urls.recall import learned
 from tests.browser import Browser, Tab, UnavailableError, open_browser

@@ -11,7 +11,7 @@ from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reas
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, resemblance, sketch
 from simcrawl.rule import Kind, Rule, Verdict, host_of, of_one_host, site
-from simcrawl.store import MemoryStore, open_store
+from simcrawl.store import Store, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
 
 if TYPE_CHECKING:
@@ -51,18 +51,17 @@ def _changed(sketch: bytes, registers: int) -> bytes:
     return bytes(255 - byte or 1 for byte in sketch[:registers]) + sketch[registers:]
 
 
-def _store(*pages: PageFingerprint | Abstention) -> MemoryStore:
+def _store(*pages: PageFingerprint | Abstention) -> Store:
     """Return a store that has the pages, whether they are copies or not."""
     store = open_store("memory:")
     for stored in pages:
         claim = store.claim(stored, RULE, never_drop=True).claim
         assert claim
         claim.confirm()
-    assert isinstance(store, MemoryStore)
     return store
 
 
-def Detector(store: MemoryStore, **options: Any) -> simcrawl.Detector:  # noqa: N802 - as the one that it makes
+def Detector(store: Store, **options: Any) -> simcrawl.Detector:  # noqa: N802 - as the one that it makes
     """Return a detector for which every page of the store can be an original: which of them are in its crawl is no rule's concern."""
     return simcrawl.Detector(store, originals="store", **options)
 
@@ -545,7 +544,7 @@ def test_a_page_not_seen_for_long_is_judged_as_if_it_were_new(days: float, kind:
         young = view.page(other.url)
         assert young
         now = young.last_seen + 2 * 86_400
-        store._index.add(replace(young, last_seen=now))
+        store._claims.pages.add(replace(young, last_seen=now))
         assert replace(RULE, expire_days=days).decide(BASE, view, now=now).verdict.kind is kind
 
 

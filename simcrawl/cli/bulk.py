@@ -388,7 +388,7 @@ def _read_queries(source: str, held: _Held, workers: int | None) -> _Asked:
     if _is_tables(path) or (path / "data.mdb").exists() or ":" in source.partition("/")[0]:
         with _held(source) as asked:
             _check_same(asked.recipe, asked.seed, held.recipe, held.seed, f"{source} and what is stored")
-            return _Asked(batches.distinct(asked.chunks()), None)
+            return _Asked(batches.joined(asked.chunks()), None)
     if not path.exists():
         raise click.UsageError(f"{source} does not exist: give a store, a file of fingerprints, or pages")
     if path.is_dir() or not _has_fingerprints(path):

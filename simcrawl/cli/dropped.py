@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simcrawl.store import Store
-    from simcrawl.store.base import Duplicate
     from simcrawl.store.clusters import Cluster
+    from simcrawl.store.register import Duplicate
     from simcrawl.store.rejections import Rejection
     from simcrawl.tools.inspection import Host
     from simcrawl.urls.learned import Mirror

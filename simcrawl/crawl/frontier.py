@@ -36,7 +36,7 @@ from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
 from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host, site
-from simcrawl.store.base import PREDICTED, Duplicate
+from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
 from simcrawl.urls.recall import Recalled
 from simcrawl.urls.rewrites import RewriteRules

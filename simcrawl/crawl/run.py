@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.utils.job import job_dir
 
-from simcrawl.store import read_job, reset
+from simcrawl.store import join_crawl, read_job, reset
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -51,7 +51,7 @@ def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
     directory = job_dir(crawler.settings)
     job = Path(directory, _JOB).absolute() if directory else None
     interrupted = read_job(job) if job else None
-    crawl = store.join(name, spider=spider.name, resume=interrupted, job=str(job) if job else None)
+    crawl = join_crawl(store, name, spider=spider.name, resume=interrupted, job=str(job) if job else None)
     values = {"name": name, "since": _time(crawl.started), "pages": crawl.pages, "job": directory}
     if crawl.resumed:
         message = "Resumed the crawl that began at %(since)s: %(pages)d of its pages have come out"

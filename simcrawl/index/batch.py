@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simcrawl.bits import check_width, words_per_fingerprint
+from simcrawl.bits import check_width, distinct_values, words_per_fingerprint
 from simcrawl.errors import SettingError
-from simcrawl.index.permutations import Design, Table, design, flip_count, flips
+from simcrawl.index.permutations import Design, Table, bit_runs, design, flip_count, flips
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -96,7 +96,7 @@ def clusters(
     check_word(bits)
     if distance < 0:
         raise ValueError(f"the distance is {distance}: use 0 or more")
-    held = distinct(chunks)
+    held = joined(chunks)
     chosen = _cheapest(bits, distance, lambda found: _cluster_cost(found, distance, len(held)))
     components = _Components(len(held))
     for done, table in enumerate(chosen.tables, 1):
@@ -121,30 +121,18 @@ def check_word(bits: int) -> int:
     return bits
 
 
-def distinct(chunks: Iterable[Words]) -> Words:
+def joined(chunks: Iterable[Words]) -> Words:
     """Return the fingerprints of all chunks, sorted, each once. Memory: 16 bytes a fingerprint, and 8 more for a moment."""
-    values = np.concatenate([np.zeros(0, np.uint64), *(np.asarray(chunk, np.uint64).ravel() for chunk in chunks)])
-    # Numpy's own `unique` hashes: several times the time and the memory of a sort.
-    values.sort()
-    fresh = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=fresh[1:])
-    return values if fresh.all() else values[fresh]
+    return distinct_values(np.concatenate([np.zeros(0, np.uint64), *(np.asarray(chunk, np.uint64).ravel() for chunk in chunks)]))
 
 
 def gather(values: Words, order: tuple[int, ...], bits: int) -> Words:
     """Return the bits of every value at the positions of `order` (0 = most significant of `bits`), the first one most significant."""
     result = np.zeros_like(values)
-    for shift, width in _runs(order, bits):
+    for shift, width in bit_runs(order, bits):
         result <<= np.uint64(width)
         result |= values >> np.uint64(shift) & np.uint64((1 << width) - 1)
     return result
-
-
-@cache
-def _runs(order: tuple[int, ...], bits: int) -> tuple[tuple[int, int], ...]:
-    """Return positions as (right shift, width) of contiguous runs."""
-    edges = [0, *(i for i, (a, b) in enumerate(pairwise(order), 1) if b != a + 1), len(order)]
-    return tuple((bits - order[end - 1] - 1, end - start) for start, end in pairwise(edges) if end > start)
 
 
 # ---- the choice of a design
@@ -233,7 +221,7 @@ class _QueryTable:
         width = _key_bits(table, len(queries))
         self.bits = bits
         self.order = table.order[:width]
-        self.runs = _runs(self.order, bits)
+        self.runs = bit_runs(self.order, bits)
         self.mask = np.uint64(sum(1 << (bits - 1 - position) for position in self.order))
         self.flips = flips(width, radius)
         self._coarse = max(0, width - int(log2(len(queries) or 1)) - 1)

@@ -73,7 +73,7 @@ class Table:
         if self.prefix_bits > 64:
             return np.array([self.prefix(int.from_bytes(row.tobytes(), "little")) for row in words], object)
         values = np.zeros(len(words), np.uint64)
-        for shift, width in _runs(self.order, self.prefix_bits):
+        for shift, width in self._runs(self.prefix_bits):
             word, low = divmod(shift, 64)
             part = words[:, word] >> np.uint64(low)
             if low + width > 64:
@@ -82,23 +82,26 @@ class Table:
             values |= part & np.uint64((1 << width) - 1)
         return values
 
+    def _runs(self, count: int) -> tuple[tuple[int, int], ...]:
+        return bit_runs(self.order[:count], len(self.order))
+
     def _gather(self, fingerprint: int, count: int) -> int:
         value = 0
-        for shift, width in _runs(self.order, count):
+        for shift, width in self._runs(count):
             value = value << width | fingerprint >> shift & ((1 << width) - 1)
         return value
 
 
 @cache
-def _runs(order: tuple[int, ...], count: int) -> tuple[tuple[int, int], ...]:
-    """Return the first `count` positions as (right shift, width) of contiguous runs, so that a block costs one shift."""
+def bit_runs(positions: tuple[int, ...], bits: int) -> tuple[tuple[int, int], ...]:
+    """Return positions, 0 the most significant of `bits`, as (right shift, width) of contiguous runs, so that a block costs one shift."""
     runs: list[list[int]] = []
-    for position in order[:count]:
+    for position in positions:
         if runs and runs[-1][0] + runs[-1][1] == position:
             runs[-1][1] += 1
         else:
             runs.append([position, 1])
-    return tuple((len(order) - start - width, width) for start, width in runs)
+    return tuple((bits - start - width, width) for start, width in runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ class Design:
 
     def prefix_keys(self) -> Callable[[int], Sequence[bytes]]:
         """Return the function from a fingerprint to its prefix in every table, left-aligned in as few bytes as hold it."""
-        size, shapes = self.bits // 8, [_runs(table.order, table.prefix_bits) for table in self.tables]
+        size, shapes = self.bits // 8, [bit_runs(table.order[: table.prefix_bits], self.bits) for table in self.tables]
         blocks = [position for table in self.tables for position in table.order[: table.prefix_bits]]
         if blocks == list(range(self.bits)) and not any(table.prefix_bits % 8 for table in self.tables):
             # One whole number of bytes a table, all in order, as in the default design.

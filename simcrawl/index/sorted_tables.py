@@ -26,7 +26,7 @@ import numpy as np
 
 from simcrawl.bits import hamming_distance
 from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError
-from simcrawl.index.batch import check_word, distinct, gather
+from simcrawl.index.batch import check_word, gather, joined
 from simcrawl.index.permutations import design as design_by_name, flips
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def write_tables(
     numbers = list(range(len(chosen.tables)) if tables is None else tables)
     if not numbers or not set(numbers) <= set(range(len(chosen.tables))):
         raise SettingError(f"tables {numbers} do not exist: design {design!r} has 0 to {len(chosen.tables) - 1}")
-    held = distinct(chunks)
+    held = joined(chunks)
     if len(held) and bits < 64 and int(held[-1]) >> bits:
         raise ValueError(f"fingerprint {int(held[-1]):#x} does not fit into {bits} bits")
     target = Path(path)

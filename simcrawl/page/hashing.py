@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simcrawl.bits import mix
+from simcrawl.bits import GOLDEN, mix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 MARGIN = 8
 """Bytes of any value that must stand behind the last run."""
 
-_ODD = 0x9E3779B97F4A7C15
-_GOLDEN = np.uint64(_ODD)
+_GOLDEN = np.uint64(GOLDEN)
 _CHUNK = 8
 # What fills a chunk of 0 to 8 bytes up: bytes that no UTF-8 has, so that no two runs have the same chunks.
 _FILLING = np.array([(2**64 - 1) >> 8 * size << 8 * size for size in range(_CHUNK)] + [0], np.uint64)
@@ -66,7 +65,7 @@ def hash_successive(hashes: NDArray[np.uint64], size: int) -> NDArray[np.uint64]
 
 def _followed(first: NDArray[np.uint64], second: NDArray[np.uint64], length: int) -> NDArray[np.uint64]:
     """Return the hashes of runs followed by runs of this length."""
-    both = first * np.uint64(pow(_ODD, length, 2**64))
+    both = first * np.uint64(pow(GOLDEN, length, 2**64))
     both += second
     return both
 

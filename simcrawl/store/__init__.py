@@ -1,4 +1,16 @@
-"""Stores: where fingerprints and pages are kept between decisions. `open_store` is the door to all of them."""
+"""Stores: where fingerprints and pages are kept between decisions. `open_store` is the door to all of them.
+
+store.py           Store: decisions, queries, the register, commits; the one class that others know
+claims.py        what is claimed or confirmed, and not yet written
+page_index.py  pages in memory, findable in every way that a rule asks for
+committed.py     what is written, as two protocols; a new kind of store is one class
+memory.py      in dictionaries
+lmdb_pages.py  in LMDB; within one transaction: snapshot.py; its bytes: records.py, header_bytes.py, texts.py
+register.py      lines of the register; clusters.py: what they bind together; rejections.py: verdicts taken back
+crawls.py        a crawl on a store, and its own pages; crawl_files.py, visits.py: on disk
+opening.py         stores in directories, shared within a process; files.py, truncation.py: locks, and files cut short
+maintenance.py     rebuild, compact, reset; verification.py: what is wrong
+"""
 
 from __future__ import annotations
 
@@ -9,9 +21,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from simcrawl.errors import SettingError
 from simcrawl.index.permutations import choose_design
 from simcrawl.page.recipes import resolve
-from simcrawl.store.base import Admission, BaseStore, Claim, Duplicate, Header
-from simcrawl.store.crawls import Crawl
-from simcrawl.store.memory import MemoryStore
+from simcrawl.store.claims import Admission, Claim
+from simcrawl.store.crawls import Crawl, join_crawl, join_loaded
+from simcrawl.store.header import Header
+from simcrawl.store.memory import memory_store
+from simcrawl.store.register import PREDICTED, Duplicate
+from simcrawl.store.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,19 +35,17 @@ if TYPE_CHECKING:
 
 _BITS, _DISTANCE = 64, 3
 
-Store = BaseStore
-"""The protocol of all stores."""
-
 __all__ = [
+    "PREDICTED",
     "Admission",
-    "BaseStore",
     "Claim",
     "Crawl",
     "Duplicate",
     "Header",
-    "MemoryStore",
     "Store",
     "compact",
+    "join_crawl",
+    "join_loaded",
     "open_store",
     "read_job",
     "rebuild",
@@ -106,7 +119,7 @@ def reset(where: str | os.PathLike[str]) -> None:
 
 
 def read_job(job: Path) -> str | None:
-    """Return the id of the crawl that an interrupted run belonged to, from the file that `BaseStore.join` was given; None without one."""
+    """Return the id of the crawl that an interrupted run belonged to, from the file that `join_crawl` was given; None without one."""
     from simcrawl.store.crawl_files import read_job as read  # noqa: PLC0415 - as above
 
     return read(job)
@@ -129,7 +142,7 @@ def _open(where: str, options: dict[str, Any]) -> Store:
 
 
 def _open_lmdb(path: str, options: dict[str, Any]) -> Store:
-    from simcrawl.store.lmdb_store import open_lmdb  # noqa: PLC0415 - memory stores work without lmdb
+    from simcrawl.store.opening import open_lmdb  # noqa: PLC0415 - memory stores work without lmdb
 
     return open_lmdb(path, **options)
 
@@ -145,4 +158,4 @@ def _seed_of(url: str) -> dict[str, int]:
 def _open_memory(options: dict[str, Any]) -> Store:
     design = options.get("preferred_design") if options["design"] is None else options["design"]
     header = Header.new(bits=options["bits"], design=design, seed=options["seed"])
-    return MemoryStore(header, sync_seconds=options["sync_seconds"])
+    return memory_store(header, sync_seconds=options["sync_seconds"])

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simcrawl.store.base import Duplicate
+    from simcrawl.store.register import Duplicate
 
 
 class Register(Protocol):

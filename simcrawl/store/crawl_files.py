@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
-from simcrawl.store.crawls import Joined, Note
+from simcrawl.store.crawl_note import Joined, Note
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _Held(NamedTuple):
 
 
 class DirectoryHome:
-    """Where the runs of a crawl on disk meet: see `simcrawl.store.crawls.Home`."""
+    """Where the runs of a crawl on disk meet: see `simcrawl.store.crawl_note.Home`."""
 
     def __init__(self, held: _Held, joined: Joined) -> None:
         self._held, self.joined = held, joined
@@ -55,7 +55,7 @@ class DirectoryHome:
         return self._held.directory / PAGES
 
     def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:
-        """Leave the crawl: see `simcrawl.store.crawls.Home`."""
+        """Leave the crawl: see `simcrawl.store.crawl_note.Home`."""
         directory, live = self._held
         ended = False
         try:

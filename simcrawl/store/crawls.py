@@ -27,101 +27,58 @@ written page by page instead of removed.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
-from time import time
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
-from simcrawl.errors import SettingError, StoreError
+from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
 from simcrawl.store.rejections import url_key
 from simcrawl.store.visits import COPY, KEPT, SEEN, spider_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.rule import Rule, Verdict
-    from simcrawl.store.base import Admission, BaseStore
+    from simcrawl.store.claims import Admission
+    from simcrawl.store.crawl_note import Home, Joined, Note
+    from simcrawl.store.store import Store
     from simcrawl.store.visits import Visits
 
 Change = Literal["new", "unchanged", "changed"]
-LOADED = "loaded"
-"""The id of the crawl that never ends."""
 MOST_GONE = 200
 """How many of the pages that are gone can be named."""
 
 
-@dataclass(slots=True)
-class Note:
-    """What is known of a crawl as a whole. `started`: seconds since 1970.
+def join_crawl(store: Store, name: str | None = None, *, spider: str = "", resume: str | None = None, job: str | None = None) -> Crawl:
+    """Return a crawl on a store: a new one, or, by its name, one that is under way. Leave it once.
 
-    `runs`: of each spider, how many runs began, and how many finished. `jobs`: the files whose runs may be resumed.
-    """
-
-    id: str
-    name: str | None = None
-    started: float = field(default_factory=time)
-    runs: dict[str, list[int]] = field(default_factory=dict)
-    jobs: list[str] = field(default_factory=list)
-
-    def begin(self, spider: str, job: str | None, *, resumed: bool) -> None:
-        """Count a run that begins; one that is resumed began long ago."""
-        if not resumed:
-            self.runs.setdefault(spider, [0, 0])[0] += 1
-        if job and job not in self.jobs:
-            self.jobs.append(job)
-
-    def finish(self, spider: str, job: str | None) -> None:
-        """Count a run that came to its end."""
-        self.runs.setdefault(spider, [1, 0])[1] += 1
-        if job in self.jobs:
-            self.jobs.remove(job)
-
-    def finished(self, spider: str) -> bool:
-        """Return whether every run of a spider came to its end."""
-        begun, ended = self.runs.get(spider, (0, 0))
-        return 0 < begun <= ended
-
-
-def checked_name(name: str | None) -> None:
-    """Refuse what is no name of a crawl.
+    `spider`: whose pages are visited. `resume`: the `id` of a crawl that an interrupted run belonged to, which goes on where it still
+    exists. `job`: a file that will hold the crawl's `id` as long as this run may be resumed, so that the crawl's pages wait for it.
 
     Raises:
-        SettingError: it is empty.
+        SettingError: the name is no name of a crawl.
+        StoreError: the store cannot be read or written.
     """
-    if name is not None and not name.strip():
-        raise SettingError(f"the name of a crawl is {name!r}: use a non-empty string, or none for a crawl of its own")
+    own, home, joined = store.homes.join(store, name, spider=spider, resume=resume, job=job)
+    return Crawl(store, own, home, joined, spider=spider, job=job)
 
 
-class Home(Protocol):
-    """Where the runs of a crawl meet. What is asked of it is one step among all processes."""
+def join_loaded(store: Store) -> Crawl:
+    """Return the crawl that never ends, whose pages are originals for every other one: those that were loaded into the store.
 
-    def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:
-        """Leave the crawl; return whether this was its last run and nothing may resume it.
-
-        `update` notes what became of this run, `end` is called where the crawl ends, `close` before the crawl's own pages are removed.
-
-        Raises:
-            StoreError: something cannot be read or written. The crawl is left all the same.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """What a run finds when it joins a crawl. `others`: whether it was under way; `resumed`: whether this run was, too."""
-
-    note: Note
-    others: bool = False
-    resumed: bool = False
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    return Crawl(store, *store.homes.join_loaded(store))
 
 
 class Crawl:
-    """One run's part in a crawl on a store: see the module. Made by `BaseStore.join`; leave it once. Thread-safe.
+    """One run's part in a crawl on a store: see the module. Made by `join_crawl`; leave it once. Thread-safe.
 
     `own` holds the pages that have come out in this crawl, `lasting` all that its runs leave behind.
     """
 
-    def __init__(self, lasting: BaseStore, own: BaseStore, home: Home, joined: Joined, *, spider: str = "", job: str | None = None) -> None:
+    def __init__(self, lasting: Store, own: Store, home: Home, joined: Joined, *, spider: str = "", job: str | None = None) -> None:
         self.lasting, self.own = lasting, own
         self.id, self.name, self.started = joined.note.id, joined.note.name, joined.note.started
         self.joined_others, self.resumed = joined.others, joined.resumed
@@ -138,12 +95,12 @@ class Crawl:
     # ---- decisions
 
     def claim(self, page: PageFingerprint | Abstention, rule: Rule, *, never_drop: bool = False, callback: str = "") -> Admission:
-        """Decide about a page among those of this crawl, and claim it unless it is a copy: see `BaseStore.claim`."""
+        """Decide about a page among those of this crawl, and claim it unless it is a copy: see `Store.claim`."""
         self.lasting.write_ahead()
         return self.own.claim(page, rule, never_drop=never_drop, callback=callback)
 
     def admit(self, page: PageFingerprint | Abstention, rule: Rule) -> Verdict:
-        """Decide about a page among those of this crawl, and insert it unless it is a copy: see `BaseStore.admit`."""
+        """Decide about a page among those of this crawl, and insert it unless it is a copy: see `Store.admit`."""
         verdict = self.own.admit(page, rule)
         self.lasting.commit_if_due()
         return verdict
@@ -154,7 +111,7 @@ class Crawl:
         return self.own.size()["pages"]
 
     def try_sync(self) -> None:
-        """Commit what came out, here and in the lasting store: see `BaseStore.try_sync`."""
+        """Commit what came out, here and in the lasting store: see `Store.try_sync`."""
         try:
             self.own.try_sync()
         finally:

@@ -9,27 +9,27 @@ from __future__ import annotations
 import shutil
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lmdb
-
 from simcrawl.errors import StoreCorruptError
-from simcrawl.index.packed import Loading, Packer
-from simcrawl.index.tables import MEMORY, PackedTables, most_loaded
-from simcrawl.store import lmdb_store
+from simcrawl.index.durable import DurableIndex
+from simcrawl.index.environment import index_databases, mapped_errors, open_alone, open_new
 from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
 from simcrawl.store.files import DATA, put_in_place, remove
+from simcrawl.store.header_bytes import check_is_ours, databases, read_header, write_header
+from simcrawl.store.opening import alone
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from simcrawl.store.base import Header
+    from lmdb import Environment
+
+    from simcrawl.store.header import Header
 
 _BESIDE = "rewriting"
-# Fingerprints that are loaded at a time into tables that would otherwise be written anew again and again.
-_MOST_LOADED = 1 << 24
 
 
 def rebuild(path: str | os.PathLike[str], design: str) -> None:
@@ -70,45 +70,45 @@ def reset(path: str | os.PathLike[str]) -> None:
         StoreError: somebody writes to the store, this process has it open, or it cannot be written.
     """
     where = Path(path).expanduser().resolve()
-    with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
+    with mapped_errors(where), alone(where):
         _check_is_store(where)
         remove(where, CRAWLS, LOADED_PAGES, SPIDERS)
 
 
 def _check_is_store(where: Path) -> None:
-    with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as env:
-        lmdb_store.check_is_ours(where, env)
+    with open_alone(where) as env:
+        check_is_ours(where, env)
 
 
 @contextmanager
-def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[lmdb.Environment, Header, Path]]:
+def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[Environment, Header, Path]]:
     """Yield a store's environment, its header, and an empty directory for the new one, which takes its place at the end."""
     where = Path(path).expanduser().resolve()
-    with lmdb_store.mapped_errors(where), lmdb_store.alone(where):
+    with mapped_errors(where), alone(where):
         beside = where / _BESIDE
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir()
         try:
             # Without LMDB's locks, as nobody writes: these readers need no place among the others'.
-            with lmdb.open(str(where), readonly=True, lock=False, max_dbs=lmdb_store.MOST_DATABASES) as old:
-                yield old, lmdb_store.read_header(where, old), beside
+            with open_alone(where) as old:
+                yield old, read_header(where, old), beside
             put_in_place(beside)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
 
-def _fill(old: lmdb.Environment, header: Header, path: Path, wanted: Header) -> None:
-    with lmdb.open(str(path), map_size=lmdb_store.MAP_SIZE, max_dbs=lmdb_store.MOST_DATABASES) as new:
-        lmdb_store.write_header(new, wanted)
+def _fill(old: Environment, header: Header, path: Path, wanted: Header) -> None:
+    with open_new(path) as new:
+        write_header(new, wanted)
         # Before a transaction begins: a handle is of no use to an older one.
-        sources, targets = lmdb_store.databases(old, create=False), lmdb_store.databases(new)
+        sources, targets = databases(old, create=False), databases(new)
         for name in sources._fields:
             if name != "meta":
                 _copy(old, getattr(sources, name), new, getattr(targets, name))
         _load(old, header, new, wanted)
 
 
-def _copy(old: lmdb.Environment, source: Any, new: lmdb.Environment, target: Any) -> None:
+def _copy(old: Environment, source: Any, new: Environment, target: Any) -> None:
     # Older releases of lmdb ask the transaction's database, not the cursor's, whether there may be several values under a key.
     with old.begin(db=source) as reading, reading.cursor() as held, new.begin(write=True, db=target) as writing, writing.cursor() as cursor:
         read, written = cursor.putmulti(held, append=True)
@@ -116,25 +116,17 @@ def _copy(old: lmdb.Environment, source: Any, new: lmdb.Environment, target: Any
         raise StoreCorruptError(f"{written} of {read} entries could be copied: run simcrawl verify, restore the store from a backup")
 
 
-def _load(old: lmdb.Environment, header: Header, new: lmdb.Environment, wanted: Header) -> None:
-    tables = [
-        PackedTables(Packer(made.design_of_tables), lmdb_store.table_databases(env, made, create=env is new), memory=0, delta=Loading)
-        for env, made in ((old, header), (new, wanted))
-    ]
+def _load(old: Environment, header: Header, new: Environment, wanted: Header) -> None:
+    held, made = (
+        DurableIndex(one.design_of_tables, index_databases(env, one.design_of_tables, create=env is new))
+        for env, one in ((old, header), (new, wanted))
+    )
     with old.begin() as reading:
-        for rows in tables[0].chunks(reading, most_loaded(wanted.design_of_tables, MEMORY) or _MOST_LOADED):
-            with new.begin(write=True) as writing:
-                tables[1].catch_up(writing, writing.id() - 1)
-                tables[1].load(writing, rows)
-            lmdb_store.fold_loaded(new, tables[1], 0)
-        held, written = tables[0].counters(reading), _counters(new, tables[1])
-    if (held.distinct, held.checksum) != written:
+        held.copy(reading, made, partial(new.begin, write=True))
+        before = held.log.counters(reading)
+    with new.begin() as reading:
+        after = made.log.counters(reading)
+    if (before.distinct, before.checksum) != (after.distinct, after.checksum):
         raise StoreCorruptError(
-            f"{written[0]} of {held.distinct} fingerprints could be read: run simcrawl verify, restore the store from a backup"
+            f"{after.distinct} of {before.distinct} fingerprints could be read: run simcrawl verify, restore the store from a backup"
         )
-
-
-def _counters(env: lmdb.Environment, tables: PackedTables) -> tuple[int, int]:
-    with env.begin() as txn:
-        counters = tables.counters(txn)
-    return counters.distinct, counters.checksum

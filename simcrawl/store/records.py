@@ -13,7 +13,6 @@ The recipe and the seed are the store's and stand in its header once.
 from __future__ import annotations
 
 import struct
-import zlib
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -21,14 +20,14 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
 from simcrawl.page.sketch import Part
 from simcrawl.rule import StoredPage
+from simcrawl.sealed import CRC_BYTES, seal, unseal
 
 # reason (0: a fingerprint), first seen, last seen, fingerprint, digests of body, text and links, text length, outlinks, units of content,
 # prose, links, surroundings and what stands beside, bytes of their sketches, of the names, and of the callback
 _FIXED = struct.Struct(">B dd 16s 16s 16s 16s II IIIII HHHHH B B")
 _PARTS = ("prose", "links", "around", "beside")
 _SKETCHES = 1 + len(_PARTS)
-_CRC = struct.Struct(">I")
-_LAST_SEEN = struct.Struct(f">{_CRC.size + 9}x d")
+_LAST_SEEN = struct.Struct(f">{CRC_BYTES + 9}x d")
 # Their numbers stand in records: new ones come last.
 _FIRST_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
 _REASONS = (*_FIRST_REASONS, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED)
@@ -51,7 +50,7 @@ def encode(stored: StoredPage) -> bytes:
     callback = _callback(stored.callback)
     fixed = _FIXED.pack(own[0], stored.first_seen, stored.last_seen, *own[1:], *counts, *sizes, *map(len, (*sketches, names, callback)))
     rest = fixed + b"".join(sketches) + names + callback + page.url.encode("utf-8", "surrogatepass")
-    return _CRC.pack(zlib.crc32(rest)) + rest
+    return seal(rest)
 
 
 def _callback(name: str) -> bytes:
@@ -65,11 +64,9 @@ def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> 
     Raises:
         StoreCorruptError: the record fails its checksum or does not parse.
     """
-    data = bytes(record)
-    if len(data) < _CRC.size + _FIXED.size or _CRC.unpack_from(data)[0] != zlib.crc32(data[_CRC.size :]):
-        raise StoreCorruptError(
-            f"a page record of {len(data)} bytes fails its checksum: restore the store from a backup, or start a new one"
-        )
+    data = unseal(record, "a page record")
+    if len(data) < _FIXED.size:
+        raise StoreCorruptError(f"a page record of {len(data)} bytes is too short: it was not written by this version of simcrawl")
     try:
         return _parse(data, {"recipe": recipe, "seed": seed}, bits)
     except (ValueError, IndexError) as exc:
@@ -82,9 +79,9 @@ def last_seen(record: bytes | memoryview) -> float:
 
 
 def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
-    reason, first, last, fingerprint, body, text, links, length, outlinks, *counts = _FIXED.unpack_from(data, _CRC.size)
+    reason, first, last, fingerprint, body, text, links, length, outlinks, *counts = _FIXED.unpack_from(data)
     sizes, lengths = counts[:_SKETCHES], counts[_SKETCHES:]
-    start = _CRC.size + _FIXED.size
+    start = _FIXED.size
     *sketches, names, callback, url = (data[a:b] for a, b in pairwise([*accumulate([start, *lengths]), len(data)]))
     common |= {"body_digest": body, "text_length": length, "outlinks": outlinks, "url": url.decode("utf-8", "surrogatepass")}
     where = callback.decode("utf-8", "replace")

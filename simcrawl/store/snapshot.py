@@ -9,34 +9,34 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint
-from simcrawl.store.base import Duplicate
+from simcrawl.sealed import seal, unseal
+from simcrawl.store.committed import MOST_CRAWLS
 from simcrawl.store.records import decode, encode, last_seen
+from simcrawl.store.register import Duplicate
 from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
-from simcrawl.store.texts import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    import os
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 
     import numpy as np
-    from lmdb import Transaction
+    from lmdb import Environment, Transaction
     from numpy.typing import NDArray
 
-    from simcrawl.index.tables import Change, PackedTables
+    from simcrawl.index.durable import DurableIndex
     from simcrawl.rule import StoredPage
-    from simcrawl.store.base import Header
+    from simcrawl.store.header import Header
     from simcrawl.store.rejections import Rejection
 
 _WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
 _NUMBER = 8
 NO_PAGE = bytes(_NUMBER)
-_CHUNK = 1 << 16
 # What a step of an expiry reads and removes, at most: some hundredths of a second.
 _MOST_READ, _MOST_REMOVED = 4096, 256
 
@@ -57,18 +57,41 @@ class Databases(NamedTuple):
     crawls: Any
 
 
-Place = tuple[str, bytes]
-"""Where an expiry goes on: a database, and a key in it."""
+@dataclass(frozen=True)
+class Files:
+    """A store's files as LMDB has them open, and the header that was in them then."""
+
+    env: Environment
+    databases: Databases
+    index: DurableIndex
+    header: Header
+    data: os.stat_result
+    close: Callable[[], None]
+
+
+class Place(NamedTuple):
+    """Where an expiry goes on: a database, and a key in it."""
+
+    name: str
+    key: bytes
 
 
 class Snapshot:
-    """Reads within one transaction."""
+    """Reads within one transaction: a `simcrawl.store.committed.Reader`.
 
-    def __init__(self, txn: Transaction[memoryview], databases: Databases, tables: PackedTables, header: Header) -> None:
+    `own_version`: of the index, after the last commit of this process.
+    """
+
+    def __init__(self, txn: Transaction[memoryview], files: Files, *, own_version: tuple[int, int] = (-1, -1)) -> None:
         self.txn = txn
-        self.databases = databases
-        self.tables = tables
-        self.header = header
+        self.databases, self.index, self.header = files.databases, files.index, files.header
+        self._env = files.env
+        self._own_version = own_version
+
+    @property
+    def others_wrote(self) -> bool:
+        """Whether another process may have written pages since the last commit of this one."""
+        return self.index.version(self.txn) != self._own_version
 
     def key(self, url: str) -> bytes:
         """Return the key of a URL."""
@@ -76,7 +99,7 @@ class Snapshot:
 
     def fingerprint_key(self, fingerprint: int) -> bytes:
         """Return the key of a fingerprint: big-endian, so that the order of bytes is the order of numbers."""
-        return fingerprint.to_bytes(self.tables.packer.word, "big")
+        return fingerprint.to_bytes(self.index.packer.word, "big")
 
     def page(self, url: str) -> StoredPage | None:
         """Return the page known under a URL."""
@@ -117,42 +140,38 @@ class Snapshot:
         """Return whether a fingerprint was stored without a page."""
         with self.txn.cursor(self.databases.fingerprints) as cursor:
             key = self.fingerprint_key(fingerprint)
-            return cursor.set_key_dup(key, NO_PAGE) or (not cursor.set_key(key) and self.tables.is_held(self.txn, fingerprint))
+            return cursor.set_key_dup(key, NO_PAGE) or (not cursor.set_key(key) and self.index.contains(self.txn, fingerprint))
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all fingerprints within the radius."""
-        return self.tables.near(self.txn, fingerprint, distance)
+        return self.index.within(self.txn, fingerprint, distance)
 
-    def pages(self) -> Iterator[StoredPage]:
-        """Yield all pages, in the order in which they were stored first."""
-        with self.txn.cursor(self.databases.pages) as cursor:
-            for number in cursor.iternext(keys=True, values=False):
-                if stored := self.numbered_page(number):
-                    yield stored
+    def pages(self, latest: int | None = None) -> Iterator[StoredPage]:
+        """Yield all pages, in the order in which they were stored first; or so many, those last seen last: the others are not decoded."""
+        for number in self._keys(self.databases.pages) if latest is None else self._latest(self.databases.pages, latest, last_seen):
+            if stored := self.numbered_page(number):
+                yield stored
+
+    def _keys(self, database: Any) -> Iterator[memoryview]:
+        with self.txn.cursor(database) as cursor:
+            yield from cursor.iternext(keys=True, values=False)
 
     def duplicate(self, url: str) -> Duplicate | None:
         """Return the line of the register for a URL."""
         line = self.txn.get(self.key(url), db=self.databases.duplicates)
-        return None if line is None else _parse_duplicate(bytes(line))
+        return None if line is None else parse_duplicate(bytes(line))
 
-    def duplicates(self) -> Iterator[Duplicate]:
-        """Yield the register."""
-        with self.txn.cursor(self.databases.duplicates) as cursor:
-            for value in cursor.iternext(keys=False, values=True):
-                yield _parse_duplicate(bytes(value))
-
-    def latest_pages(self, most: int) -> Iterator[StoredPage]:
-        """Yield so many pages, those last seen last: the others are not decoded."""
-        for number in self._latest(self.databases.pages, most, last_seen):
-            if stored := self.numbered_page(number):
-                yield stored
-
-    def latest_duplicates(self, most: int) -> Iterator[Duplicate]:
-        """Yield so many lines of the register, the latest ones: the others are not parsed."""
-        for key in self._latest(self.databases.duplicates, most, _quick_when):
-            line = self.txn.get(key, db=self.databases.duplicates)
-            if line is not None:
-                yield _parse_duplicate(bytes(line))
+    def duplicates(self, latest: int | None = None) -> Iterator[Duplicate]:
+        """Yield the register; or so many of its lines, the latest ones: the others are not parsed."""
+        if latest is None:
+            with self.txn.cursor(self.databases.duplicates) as cursor:
+                for value in cursor.iternext(keys=False, values=True):
+                    yield parse_duplicate(bytes(value))
+        else:
+            for key in self._latest(self.databases.duplicates, latest, _quick_when):
+                line = self.txn.get(key, db=self.databases.duplicates)
+                if line is not None:
+                    yield parse_duplicate(bytes(line))
 
     def _latest(self, database: Any, most: int, when: Callable[[memoryview], float]) -> Iterator[bytes]:
         with self.txn.cursor(database) as cursor:
@@ -169,10 +188,10 @@ class Snapshot:
             entries = cursor.iternext() if cursor.set_range(start) else ()
             for read, (key, value) in enumerate(entries):
                 if read == _MOST_READ or len(old) == _MOST_REMOVED:
-                    return old, (name, bytes(key))
+                    return old, Place(name, bytes(key))
                 if age(value) < before:
                     old.append(bytes(key))
-        return old, ("duplicates", b"") if name == "pages" else None
+        return old, Place("duplicates", b"") if name == "pages" else None
 
     def text(self, url: str) -> bytes | None:
         """Return the packed text of a URL."""
@@ -192,11 +211,15 @@ class Snapshot:
                     return
                 yield bytes(key), bytes(value)
 
-    def crawls(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of crawls, the latest last."""
+    def urls_of(self, keys: Iterable[bytes]) -> list[str]:
+        """Return the URLs of pages whose keys these are."""
+        found = (self.numbered_page(number) for key in keys if (number := self.number(key)))
+        return [stored.page.url for stored in found if stored]
+
+    def crawls(self) -> list[dict[str, Any]]:
+        """Return the records of crawls, the latest last."""
         with self.txn.cursor(self.databases.crawls) as cursor:
-            for value in cursor.iternext(keys=False, values=True):
-                yield _parse_crawl(bytes(value))
+            return [json.loads(unseal(value, "the record of a crawl")) for value in cursor.iternext(keys=False, values=True)]
 
     def rejections(self) -> Iterator[Rejection]:
         """Yield the verdicts that were taken back."""
@@ -213,19 +236,27 @@ class Snapshot:
         """Return the pair of names under which a rejection itself stands; under its others stands nothing."""
         return self.key(rejection.url) + self.key(rejection.original)
 
+    def chunks(self, size: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield every distinct fingerprint once, as words."""
+        return self.index.chunks(self.txn, size)
+
     def counts(self) -> dict[str, int]:
-        """Return the numbers of pages, fingerprints and lines of the register."""
-        pages, lines = (self.txn.stat(database)["entries"] for database in (self.databases.pages, self.databases.duplicates))
-        return {"pages": pages, "fingerprints": self.tables.counters(self.txn).distinct, "duplicates": lines}
+        """Return the numbers of pages, fingerprints and lines of the register, and the bytes in use by the file."""
+        lines = self.txn.stat(self.databases.duplicates)["entries"]
+        return self.size() | {"fingerprints": self.index.count(self.txn), "duplicates": lines}
+
+    def size(self) -> dict[str, int]:
+        """Return the number of pages, and the bytes in use by the file."""
+        stat = self.txn.stat(self.databases.pages)
+        return {"pages": stat["entries"], "bytes": int((self._env.info()["last_pgno"] + 1) * stat["psize"])}
 
 
 class Writer(Snapshot):
-    """Writes within one transaction, to whose beginning the tables are caught up. Tables change when `finish` is called."""
+    """Writes within one transaction. `changes`, of the index, are to be finished before the commit."""
 
-    def __init__(self, txn: Transaction[memoryview], databases: Databases, tables: PackedTables, header: Header) -> None:
-        super().__init__(txn, databases, tables, header)
-        self._added: dict[int, None] = {}
-        self._removed: dict[int, None] = {}
+    def __init__(self, txn: Transaction[memoryview], files: Files) -> None:
+        super().__init__(txn, files)
+        self.changes = files.index.writing(txn)
 
     def put_page(self, stored: StoredPage) -> None:
         """Write a page in place of the one under the same URL."""
@@ -253,24 +284,13 @@ class Writer(Snapshot):
             cursor.put(number, record, append=True)
         return number
 
-    def put_bare(self, fingerprints: Sequence[int], *, known_new: bool = False) -> None:
+    def put_bare(self, fingerprints: Collection[int], *, known_new: bool = False) -> None:
         """Write fingerprints without pages. `known_new`: nobody wrote anything since they were found to be in no table."""
-        if known_new and not self._added and not self._removed:
-            self._added = dict.fromkeys(fingerprints)
+        if known_new and self.changes.insert_new(fingerprints):
             return
         for fingerprint in fingerprints:
-            if fingerprint in self._added or fingerprint in self._removed or (not known_new and self._is_stored(fingerprint)):
-                self._bare_too(fingerprint)
-            else:
-                self._added[fingerprint] = None
-
-    def _bare_too(self, fingerprint: int) -> None:
-        key = self.fingerprint_key(fingerprint)
-        if fingerprint in self._removed:
-            del self._removed[fingerprint]
-        elif self.txn.get(key, db=self.databases.fingerprints) is not None:
-            # So that it outlives the pages that have it.
-            self.txn.put(key, NO_PAGE, db=self.databases.fingerprints, dupdata=True)
+            if not self.changes.insert(fingerprint):
+                put_no_page(self, fingerprint)
 
     def put_duplicate(self, url: str, line: Duplicate | None) -> None:
         """Write a URL's line of the register in place of an older one, or strike that out."""
@@ -331,7 +351,7 @@ class Writer(Snapshot):
         return 0
 
     def _drop_text(self, key: bytes) -> None:
-        if not _has_owner(self, key):
+        if not has_owner(self, key):
             self.txn.delete(key, db=self.databases.contents)
 
     def _unlink(self, page: PageFingerprint | Abstention, number: bytes) -> None:
@@ -342,38 +362,22 @@ class Writer(Snapshot):
 
     def _own(self, fingerprint: int, owner: bytes) -> None:
         key = self.fingerprint_key(fingerprint)
-        if self.txn.get(key, db=self.databases.fingerprints) is None:
-            if fingerprint in self._removed:
-                del self._removed[fingerprint]
-            elif self._is_stored(fingerprint):
-                self.txn.put(key, NO_PAGE, db=self.databases.fingerprints, dupdata=True)
-            else:
-                self._added[fingerprint] = None
+        if self.txn.get(key, db=self.databases.fingerprints) is None and not self.changes.insert(fingerprint):
+            self.txn.put(key, NO_PAGE, db=self.databases.fingerprints, dupdata=True)
         self.txn.put(key, owner, db=self.databases.fingerprints, dupdata=True)
-
-    def _is_stored(self, fingerprint: int) -> bool:
-        return fingerprint in self._added or self.tables.contains(self.txn, fingerprint)
 
     def _disown(self, fingerprint: int, owner: bytes) -> None:
         key = self.fingerprint_key(fingerprint)
         self.txn.delete(key, owner, db=self.databases.fingerprints)
-        if self.txn.get(key, db=self.databases.fingerprints) is not None:
-            return
-        if fingerprint in self._added:
-            del self._added[fingerprint]
-        else:
-            self._removed[fingerprint] = None
+        if self.txn.get(key, db=self.databases.fingerprints) is None:
+            self.changes.remove(fingerprint)
 
-    def load(self, fingerprints: NDArray[np.uint64]) -> None:
-        """Write distinct fingerprints without pages, in bulk."""
-        known = self.tables.load(self.txn, fingerprints)
-        if self.txn.stat(self.databases.fingerprints)["entries"]:
-            for row in fingerprints[known]:
-                self._bare_too(int.from_bytes(row.tobytes(), "little"))
 
-    def finish(self) -> Change | None:
-        """Write the tables; return what `PackedTables.settle` is to be told after the commit."""
-        return self.tables.write(self.txn, list(self._added), list(self._removed))
+def put_no_page(snapshot: Snapshot, fingerprint: int) -> None:
+    """Note that a fingerprint that has owners was stored without a page, too, so that it outlives these."""
+    key = snapshot.fingerprint_key(fingerprint)
+    if snapshot.txn.get(key, db=snapshot.databases.fingerprints) is not None:
+        snapshot.txn.put(key, NO_PAGE, db=snapshot.databases.fingerprints, dupdata=True)
 
 
 def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:
@@ -381,7 +385,7 @@ def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:
     txn, databases, refused = snapshot.txn, snapshot.databases, 0
     for url, packed in texts.items():
         key = snapshot.key(url)
-        if _has_owner(snapshot, key):
+        if has_owner(snapshot, key):
             fits = _size(txn, databases.contents) + len(packed) <= most
             refused += not fits
             if fits:
@@ -389,7 +393,8 @@ def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:
     return refused
 
 
-def _has_owner(snapshot: Snapshot, key: bytes | memoryview) -> bool:
+def has_owner(snapshot: Snapshot, key: bytes | memoryview) -> bool:
+    """Return whether there is a page, or a line of the register, under the key of a URL."""
     return any(snapshot.txn.get(key, db=database) is not None for database in (snapshot.databases.numbers, snapshot.databases.duplicates))
 
 
@@ -399,81 +404,13 @@ def _size(txn: Transaction[memoryview], database: Any) -> int:
     return int((stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"]) * stat["psize"])
 
 
-def put_crawl(txn: Transaction[memoryview], databases: Databases, record: Mapping[str, Any], most: int) -> None:
-    """Write the record of a crawl behind the others, of which the last `most` stay."""
-    value = json.dumps(record).encode()
+def put_crawl(txn: Transaction[memoryview], databases: Databases, record: Mapping[str, Any]) -> None:
+    """Write the record of a crawl behind the others, of which the last `MOST_CRAWLS` stay."""
     with txn.cursor(databases.crawls) as cursor:
         number = int.from_bytes(cursor.key(), "big") + 1 if cursor.last() else 1
-        cursor.put(number.to_bytes(8, "big"), zlib.crc32(value).to_bytes(4, "big") + value)
-        while txn.stat(databases.crawls)["entries"] > most and cursor.first():
+        cursor.put(number.to_bytes(8, "big"), seal(json.dumps(record).encode()))
+        while txn.stat(databases.crawls)["entries"] > MOST_CRAWLS and cursor.first():
             cursor.delete()
-
-
-def problems(snapshot: Snapshot) -> Iterator[str]:
-    """Yield every way in which the databases of one moment contradict each other."""
-    wanted = {"numbers": 0, "fingerprints": 0, "bodies": 0, "texts": 0}
-    with snapshot.txn.cursor(snapshot.databases.pages) as cursor:
-        for number in cursor.iternext(keys=True, values=False):
-            yield from _problems_of_page(snapshot, bytes(number), wanted)
-    wanted["fingerprints"] += sum(1 for owner in _owners(snapshot) if owner == NO_PAGE)
-    for name, count in wanted.items():
-        entries = snapshot.txn.stat(getattr(snapshot.databases, name))["entries"]
-        if entries != count:
-            yield f"{name}: {entries} entries where the pages account for {count}"
-    yield from snapshot.tables.problems(snapshot.txn, _owned(snapshot))
-    yield from _problems_of_register(snapshot)
-    yield from _problems_of_rejections(snapshot)
-    yield from _problems_of_texts(snapshot)
-    yield from _problems_of_crawls(snapshot)
-
-
-def _owners(snapshot: Snapshot) -> Iterator[memoryview]:
-    with snapshot.txn.cursor(snapshot.databases.fingerprints) as cursor:
-        yield from cursor.iternext(keys=False, values=True)
-
-
-def _owned(snapshot: Snapshot) -> Iterator[NDArray[np.uint64]]:
-    """Yield the fingerprints that have owners, as words, in chunks."""
-    waiting: list[bytes] = []
-    with snapshot.txn.cursor(snapshot.databases.fingerprints) as cursor:
-        for key in cursor.iternext_nodup(keys=True, values=False):
-            waiting.append(bytes(key)[::-1])
-            if len(waiting) == _CHUNK:
-                yield snapshot.tables.packer.rows(b"".join(waiting))
-                waiting.clear()
-    if waiting:
-        yield snapshot.tables.packer.rows(b"".join(waiting))
-
-
-def _problems_of_page(snapshot: Snapshot, number: bytes, wanted: dict[str, int]) -> Iterator[str]:
-    try:
-        stored = snapshot.numbered_page(number)
-    except StoreCorruptError as exc:
-        yield f"pages: {number.hex()}: {exc}"
-        return
-    if stored is None:
-        return
-    page = stored.page
-    wanted["numbers"] += 1
-    links = [("bodies", page.body_digest)]
-    if isinstance(page, PageFingerprint):
-        links += [("texts", page.text_digest), ("fingerprints", snapshot.fingerprint_key(page.fingerprint))]
-    if snapshot.number(snapshot.key(page.url)) != number:
-        yield f"numbers: {page.url} is missing, or has another page's number"
-    for name, value in links:
-        wanted[name] += 1
-        with snapshot.txn.cursor(getattr(snapshot.databases, name)) as cursor:
-            if not cursor.set_key_dup(value, number):
-                yield f"{name}: {page.url} is missing"
-
-
-def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
-    with snapshot.txn.cursor(snapshot.databases.duplicates) as cursor:
-        for key, value in cursor:
-            try:
-                _parse_duplicate(bytes(value))
-            except StoreCorruptError as exc:
-                yield f"duplicates: {bytes(key).hex()}: {exc}"
 
 
 def _quick_when(line: bytes | memoryview) -> float:
@@ -483,50 +420,15 @@ def _quick_when(line: bytes | memoryview) -> float:
 
 
 def _when(line: bytes | memoryview) -> float:
-    return _parse_duplicate(bytes(line)).when
+    return parse_duplicate(bytes(line)).when
 
 
-def _problems_of_texts(snapshot: Snapshot) -> Iterator[str]:
-    with snapshot.txn.cursor(snapshot.databases.contents) as cursor:
-        for key, packed in cursor:
-            if not _has_owner(snapshot, key):
-                yield f"contents: {bytes(key).hex()}: a text of no page and no duplicate"
-            try:
-                unpack(bytes(packed))
-            except StoreCorruptError as exc:
-                yield f"contents: {bytes(key).hex()}: {exc}"
+def parse_duplicate(value: bytes) -> Duplicate:
+    """Return the line of the register of its bytes.
 
-
-def _problems_of_crawls(snapshot: Snapshot) -> Iterator[str]:
-    try:
-        list(snapshot.crawls())
-    except StoreCorruptError as exc:
-        yield f"crawls: {exc}"
-
-
-def _parse_crawl(value: bytes) -> dict[str, Any]:
-    if int.from_bytes(value[:4], "big") != zlib.crc32(value[4:]):
-        raise StoreCorruptError("the record of a crawl fails its checksum: restore the store from a backup, or start a new one")
-    record: dict[str, Any] = json.loads(value[4:])
-    return record
-
-
-def _problems_of_rejections(snapshot: Snapshot) -> Iterator[str]:
-    wanted = set[bytes]()
-    with snapshot.txn.cursor(snapshot.databases.rejections) as cursor:
-        held = {bytes(key): bytes(value) for key, value in cursor}
-    for key, value in held.items():
-        try:
-            if value:
-                rejection = parse_rejection(value)
-                wanted |= rejection.names(snapshot.header.seed) | {snapshot.rejection_key(rejection)}
-        except StoreCorruptError as exc:
-            yield f"rejections: {key.hex()}: {exc}"
-    if wanted != set(held):
-        yield f"rejections: {len(wanted ^ set(held))} pairs of names are missing, or belong to no rejection"
-
-
-def _parse_duplicate(value: bytes) -> Duplicate:
+    Raises:
+        StoreCorruptError: it does not parse.
+    """
     try:
         return Duplicate(**json.loads(value))
     except (ValueError, TypeError) as exc:

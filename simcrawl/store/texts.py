@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from simcrawl.errors import StoreCorruptError
+from simcrawl.sealed import seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,6 @@ LONGEST = 100_000
 """Characters of a text that are kept."""
 # Compressed texts that wait for the next commit, in bytes.
 _MOST_WAITING = 1 << 24
-_CRC_BYTES = 4
 
 
 class TextsWaiting:
@@ -57,9 +56,8 @@ class TextsWaiting:
 
 
 def pack(text: str) -> bytes:
-    """Return the bytes of a text, of its first `LONGEST` characters: crc32 of the rest, big-endian, and zlib of UTF-8."""
-    packed = zlib.compress(text[:LONGEST].encode("utf-8", "surrogatepass"))
-    return zlib.crc32(packed).to_bytes(_CRC_BYTES, "big") + packed
+    """Return the bytes of a text, of its first `LONGEST` characters: sealed zlib of UTF-8."""
+    return seal(zlib.compress(text[:LONGEST].encode("utf-8", "surrogatepass")))
 
 
 def unpack(packed: bytes) -> str:
@@ -68,6 +66,4 @@ def unpack(packed: bytes) -> str:
     Raises:
         StoreCorruptError: they fail their checksum.
     """
-    if int.from_bytes(packed[:_CRC_BYTES], "big") != zlib.crc32(packed[_CRC_BYTES:]) or len(packed) <= _CRC_BYTES:
-        raise StoreCorruptError(f"a kept text of {len(packed)} bytes fails its checksum: forget its page")
-    return zlib.decompress(packed[_CRC_BYTES:]).decode("utf-8", "surrogatepass")
+    return zlib.decompress(unseal(packed, "a kept text", "forget its page")).decode("utf-8", "surrogatepass")

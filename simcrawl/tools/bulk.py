@@ -18,6 +18,7 @@ from urllib.parse import quote, urljoin
 
 from simcrawl.errors import SettingError
 from simcrawl.page.fingerprint import MAX_PAGE_BYTES, Abstention, PageFingerprint, Reason, digest, fingerprint_page
+from simcrawl.store import join_loaded
 from simcrawl.system import cores
 from simcrawl.workers.pool import PagePool, RawPage
 from simcrawl.workers.process import can_start
@@ -365,7 +366,7 @@ def load_pages(
         WorkerError: no process can be started.
         StoreError: the store cannot be read or written.
     """
-    loaded, crawl = Loaded(), detector.store.join_loaded()
+    loaded, crawl = Loaded(), join_loaded(detector.store)
     stopped: list[SettingError] = []
     try:
         for page in make_pages(_unknown(detector, crawl, _until(pages, stopped), loaded), detector.page_options, workers=workers):

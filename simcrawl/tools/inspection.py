@@ -12,12 +12,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from simcrawl.rule import Kind
-from simcrawl.store.base import PREDICTED
+from simcrawl.store.register import PREDICTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simcrawl.store.base import Duplicate
+    from simcrawl.store.register import Duplicate
 
 SORT_KEYS: dict[str, Callable[[Duplicate], Any]] = {
     "url": attrgetter("url"),

@@ -13,8 +13,7 @@ import pytest
 import simcrawl
 from simcrawl.cli import run
 from simcrawl.rule import Rule
-from simcrawl.store import Duplicate, open_store
-from simcrawl.store.base import PREDICTED
+from simcrawl.store import PREDICTED, Duplicate, open_store
 from tests.cli.test_program import SCRIPT, call, on_terminal
 from tests.samples import edited, english, page
 from tests.strategies import page as fingerprinted
@@ -39,7 +38,7 @@ def store(tmp_path: Path) -> str:
     with open_store(tmp_path / "store", recipe="content") as opened:
         for url in (f"{A}/1", f"{B}/3"):
             opened.admit(simcrawl.fingerprint_page(page(english(seed=len(url) + ord(url[-1]))), url=url))
-        opened._register.update({line.url: line for line in LINES})
+        opened._claims._register.update({line.url: line for line in LINES})
     return str(tmp_path / "store")
 
 
@@ -93,7 +92,7 @@ def test_urls_are_those_of_dropped_pages(store: str, out: Any):
 
 def test_whoever_reads_may_stop_reading(tmp_path: Path):
     with open_store(tmp_path / "store") as opened:
-        opened._register.update(
+        opened._claims._register.update(
             {f"{A}/{n}": Duplicate(f"{A}/{n}", f"{A}/", "near_duplicate", 1, 1.0, "", True, True, 1.0) for n in range(9_999)}
         )
     done = call("bash", "-c", f"set -o pipefail; {SCRIPT} duplicates {tmp_path}/store --urls | head -n 1")
@@ -104,7 +103,7 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path):
 def test_a_terminal_sees_whole_urls(tmp_path: Path, width: int):
     long = f"{A}/" + "x" * 150
     with open_store(tmp_path / "store") as opened:
-        opened._register[long] = Duplicate(long, f"{A}/[red]", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
+        opened._claims._register[long] = Duplicate(long, f"{A}/[red]", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
     for command in ("duplicates", "clusters --by verdicts"):
         shown = on_terminal(*command.split(), str(tmp_path / "store"), width=width)
         assert long in shown
@@ -115,7 +114,7 @@ def test_a_terminal_sees_whole_urls(tmp_path: Path, width: int):
 def test_urls_do_nothing_to_a_terminal(tmp_path: Path):
     order, shown = f"{A}/\x1b]0;taken\x07\ud800", f"{A}/\\x1b]0;taken\\x07\\ud800"
     with open_store(tmp_path / "store") as opened:
-        opened._register[order] = Duplicate(order, f"{A}/", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
+        opened._claims._register[order] = Duplicate(order, f"{A}/", "near_duplicate", 1, 0.94, "near-duplicate", True, False, DAY)
     for command in ("duplicates", "clusters --by verdicts"):
         assert shown in on_terminal(*command.split(), str(tmp_path / "store"))
 

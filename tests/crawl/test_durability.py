@@ -9,6 +9,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from simcrawl.store import open_store
+from simcrawl.store.committed import Batch
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawl, start
 from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
@@ -120,7 +121,7 @@ def test_a_crawl_removes_expired_pages_and_no_others(site: Site, tmp_path: Path)
         known = [stored.page.url for stored in store.pages()]
         then = time() - 3 * 86_400
         gone = [replace(stored, last_seen=then, page=replace(stored.page, url=f"{stored.page.url}/gone")) for stored in store.pages()]
-        store._write(gone, [], {})
+        store._committed.write(Batch(gone))
     second = crawl("Plain", site.url(), settings=settings | {"SIMCRAWL_EXPIRE_DAYS": 2})
     assert second.stats["simcrawl/store/expired"] == len(gone)
     assert second.pages()["revisited"] == first.pages()["admitted"]

@@ -153,7 +153,7 @@ def test_texts_are_packed_and_pages_that_wait_written_in_a_thread(monkeypatch: p
             assert await _places(made, bool) == [False]
         async with page_workers(SIMCRAWL_WORKERS=1) as made:
             made._visits_elsewhere = 0
-            monkeypatch.setattr("simcrawl.store.base._MOST_UNWRITTEN", 0)
+            monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 0)
             assert await _places(made, bool) == [False]
 
     asyncio.run(visit())

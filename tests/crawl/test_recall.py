@@ -130,7 +130,7 @@ def test_a_store_that_cannot_be_read_for_rules_stops_no_crawl(site: Site, tmp_pa
     build(site, pages=5)
     night(site, tmp_path / "store")
     with open_store(tmp_path / "store") as store:
-        files = store._files  # type: ignore[attr-defined]
+        files = store._committed._files  # type: ignore[attr-defined]
         with files.env.begin(write=True) as txn:
             txn.put(bytes(16), b"damaged", db=files.databases.duplicates)
     second = night(site, tmp_path / "store")

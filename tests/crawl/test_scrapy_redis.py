@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from redis import Redis
 
-from simcrawl.store import open_store
+from simcrawl.store import join_crawl, open_store
 from tests.crawl.content import hub
 from tests.crawl.runner import crawl
 from tests.crawl.test_frontier import WATCHED, WISHFUL, check, contents, fetched, late, pair, predicted, text, wish
@@ -176,7 +176,7 @@ def test_two_crawlers_go_on_with_one_queue(site: Site, redis: Redis, tmp_path: P
     settings = shared(redis) | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_CRAWL": "one"}
     # The crawl lasts as long as anybody takes part in it.
     with open_store(tmp_path / "store") as store:
-        store.join("one")
+        join_crawl(store, "one")
         first = stop(site, settings)
         assert waiting(redis, "wishful", HELD) == left(first) > 0
         gate = Second()

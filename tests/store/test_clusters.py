@@ -14,8 +14,7 @@ from hypothesis import given, settings, strategies as st
 from simcrawl.cli import run
 from simcrawl.report import gather
 from simcrawl.rule import Rule
-from simcrawl.store import Duplicate, Store, open_store
-from simcrawl.store.base import PREDICTED
+from simcrawl.store import PREDICTED, Duplicate, Store, join_crawl, open_store
 from simcrawl.store.clusters import Sizes, clusters
 from tests.strategies import page
 
@@ -157,7 +156,7 @@ def test_a_copy_of_a_copy_goes_with_it(store: str, tmp_path: Path, capsys: pytes
 def test_a_copy_that_a_later_crawl_keeps_is_in_the_cluster_no_more(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with open_store(store) as opened:
         assert opened.admit(page(E, 0b111100, text="text 5"), NEAR).original == D
-        crawl = opened.join()
+        crawl = join_crawl(opened)
         assert not crawl.admit(page(D, 0xFF << 40, text="another text"), NEAR).is_duplicate
         crawl.leave(finished=True)
         assert opened.duplicate(D) is None
@@ -168,7 +167,7 @@ def test_the_latest_line_of_a_page_counts_alone(store: str, tmp_path: Path, caps
     with open_store(store) as opened:
         opened.admit(page(E, 0xFF << 40, text="far away"), NEAR)
         for spider in ("one", "two"):
-            crawl = opened.join(spider=spider)
+            crawl = join_crawl(opened, spider=spider)
             for url, number in ((A, 0), (E, 0xFF << 40), (B, 0 if spider == "one" else 0xFF << 40)):
                 crawl.admit(page(url, number, text=f"{url} {number}"), NEAR)
             crawl.leave(finished=True)
@@ -185,7 +184,7 @@ def test_copies_of_a_forgotten_page_stay_together(store: str, tmp_path: Path, ca
             opened.sync()
             found = list(opened.duplicates())
             opened.expire(math.inf)
-            opened._register.update({one.url: one for one in found})
+            opened._claims._register.update({one.url: one for one in found})
         else:
             opened.forget(A)
         opened.sync()
@@ -254,7 +253,7 @@ def test_any_register_has_the_clusters_that_its_pairs_connect(made: tuple[dict[s
         for number, url in enumerate(sorted(held)):
             store.admit(page(url, 0xFF << 8 * number % 64, text=url), NEAR)
         store.sync()
-        store._register.update(lines)
+        store._claims._register.update(lines)
         store.sync()
         for pair in apart:
             store.reject(*pair)

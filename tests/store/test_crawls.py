@@ -19,7 +19,7 @@ from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.rule import Kind, Verdict
-from simcrawl.store import Store, open_store
+from simcrawl.store import Store, join_crawl, join_loaded, open_store
 from simcrawl.store.crawl_files import CRAWLS, join, read_job
 from simcrawl.tools.bulk import load_pages
 from simcrawl.workers.pool import RawPage
@@ -240,7 +240,7 @@ def test_an_interrupted_run_goes_on_with_its_crawl_and_a_finished_one_does_not(t
 
     def run(*, finished: bool) -> tuple[bool, Verdict]:
         with open_store(tmp_path / "store", seed=7) as store:
-            crawl = store.join(spider="news", resume=read_job(job), job=str(job))
+            crawl = join_crawl(store, spider="news", resume=read_job(job), job=str(job))
             verdict = Detector(store, crawl=crawl).admit(_page(TEXT, B if crawl.resumed else A))
             crawl.leave(finished=finished)
             return crawl.resumed, verdict
@@ -255,14 +255,14 @@ def test_an_interrupted_run_goes_on_with_its_crawl_and_a_finished_one_does_not(t
 def test_a_crawl_that_was_interrupted_waits_for_its_job_while_others_run_and_no_longer(tmp_path: Path):
     job = tmp_path / "job"
     with open_store(tmp_path / "store") as store:
-        store.join("nightly", spider="news", job=str(job)).leave()
+        join_crawl(store, "nightly", spider="news", job=str(job)).leave()
         # The next run of the name begins a new crawl.
-        other = store.join("nightly", spider="news")
+        other = join_crawl(store, "nightly", spider="news")
         assert not other.joined_others
         other.leave()
         assert [directory.name for directory in _crawls(tmp_path / "store")] == [read_job(job)]
         job.unlink()
-        store.join().leave()
+        join_crawl(store).leave()
         assert _crawls(tmp_path / "store") == []
 
 
@@ -271,7 +271,7 @@ def test_a_job_that_names_no_crawl_begins_one(tmp_path: Path, content: str):
     job = tmp_path / "job"
     job.write_bytes(content.encode("latin-1"))
     with open_store(tmp_path / "store") as store:
-        crawl = store.join(resume=read_job(job), job=str(job))
+        crawl = join_crawl(store, resume=read_job(job), job=str(job))
         assert not crawl.resumed
         assert read_job(job) == crawl.id
 
@@ -279,9 +279,9 @@ def test_a_job_that_names_no_crawl_begins_one(tmp_path: Path, content: str):
 KILLED = """
 import sys
 from simcrawl.detector import Detector
-from simcrawl.store import open_store
+from simcrawl.store import join_crawl, open_store
 store = open_store(sys.argv[1], sync_seconds=0)
-detector = Detector(store, crawl=store.join("nightly", spider="news", job=sys.argv[2] if len(sys.argv) > 2 else None))
+detector = Detector(store, crawl=join_crawl(store, "nightly", spider="news", job=sys.argv[2] if len(sys.argv) > 2 else None))
 detector.admit(detector.page(open(sys.argv[0].replace("killed.py", "page.html")).read(), url="http://example.org/a"))
 detector.crawl.try_sync()
 print("ready", flush=True)
@@ -309,7 +309,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 def test_processes_that_name_one_crawl_share_it_until_the_last_one_dies(tmp_path: Path):
     other = _start(tmp_path, tmp_path / "store")
     with open_store(tmp_path / "store") as store:
-        crawl = store.join("nightly", spider="news")
+        crawl = join_crawl(store, "nightly", spider="news")
         assert (crawl.joined_others, crawl.pages) == (True, 1)
         detector = Detector(store, crawl=crawl)
         assert detector.admit(detector.page(TEXT, url=B)).original == A
@@ -323,7 +323,7 @@ def test_a_killed_run_without_a_job_leaves_no_crawl_and_one_with_a_job_leaves_it
     for arguments in ((), (job,)):
         _kill(_start(tmp_path, tmp_path / "store", *arguments))
         with open_store(tmp_path / "store") as store:
-            crawl = store.join("nightly", spider="news", resume=read_job(job), job=str(job) if arguments else None)
+            crawl = join_crawl(store, "nightly", spider="news", resume=read_job(job), job=str(job) if arguments else None)
             detector = Detector(store, crawl=crawl)
             assert crawl.resumed is bool(arguments)
             assert detector.admit(detector.page(TEXT, url=B)).is_duplicate is bool(arguments)
@@ -333,10 +333,10 @@ def test_a_killed_run_without_a_job_leaves_no_crawl_and_one_with_a_job_leaves_it
 
 def test_a_note_that_was_cut_short_is_no_crawl_to_join(tmp_path: Path):
     with open_store(tmp_path / "store") as store:
-        running = store.join("nightly")
+        running = join_crawl(store, "nightly")
         (directory,) = _crawls(tmp_path / "store")
         (directory / "note.json").write_text(json.dumps({"id": directory.name})[:-5])
-        other = store.join("nightly")
+        other = join_crawl(store, "nightly")
         assert not other.joined_others
         # It is live, so it is left alone.
         assert len(_crawls(tmp_path / "store")) == 2
@@ -348,9 +348,9 @@ def test_a_note_that_was_cut_short_is_no_crawl_to_join(tmp_path: Path):
 def test_a_store_that_is_read_only_has_no_crawls(tmp_path: Path):
     open_store(tmp_path / "store", recipe="auto").close()
     with open_store(tmp_path / "store", readonly=True) as store:
-        for begin in (store.join, store.join_loaded):
+        for begin in (join_crawl, join_loaded):
             with pytest.raises(StoreError, match="read only"):
-                begin()
+                begin(store)
 
 
 def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path):
@@ -365,7 +365,7 @@ def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path):
 def _night(
     store: Store, pages: dict[str, bytes], *, spider: str = "news", finished: bool = True, seen: tuple[str, ...] = ()
 ) -> tuple[dict[str, str | None], int | None, list[str]]:
-    crawl = store.join(spider=spider)
+    crawl = join_crawl(store, spider=spider)
     detector = Detector(store, crawl=crawl)
     changes: dict[str, str | None] = {}
     for url, content in pages.items():
@@ -423,7 +423,7 @@ def test_spiders_are_compared_with_themselves(store: Store):
 
 def test_a_shared_crawl_is_compared_when_its_last_run_has_left(store: Store):
     _night(store, {A: ONE, B: TWO})
-    runs = [store.join("nightly", spider="news") for _ in range(2)]
+    runs = [join_crawl(store, "nightly", spider="news") for _ in range(2)]
     for run, url in zip(runs, (A, C), strict=True):
         run.visit(url, ONE, kept=True)
     for run in runs:
@@ -434,7 +434,7 @@ def test_a_shared_crawl_is_compared_when_its_last_run_has_left(store: Store):
 
 def test_a_shared_crawl_of_which_one_run_was_interrupted_is_not_compared_with(store: Store):
     _night(store, {A: ONE, B: TWO})
-    runs = [store.join("nightly", spider="news") for _ in range(2)]
+    runs = [join_crawl(store, "nightly", spider="news") for _ in range(2)]
     runs[0].leave(finished=False)
     runs[1].leave(finished=True)
     assert [run.gone for run in runs] == [None, None]
@@ -443,5 +443,5 @@ def test_a_shared_crawl_of_which_one_run_was_interrupted_is_not_compared_with(st
 
 def test_visits_that_found_no_space_leave_what_is_gone_unknown(store: Store, monkeypatch: pytest.MonkeyPatch):
     _night(store, {A: ONE})
-    monkeypatch.setattr("simcrawl.store.base._MOST_UNWRITTEN", 1)
+    monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 1)
     assert _night(store, {}, seen=(B, C))[1] is None

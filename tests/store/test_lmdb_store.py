@@ -25,7 +25,7 @@ from simcrawl.index.packed import in_parts
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.rule import Kind, Match, Rule
 from simcrawl.store import Header, Store, compact, open_store
-from simcrawl.store.lmdb_store import FORMAT, MAGIC
+from simcrawl.store.header_bytes import FORMAT, MAGIC
 from simcrawl.store.maintenance import rebuild
 from simcrawl.store.texts import pack
 from tests.strategies import RECIPE, page
@@ -438,7 +438,7 @@ with open_store(sys.argv[1], readonly=True) as store:
 
 
 def test_a_killed_reader_does_not_keep_space_from_being_used_again(made: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.store.lmdb_store._READERS_SECONDS", 0)
+    monkeypatch.setattr("simcrawl.store.lmdb_pages._READERS_SECONDS", 0)
     with open_store(made, sync_seconds=math.inf) as store, child(READ_AND_HOLD, made) as reader:
         assert reader.stdout
         assert reader.stdout.readline() == "reading\n"
@@ -464,8 +464,8 @@ def test_a_store_that_is_opened_to_be_read_refuses_to_write(made: Path):
         store.admit_fingerprint(2**40 - 1)
         with pytest.raises(StoreError, match="cannot write to"):
             store.sync()
-        store._index.take_bare()
-        store._index.drop_taken()
+        store._claims.pages.take_bare()
+        store._claims.pages.drop_taken()
         with pytest.raises(StoreError, match="to be read only: close it first"):
             open_store(made)
     with open_store(made) as store, open_store(made, readonly=True) as same:
@@ -901,7 +901,7 @@ def test_a_file_that_is_cut_short_is_refused_and_left_as_it_was(made: Path):
 @pytest.mark.parametrize(("room", "unfolded"), [(0, 1 << 20), (64, 1 << 20), (150, 1 << 20), (10_000, 1 << 20), (1_500, 64)])
 def test_a_store_that_outgrows_its_memory_answers_as_before(path: Path, room: int, unfolded: int, monkeypatch: pytest.MonkeyPatch):
     # With few that wait for their tables, some of the tables stay in memory when the others do not.
-    monkeypatch.setattr("simcrawl.index.tables._MOST_UNFOLDED", unfolded)
+    monkeypatch.setattr("simcrawl.index.durable._MOST_UNFOLDED", unfolded)
     noise = Random(room)
     # A place for every prefix of the four tables, then 32 bytes a fingerprint.
     memory = (50 * 4 << 16) + 32 * room
@@ -966,7 +966,7 @@ def test_an_open_store_follows_what_another_process_adds_folds_and_removes(path:
 @pytest.mark.parametrize("bits", [64, 128])
 def test_a_large_load_is_sorted_part_by_part(path: Path, bits: int, spread: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("simcrawl.index.packed._PART", 100)
-    monkeypatch.setattr("simcrawl.index.tables._CHUNK", 70)
+    monkeypatch.setattr("simcrawl.index.log._CHUNK", 70)
     # With few bits all stand under a few prefixes of the first tables.
     held = [far_apart(spread) for _ in range(6_000)]
     with open_store(path, bits=bits, sync_seconds=math.inf, memory=0) as store:
@@ -980,7 +980,7 @@ def test_a_large_load_is_sorted_part_by_part(path: Path, bits: int, spread: int,
 def load_in_parts(patched: pytest.MonkeyPatch, most: int, memory: int = 0) -> None:
     """Let a load of a few thousand go as one of millions does."""
     for name, value in {"_LEAST_LOADED": most, "_MOST_DIRECT": 0, "_FEW": 0, "_FOLDED_BYTES": 1 << 14, "MEMORY": memory}.items():
-        patched.setattr(f"simcrawl.index.tables.{name}", value)
+        patched.setattr(f"simcrawl.index.durable.{name}", value)
     patched.setattr("simcrawl.index.packed._BLOCK", 70)
 
 
@@ -1024,11 +1024,12 @@ LOAD_AND_DIE = """
 import os, signal, sys
 import pytest
 from simcrawl.store import open_store
-from simcrawl.index.packed import Loading
-from simcrawl.index.tables import PackedTables
+from simcrawl.index.delta import Loading
+from simcrawl.index.durable import DurableIndex
+from simcrawl.index.log import Log
 from tests.store.test_lmdb_store import load_in_parts, to_load
 path, steps, within = sys.argv[1:]
-steps, catch_up = int(steps), PackedTables.catch_up
+steps, catch_up = int(steps), DurableIndex.catch_up
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 def counted(self, txn, moment):
@@ -1038,11 +1039,11 @@ def counted(self, txn, moment):
     if steps < 0 and within == "between":
         die()
     if steps < 0:
-        log, fold = PackedTables._log, PackedTables._fold
-        PackedTables._log = lambda *some: (log(*some), die())
-        PackedTables._fold = lambda *some: (fold(*some), die())
+        log, fold = Log.append, DurableIndex._fold
+        Log.append = lambda *some: (log(*some), die())
+        DurableIndex._fold = lambda *some: (fold(*some), die())
     catch_up(self, txn, moment)
-PackedTables.catch_up = counted
+DurableIndex.catch_up = counted
 load_in_parts(pytest.MonkeyPatch(), 2_000)
 with open_store(path) as store:
     store.load_fingerprints(to_load())
@@ -1103,7 +1104,7 @@ def test_a_fingerprint_that_is_loaded_while_it_waits_is_written_once(path: Path)
 
 def test_a_fingerprint_that_is_loaded_after_it_was_removed_is_found(made: Path, monkeypatch: pytest.MonkeyPatch):
     # However few are loaded go past the log, in which the removal still stands.
-    monkeypatch.setattr("simcrawl.index.tables._FEW", 0)
+    monkeypatch.setattr("simcrawl.index.durable._FEW", 0)
     rebuild(made, "4")
     with open_store(made) as store:
         store.forget(A)

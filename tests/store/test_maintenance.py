@@ -87,7 +87,7 @@ def test_all_pages_with_one_body_are_in_a_rebuilt_store(path: Path):
     rebuild(path, "10")
     with open_store(path) as store:
         assert store.verify() == []
-        with store._reader() as snapshot:
+        with store._committed.reading() as snapshot:
             found = snapshot.with_body(page("http://same.test/0", text="text 0").body_digest)
             assert [stored.page.url for stored in found] == [f"http://same.test/{number}" for number in range(0, 300, 3)]
 
@@ -95,7 +95,7 @@ def test_all_pages_with_one_body_are_in_a_rebuilt_store(path: Path):
 def test_a_large_store_is_rebuilt_in_parts(path: Path, monkeypatch: pytest.MonkeyPatch):
     before = contents(path)
     load_in_parts(monkeypatch, 700)
-    monkeypatch.setattr("simcrawl.store.maintenance.MEMORY", 0)
+    monkeypatch.setattr("simcrawl.index.durable.MEMORY", 0)
     rebuild(path, "4")
     assert contents(path) == before
 

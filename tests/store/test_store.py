@@ -26,8 +26,9 @@ from simcrawl.errors import SettingError, StoreFullError, StoreMismatchError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
 from simcrawl.page.recipes import Recipe
 from simcrawl.rule import Decision, Kind, Match, Rule, StoredPage, View
-from simcrawl.store import BaseStore, Claim, Duplicate, Header, MemoryStore, Store, open_store
-from simcrawl.store.base import MOST_CRAWLS
+from simcrawl.store import Claim, Duplicate, Header, Store, open_store
+from simcrawl.store.committed import MOST_CRAWLS, Batch
+from simcrawl.store.memory import memory_store
 from simcrawl.store.rejections import content_of
 from simcrawl.store.texts import LONGEST
 from tests.strategies import RECIPE, abstention, crowded, designs, fingerprints, near, page
@@ -46,7 +47,7 @@ A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 @pytest.fixture(params=KINDS)
 def where(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "folding":
-        monkeypatch.setattr("simcrawl.index.tables.MEMORY", 0)
+        monkeypatch.setattr("simcrawl.index.durable.MEMORY", 0)
     return "memory:" if request.param == "memory" else str(tmp_path / "store")
 
 
@@ -282,7 +283,7 @@ def test_the_latest_pages_and_lines_come_first(store: Store, monkeypatch: pytest
     # What a URL says of a time is a text.
     urls = [f'http://a.test/"when": {number}9.0, "when": 1' for number in range(4)]
     for number, (url, moment) in enumerate(zip(urls, (5.0, 3.0, 1e-7, 7.5), strict=True)):
-        monkeypatch.setattr("simcrawl.store.base.time", lambda now=moment: now)
+        monkeypatch.setattr("simcrawl.store.store.time", lambda now=moment: now)
         claimed(store, page(url, 0xFFFF << 16 * number, text=url)).confirm()
         store.note(Duplicate(url, A, "near_duplicate", 1, 0.9, "near-duplicate", True, False, moment))
     store.sync()
@@ -423,7 +424,7 @@ def test_a_page_that_became_an_abstention_is_no_match_any_more(store: Store):
 
 def write_long_ago(store: Store, made: PageFingerprint | Abstention, *, days: float) -> float:
     then = time() - days * 86_400
-    store._write([StoredPage(made, then, then)], [], {})
+    store._committed.write(Batch([StoredPage(made, then, then)]))
     return then
 
 
@@ -642,7 +643,7 @@ def test_lines_of_the_register_expire_by_their_own_age(store: Store, monkeypatch
     store.bind("manku2007")
     write_long_ago(store, page(A, 1, text="same"), days=3)
     for url, days in ((B, 3), (C, 1)):
-        monkeypatch.setattr("simcrawl.store.base.time", lambda days=days: time() - days * 86_400)
+        monkeypatch.setattr("simcrawl.store.store.time", lambda days=days: time() - days * 86_400)
         store.admit(page(url, 1, text="same"), NEAR)
     store.sync()
     store.expire(time() - 2 * 86_400)
@@ -662,7 +663,7 @@ def test_expiry_goes_in_short_steps_between_which_others_read_and_write(store: S
     left, removed = set(urls), 0
     for number, step in enumerate(store.expiring(time() + 60)):
         removed += step
-        assert isinstance(store, MemoryStore) or step <= 3
+        assert store.path is None or step <= 3
         assert store.verify() == []
         held = {stored.page.url for stored in store.pages() if stored.page.url in urls}
         assert held <= left
@@ -892,7 +893,7 @@ def test_a_url_of_no_store_is_refused_with_those_that_exist(url: str):
 
 def test_memory_stores_share_nothing():
     with open_store("memory:") as one, open_store("memory:") as other:
-        assert isinstance(one, MemoryStore)
+        assert one is not other
         one.load_fingerprints([1])
         assert other.query_fingerprint(1) == []
 
@@ -904,10 +905,10 @@ def test_leaving_the_block_commits(where: str):
     with open_store(where, sync_seconds=math.inf) as store:
         store.admit(page(A), NEAR)
         assert store.counts()["pages"] == 0
-        if isinstance(store, MemoryStore):
+        if store.path is None:
             store.close()
             assert store.counts()["pages"] == 1
-    if not isinstance(store, MemoryStore):
+    if store.path is not None:
         with open_store(where) as again:
             assert again.counts()["pages"] == 1
 
@@ -940,7 +941,7 @@ def test_with_body_gives_confirmed_pages_only(store: Store):
 
 
 def test_too_many_pages_that_wait_are_refused_and_those_that_wait_are_kept():
-    store = MemoryStore(sync_seconds=math.inf)
+    store = memory_store(sync_seconds=math.inf)
     claims = [claimed(store, abstention(f"http://a.test/{i}")) for i in range(20_000)]
     with pytest.raises(StoreFullError, match="20000 pages wait"):
         store.claim(abstention(B), NEAR)
@@ -953,19 +954,20 @@ def test_too_many_pages_that_wait_are_refused_and_those_that_wait_are_kept():
 
 def test_fingerprints_that_cannot_be_written_stay_up_to_a_bound_and_are_told_of_now_and_then(monkeypatch: pytest.MonkeyPatch):
     tried, full, now = 0, True, 1000.0
+    store = memory_store(sync_seconds=1)
+    written = store._committed.write
 
-    class FullStore(MemoryStore):
-        def _write(self, *some: Any) -> None:
-            nonlocal tried
-            tried += 1
-            if full:
-                raise StoreFullError("no space")
-            super()._write(*some)
+    def write(batch: Batch) -> None:
+        nonlocal tried
+        tried += 1
+        if full:
+            raise StoreFullError("no space")
+        written(batch)
 
-    monkeypatch.setattr("simcrawl.store.base._MOST_BARE", 100)
-    monkeypatch.setattr("simcrawl.store.base._MOST_BARE_UNWRITTEN", 400)
-    monkeypatch.setattr("simcrawl.store.base.monotonic", lambda: now)
-    store = FullStore(sync_seconds=1)
+    monkeypatch.setattr(store._committed, "write", write)
+    monkeypatch.setattr("simcrawl.store.store._MOST_BARE", 100)
+    monkeypatch.setattr("simcrawl.store.store._MOST_BARE_UNWRITTEN", 400)
+    monkeypatch.setattr("simcrawl.store.store.monotonic", lambda: now)
     noise = Random(4)
     held: list[int] = []
     for i in range(3_000):
@@ -979,7 +981,7 @@ def test_fingerprints_that_cannot_be_written_stay_up_to_a_bound_and_are_told_of_
             held.append(fingerprint)
     # Thirty seconds: a commit is tried every five.
     assert 4 <= tried <= 7
-    assert len(store._index.all_fingerprints()) == 400
+    assert len(store._claims.pages.all_fingerprints()) == 400
     assert all(store.admit_fingerprint(fingerprint ^ 1) == Match(fingerprint, 1) for fingerprint in held)
     full, now = False, now + 10
     late = noise.getrandbits(64)
@@ -991,16 +993,16 @@ def test_fingerprints_that_cannot_be_written_stay_up_to_a_bound_and_are_told_of_
 
 def test_a_crawl_does_not_write_everything_anew_at_each_page_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch):
     tried, now = 0, 1000.0
+    store = memory_store(sync_seconds=math.inf)
 
-    class FullStore(MemoryStore):
-        def _write(self, *some: Any) -> None:
-            nonlocal tried
-            tried += 1
-            raise StoreFullError("no space")
+    def write(_: Batch) -> None:
+        nonlocal tried
+        tried += 1
+        raise StoreFullError("no space")
 
-    monkeypatch.setattr("simcrawl.store.base._MOST_UNWRITTEN", 40)
-    monkeypatch.setattr("simcrawl.store.base.monotonic", lambda: now)
-    store = FullStore(sync_seconds=math.inf)
+    monkeypatch.setattr(store._committed, "write", write)
+    monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 40)
+    monkeypatch.setattr("simcrawl.store.store.monotonic", lambda: now)
     for i in range(39):
         claimed(store, abstention(f"http://a.test/{i}")).confirm()
         now += 0.1
@@ -1035,7 +1037,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.noted: dict[str, str] = {}
         self.rejected: dict[tuple[str, str], set[frozenset[str]]] = {}
 
-    def open(self) -> BaseStore:
+    def open(self) -> Store:
         return open_kind(self.kind, self.directory.name)
 
     @initialize(crowd=crowded(64, 3, size=8))

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from simcrawl.store import Duplicate
-from simcrawl.store.base import PREDICTED
+from simcrawl.store import PREDICTED, Duplicate
 from simcrawl.tools.inspection import SORT_KEYS, Host, Standing, Wanted, hosts, place_of, standing
 
 

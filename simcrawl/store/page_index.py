@@ -9,6 +9,7 @@ from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
+from simcrawl.index.memory import MemoryIndex
 from simcrawl.page.fingerprint import PageFingerprint
 
 if TYPE_CHECKING:
@@ -20,56 +21,12 @@ if TYPE_CHECKING:
 _Key = TypeVar("_Key", bytes, int)
 
 
-class PermutedTables:
-    """A set of fingerprints under every permutation of a design, searchable by Hamming distance."""
-
-    def __init__(self, packer: Packer) -> None:
-        self._packer = packer
-        self.all: set[int] = set()
-        """The fingerprints; read-only."""
-        self._tables: list[dict[bytes, bytes]] = [{} for _ in packer.design.tables]
-
-    def add(self, fingerprint: int) -> None:
-        """Add a fingerprint; no effect where it is there."""
-        if fingerprint not in self.all:
-            self.all.add(fingerprint)
-            packer = self._packer
-            packed = packer.pack(fingerprint)
-            for held, key in zip(self._tables, packer.keys(fingerprint), strict=False):
-                if held.setdefault(key, packed) is not packed:
-                    held[key] += packed
-
-    def discard(self, fingerprint: int) -> None:
-        """Remove a fingerprint; no effect where it is not there."""
-        if fingerprint in self.all:
-            self.all.remove(fingerprint)
-            packed = self._packer.pack(fingerprint)
-            for held, key in zip(self._tables, self._packer.keys(fingerprint), strict=True):
-                if not (rest := self._packer.without(held.pop(key), packed)):
-                    continue
-                held[key] = rest
-
-    def within(self, fingerprint: int, distance: int) -> dict[int, int]:
-        """Return {fingerprint: distance} of all that lie within the radius."""
-        if self._packer.probe_count(distance) >= len(self.all):
-            return {other: apart for other in self.all if (apart := (fingerprint ^ other).bit_count()) <= distance}
-        packed = b"".join(self._candidates(fingerprint, distance))
-        return self._packer.within(packed, fingerprint, distance) if packed else {}
-
-    def _candidates(self, fingerprint: int, distance: int) -> list[bytes]:
-        if self._packer.is_exact(distance):
-            keys = self._packer.keys(fingerprint)
-            return [held[key] for held, key in zip(self._tables, keys, strict=True) if key in held]
-        probes = self._packer.probes(fingerprint, distance)
-        return [held[key] for held, keys in zip(self._tables, probes, strict=True) for key in keys if key in held]
-
-
-class UnsearchedSet:
+class _UnsearchedSet:
     """A set of fingerprints that somebody else finds."""
 
     def __init__(self) -> None:
         self.all: set[int] = set()
-        self.add = self.all.add
+        self.insert = self.all.add
 
 
 class PageIndex:
@@ -85,13 +42,13 @@ class PageIndex:
         self._bodies: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._texts: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._fingerprints: defaultdict[int, dict[str, None]] = defaultdict(dict)
-        self._tables = PermutedTables(packer)
+        self._tables = MemoryIndex(packer)
         self._bare = self._new_bare()
         # Those that a commit under way is writing: it drops them at once, not one by one.
         self._taken = self._new_bare()
 
-    def _new_bare(self) -> PermutedTables | UnsearchedSet:
-        return PermutedTables(self._packer) if self._searches_bare else UnsearchedSet()
+    def _new_bare(self) -> MemoryIndex | _UnsearchedSet:
+        return MemoryIndex(self._packer) if self._searches_bare else _UnsearchedSet()
 
     def __len__(self) -> int:
         """Return the number of pages."""
@@ -127,7 +84,7 @@ class PageIndex:
         if isinstance(page, PageFingerprint):
             self._texts[page.text_digest][page.url] = None
             self._fingerprints[page.fingerprint][page.url] = None
-            self._tables.add(page.fingerprint)
+            self._tables.insert(page.fingerprint)
 
     def replace(self, stored: StoredPage) -> None:
         """Put a page with the same content in place of the one under the same URL."""
@@ -144,7 +101,7 @@ class PageIndex:
             _unlink(self._texts, page.text_digest, url)
             _unlink(self._fingerprints, page.fingerprint, url)
             if page.fingerprint not in self._fingerprints:
-                self._tables.discard(page.fingerprint)
+                self._tables.remove(page.fingerprint)
         return stored
 
     @property
@@ -156,14 +113,14 @@ class PageIndex:
         """Add a fingerprint without a page, unless there are so many already; return whether it was added."""
         fits = len(self._bare.all) + len(self._taken.all) < most
         if fits:
-            self._bare.add(fingerprint)
+            self._bare.insert(fingerprint)
         return fits
 
     def take_bare(self) -> list[int]:
         """Return the fingerprints without pages, to be written; they stay until `drop_taken`, and are taken again without it."""
         if self._taken.all:
             for fingerprint in self._bare.all:
-                self._taken.add(fingerprint)
+                self._taken.insert(fingerprint)
         else:
             self._taken = self._bare
         self._bare = self._new_bare()
@@ -190,7 +147,7 @@ class PageIndex:
         found = self._tables.within(fingerprint, distance) if self._tables.all else {}
         if self._searches_bare:
             for tables in (self._bare, self._taken):
-                if tables.all and isinstance(tables, PermutedTables):
+                if tables.all and isinstance(tables, MemoryIndex):
                     found |= tables.within(fingerprint, distance)
         return found
 

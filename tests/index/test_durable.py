@@ -6,7 +6,7 @@ import tempfile
 from contextlib import suppress
 from itertools import chain
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import lmdb
 import numpy as np
@@ -15,13 +15,15 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from simcrawl.bits import hamming_distance, words
-from simcrawl.index.packed import SLICES, Delta, Loading, Packer, _Dense
-from simcrawl.index.tables import PackedTables
-from simcrawl.store import Header
-from simcrawl.store.lmdb_store import table_databases
+from simcrawl.index.delta import Delta, _Dense
+from simcrawl.index.durable import DurableIndex
+from simcrawl.index.environment import index_databases
+from simcrawl.index.packed import SLICES, Packer
+from simcrawl.index.permutations import design as design_by_name
+from simcrawl.index.verification import problems
 
 if TYPE_CHECKING:
-    from simcrawl.index.tables import Change
+    from simcrawl.index.permutations import Design
 
 # Few places in few slices, so that neighbours meet there; and as many bits that differ in between.
 CROWD = [
@@ -34,27 +36,23 @@ processes = st.integers(0, 1)
 class Process:
     """What a store does with its tables, without pages."""
 
-    def __init__(self, env: lmdb.Environment, header: Header, memory: int | None, unfolded: int) -> None:
+    def __init__(self, env: lmdb.Environment, design: Design, memory: int | None, unfolded: int) -> None:
         self.env = env
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("simcrawl.index.tables._MOST_UNFOLDED", unfolded)
-            self.tables = PackedTables(Packer(header.design_of_tables), table_databases(env, header), memory=memory)
+            patched.setattr("simcrawl.index.durable._MOST_UNFOLDED", unfolded)
+            self.index = DurableIndex(design, index_databases(env, design), memory=memory)
         self.waiting: set[int] = set()
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         with self.env.begin(buffers=True) as txn:
-            return self.tables.near(txn, fingerprint, distance)
+            return self.index.within(txn, fingerprint, distance)
 
     def admit(self, fingerprint: int, distance: int) -> dict[int, int]:
         near = self.near(fingerprint, distance)
         if not near:
             self.waiting.add(fingerprint)
-            self.tables.hold(fingerprint)
+            self.index.hold(fingerprint)
         return near
-
-    def fresh(self, txn: Any) -> list[int]:
-        self.tables.catch_up(txn, txn.id() - 1)
-        return [fingerprint for fingerprint in self.waiting if not self.tables.contains(txn, fingerprint)]
 
 
 class TwoProcesses(RuleBasedStateMachine):
@@ -64,11 +62,11 @@ class TwoProcesses(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.patched = pytest.MonkeyPatch()
-        self.patched.setattr("simcrawl.index.packed._MOST_FEW", self.few)
+        self.patched.setattr("simcrawl.index.delta._MOST_FEW", self.few)
         self.directory = tempfile.TemporaryDirectory()
         self.env = lmdb.open(self.directory.name, map_size=1 << 30, max_dbs=20, sync=False)
-        header = Header(bits=self.bits, design=self.design)
-        self.processes = [Process(self.env, header, memory, self.unfolded) for memory in self.memory]
+        design = design_by_name(self.design, self.bits)
+        self.processes = [Process(self.env, design, memory, self.unfolded) for memory in self.memory]
         self.stored: set[int] = set()
         self.noise = Random(1)
 
@@ -89,36 +87,41 @@ class TwoProcesses(RuleBasedStateMachine):
     def commit(self, number: int, meanwhile: int | None, looked: bool, removed: int | None, gone: bool) -> None:
         process = self.processes[number]
         taken, late = set(process.waiting), set[int]()
-        change: Change | None = None
         with suppress(KeyError), self.env.begin(write=True, buffers=True) as txn:
-            fresh = process.fresh(txn)
-            cut = [removed] if removed in self.stored and removed not in taken else []
+            changes = process.index.writing(txn)
+            for fingerprint in taken:
+                assert changes.insert(fingerprint) == (fingerprint not in self.stored)
+            cut = set[int]()
+            if removed is not None and removed in self.stored - taken:
+                cut = {removed}
+                changes.remove(removed)
+                assert removed not in changes
             if meanwhile is not None and meanwhile not in self.known_to(process):
                 # A decision in another thread, before the folded slices are read.
                 assert process.admit(meanwhile, 0) == {}
                 late.add(meanwhile)
-            change, moment = process.tables.write(txn, fresh, cut), txn.id()
+            changes.finish()
             if gone:
                 # A disk that is full, as an instance.
                 raise KeyError
         if gone:
             return
-        self.stored = (self.stored | set(fresh)) - set(cut)
+        self.stored = (self.stored | taken) - cut
         if looked:
             # A decision in another thread between the commit and what is made of it.
             assert process.near(CROWD[0], 64).keys() == self.known_to(process)
-        process.tables.settle(change, taken, moment - 1, moment)
+        changes.settle(taken)
         process.waiting = late
 
     @rule(number=processes, fingerprint=fingerprints)
     def add_a_page(self, number: int, fingerprint: int) -> None:
         process = self.processes[number]
         with self.env.begin(write=True, buffers=True) as txn:
-            process.tables.catch_up(txn, txn.id() - 1)
-            known = process.tables.contains(txn, fingerprint)
-            assert known == (fingerprint in self.stored)
-            change, moment = process.tables.write(txn, [] if known else [fingerprint], []), txn.id()
-        process.tables.settle(change, [], moment - 1, moment)
+            changes = process.index.writing(txn)
+            assert (fingerprint in changes) == (fingerprint in self.stored)
+            assert changes.insert(fingerprint) == (fingerprint not in self.stored)
+            changes.finish()
+        changes.settle()
         self.stored.add(fingerprint)
 
     @rule(number=processes, some=st.lists(fingerprints, min_size=1, max_size=5, unique=True), direct=st.booleans())
@@ -126,9 +129,8 @@ class TwoProcesses(RuleBasedStateMachine):
         process = self.processes[number]
         with pytest.MonkeyPatch.context() as patched, self.env.begin(write=True, buffers=True) as txn:
             if direct:
-                patched.setattr("simcrawl.index.tables._FEW", 0)
-            process.tables.catch_up(txn, txn.id() - 1)
-            known = process.tables.load(txn, words(sorted(some), bits=self.bits))
+                patched.setattr("simcrawl.index.durable._FEW", 0)
+            known = process.index.writing(txn).load(words(sorted(some), bits=self.bits))
         assert known.tolist() == [fingerprint in self.stored for fingerprint in sorted(some)]
         self.stored.update(some)
 
@@ -148,14 +150,13 @@ class TwoProcesses(RuleBasedStateMachine):
     def load_past_the_delta(self, number: int, some: list[int], between: int | None, unfolded: int) -> None:
         """As a large load: in transactions between which others write, with a delta of its own."""
         loaded = words(sorted({*some, *(self.noise.getrandbits(64) for _ in range(100))}), bits=self.bits)
-        process, tables = self.processes[number], self.processes[number].tables
-        loading = PackedTables(Packer(tables.design), tables.databases, memory=0, delta=Loading)
+        process = self.processes[number]
+        loader = process.index.loader()
         with pytest.MonkeyPatch.context() as patched:
-            for name, value in {"_FEW": 0, "_MOST_DIRECT": 0, "_FOLDED_BYTES": 1 << 12, "_RECORD": 30}.items():
-                patched.setattr(f"simcrawl.index.tables.{name}", value)
+            for name, value in {"durable._FEW": 0, "durable._MOST_DIRECT": 0, "durable._FOLDED_BYTES": 1 << 12, "log._RECORD": 30}.items():
+                patched.setattr(f"simcrawl.index.{name}", value)
             with self.env.begin(write=True, buffers=True) as txn:
-                loading.catch_up(txn, txn.id() - 1)
-                known = loading.load(txn, loaded)
+                known = loader.writing(txn).load(loaded)
             assert known.tolist() == [fingerprint in self.stored for fingerprint in loaded[:, 0].tolist()]
             self.stored.update(loaded[:, 0].tolist())
             more = True
@@ -167,21 +168,20 @@ class TwoProcesses(RuleBasedStateMachine):
                         self.add_a_page(1 - number, between)
                     between = None
                 with self.env.begin(write=True, buffers=True) as txn:
-                    loading.catch_up(txn, txn.id() - 1)
-                    more = loading.fold_loaded(txn, unfolded)
+                    more = loader.fold_loaded(txn, unfolded)
                 assert process.near(CROWD[0], 64).keys() == self.known_to(process)
 
     @rule()
     def write_something_else(self) -> None:
         with self.env.begin(write=True) as txn:
-            txn.put(b"other", self.noise.randbytes(8), db=self.processes[0].tables.databases.state)
+            txn.put(b"other", self.noise.randbytes(8), db=self.processes[0].index.databases.state)
 
     @rule()
     def what_is_written_is_whole(self) -> None:
-        tables = self.processes[0].tables
+        index = self.processes[0].index
         with self.env.begin(buffers=True) as txn:
-            assert list(tables.problems(txn, [])) == []
-            held = list(chain.from_iterable(rows[:, 0].tolist() for rows in tables.chunks(txn, 1000)))
+            assert list(problems(index, txn)) == []
+            held = list(chain.from_iterable(rows[:, 0].tolist() for rows in index.chunks(txn, 1000)))
         assert len(held) == len(set(held))
         assert set(held) == self.stored
 
@@ -221,9 +221,9 @@ class HasMemoryForSomeTables(TwoProcesses):
     ("distinct", "tables"), [(0, 4), (250, 4), (251, 3), (312, 3), (313, 2), (436, 2), (437, 1), (808, 1), (809, 0), (10**9, 0)]
 )
 def test_as_many_tables_are_kept_in_memory_as_fit(distinct: int, tables: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.index.tables._MOST_UNFOLDED", 64)
+    monkeypatch.setattr("simcrawl.index.durable._MOST_UNFOLDED", 64)
     with tempfile.TemporaryDirectory() as directory, lmdb.open(directory, max_dbs=20) as env:
-        made = PackedTables(Packer(Header().design_of_tables), table_databases(env, Header()), memory=(50 * 4 << 16) + 32 * 250)
+        made = DurableIndex(design_by_name(), index_databases(env, design_by_name()), memory=(50 * 4 << 16) + 32 * 250)
         assert made._most_resident(distinct) == tables
 
 
@@ -234,7 +234,7 @@ class OutgrowsItsDictionaries(TwoProcesses):
 
 @pytest.mark.parametrize("at_once", [1, 100, 5000])
 def test_a_delta_answers_the_same_whatever_it_keeps_its_places_in(at_once: int):
-    delta, noise = Delta(Packer(Header().design_of_tables)), Random(5)
+    delta, noise = Delta(Packer(design_by_name())), Random(5)
     design = delta.packer.design
     fingerprints = [noise.getrandbits(64) for _ in range(5000)]
     kinds = set[type]()

@@ -1,0 +1,62 @@
+"""What a store was made with, once and for all."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simcrawl.errors import SettingError, StoreMismatchError
+from simcrawl.index.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
+from simcrawl.page.fingerprint import PageFingerprint
+
+if TYPE_CHECKING:
+    from simcrawl.index.permutations import Design
+    from simcrawl.page.fingerprint import Abstention
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a store was made with. `recipe` is None until the first page or detector binds it."""
+
+    bits: int = 64
+    design: str = DEFAULT_DESIGN
+    seed: int = 0
+    recipe: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, before anything is written."""
+        design_by_name(self.design, self.bits)
+        if not 0 <= self.seed < 1 << 64:
+            raise SettingError(f"seed must be from 0 to 2**64 - 1, got {self.seed}")
+
+    @property
+    def design_of_tables(self) -> Design:
+        """The design that the name means."""
+        return design_by_name(self.design, self.bits)
+
+    @classmethod
+    def new(cls, *, bits: int | None, design: str | None, seed: int | str | None) -> Header:
+        """Return the header of a store that is yet to be made; None for a default, seed "random" for one of its own."""
+        if isinstance(seed, str):
+            if seed != "random":
+                raise SettingError(f"seed must be a number or 'random', got {seed!r}")
+            seed = secrets.randbits(64)
+        return cls(bits=64 if bits is None else bits, design=DEFAULT_DESIGN if design is None else design, seed=seed or 0)
+
+    def check_page(self, page: PageFingerprint | Abstention) -> None:
+        """Refuse a page of another width or seed: it would never be found.
+
+        Raises:
+            StoreMismatchError: it is one.
+        """
+        if isinstance(page, PageFingerprint) and page.bits != self.bits:
+            raise StoreMismatchError(
+                f"the page has a {page.bits}-bit fingerprint, the store holds {self.bits}-bit ones: "
+                "use a recipe of that width or another store"
+            )
+        if page.seed != self.seed:
+            raise StoreMismatchError(
+                f"the page was fingerprinted with seed {page.seed}, the store has seed {self.seed}: make it with "
+                "detector.page(html, url=...), or pass seed= to fingerprint_page"
+            )

@@ -1,0 +1,213 @@
+"""Stores in directories: who opens one, and who shares it. The door is `simcrawl.store.open_store`.
+
+LMDB refuses to open an environment twice in a process, and two crawlers in one process are a normal thing. The claims that make admission
+atomic must be shared among them, too: so what is shared is the whole store, and each of its users closes it once.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from simcrawl.errors import StoreCorruptError, StoreError, StoreMismatchError
+from simcrawl.index.durable import DurableIndex
+from simcrawl.index.environment import MAP_SIZE, index_databases, mapped_errors, open_environment
+from simcrawl.store.crawl_files import LOADED_PAGES, held_crawls, join
+from simcrawl.store.crawl_note import LOADED, Home, Joined, Note, checked_name
+from simcrawl.store.files import DATA, hold, look_for_store, opening
+from simcrawl.store.header import Header
+from simcrawl.store.header_bytes import databases, read_header, read_or_write_header
+from simcrawl.store.lmdb_pages import LmdbPages
+from simcrawl.store.snapshot import Files
+from simcrawl.store.store import Store
+from simcrawl.store.truncation import filled_up, missing_bytes
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+
+_open: dict[Path, tuple[Store, LmdbPages, int]] = {}
+_opening = RLock()
+
+
+def open_lmdb(
+    path: str | os.PathLike[str],
+    *,
+    bits: int | None = None,
+    design: str | None = None,
+    preferred_design: str | None = None,
+    seed: int | str | None = None,
+    sync_seconds: float = 1.0,
+    map_size: int = MAP_SIZE,
+    create: bool = True,
+    readonly: bool = False,
+    memory: int | None = None,
+) -> Store:
+    """Return the store in a directory, made where there is none; see `simcrawl.open_store`."""
+    where = Path(path).expanduser().resolve()
+    wanted: dict[str, Any] = {"bits": bits, "design": design, "seed": seed}
+    with _opening:
+        if where in _open:
+            store, pages, uses = _open[where]
+            if pages.readonly and not readonly:
+                raise StoreError(f"{where} is open in this process to be read only: close it first")
+            _check_header(where, store.header, wanted)
+        else:
+            fresh = Header.new(**wanted | {"design": preferred_design if design is None else design})
+            pages = _open_pages(where, wanted, fresh, map_size=map_size, create=create and not readonly, readonly=readonly, memory=memory)
+            store, uses = Store(pages, _DirectoryHomes(where, pages), sync_seconds=sync_seconds, path=where, release=_release), 0
+        _open[where] = store, pages, uses + 1
+    return store
+
+
+def _release(store: Store, shut: Callable[[], None]) -> None:
+    """Give back one use of a store; the last one shuts it."""
+    with _opening:
+        held, pages, uses = _open.get(store.path or Path(), (None, None, 0))
+        if held is not store or pages is None:
+            return
+        if uses > 1:
+            _open[pages.path] = store, pages, uses - 1
+            return
+        del _open[pages.path]
+        shut()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep everybody else from writing to a store.
+
+    Raises:
+        StoreFormatError: there is no store.
+        StoreError: somebody else writes to it, or it is open in this process.
+    """
+    look_for_store(path, create=False)
+    with _opening:
+        # LMDB wants an environment opened once by a process.
+        if path in _open:
+            raise StoreError(f"{path} is open in this process: close it first")
+        with hold(path, alone=True):
+            yield
+
+
+def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
+    for name, value in wanted.items():
+        if value not in (None, "random", getattr(header, name)):
+            raise StoreMismatchError(
+                f"{path} was made with {name} {getattr(header, name)}, not {value}: leave {name} out, or use another path"
+            )
+
+
+def _open_pages(path: Path, wanted: dict[str, Any], fresh: Header, **options: Any) -> LmdbPages:
+    missing = missing_bytes(path / DATA)
+    if not missing:
+        return _open_whole(path, wanted, fresh, **options)
+    with mapped_errors(path), filled_up(path / DATA, missing):
+        try:
+            pages = _open_whole(path, wanted, fresh, **options)
+        except StoreError as exc:
+            raise _cut_short(path, missing, str(exc)) from exc
+        try:
+            found = pages.problems()
+        except StoreError as exc:
+            found = [str(exc)]
+        if found:
+            pages.close()
+            raise _cut_short(path, missing, found[0])
+        return pages
+
+
+def _cut_short(path: Path, missing: int, problem: str) -> StoreCorruptError:
+    return StoreCorruptError(f"{path}/data.mdb is cut short, {missing} bytes are missing ({problem}): restore the store from a backup")
+
+
+def _open_whole(
+    path: Path, wanted: dict[str, Any], fresh: Header, *, map_size: int, create: bool, readonly: bool, memory: int | None
+) -> LmdbPages:
+    with mapped_errors(path):
+        if not look_for_store(path, create=create):
+            path.mkdir(parents=True, exist_ok=True)
+        files = _open_files(path, wanted, None if readonly else fresh, map_size, memory)
+        kept = {"bits": files.header.bits, "seed": files.header.seed}
+        return LmdbPages(path, files, partial(_open_files, path, kept, None, map_size, memory))
+
+
+def _open_files(path: Path, wanted: dict[str, Any], fresh: Header | None, map_size: int, memory: int | None) -> Files:
+    """Open a store's files: with the header of a new store to write to them, with None to read only."""
+    with ExitStack() as opened:
+        if fresh:
+            opened.enter_context(hold(path))
+        with opening(path):
+            data = (path / DATA).stat()
+            env = opened.enter_context(open_environment(path, map_size, readonly=fresh is None))
+        header = read_or_write_header(path, env, fresh) if fresh else read_header(path, env)
+        _check_header(path, header, wanted)
+        create = fresh is not None
+        index = DurableIndex(header.design_of_tables, index_databases(env, header.design_of_tables, create=create), memory=memory)
+        return Files(env, databases(env, create=create), index, header, data, opened.pop_all().close)
+
+
+class _DirectoryHomes:
+    """The crawls on a store in a directory, of all processes: see `simcrawl.store.store.Homes` and `simcrawl.store.crawl_files`."""
+
+    def __init__(self, path: Path, pages: LmdbPages) -> None:
+        self._path, self._pages = path, pages
+
+    def join(self, store: Store, name: str | None, *, spider: str, resume: str | None, job: str | None) -> tuple[Store, Home, Joined]:
+        """Return where a crawl on a store meets."""
+        checked_name(name)
+        self._check_writable()
+        home = join(self._path, name, spider=spider, resume=resume, job=job)
+        try:
+            own = _own_store(store, home.pages)
+            own.see_loaded(partial(self._open_loaded, store))
+        except BaseException:
+            home.leave(lambda _: None, lambda _: None, lambda: None)
+            raise
+        return own, home, home.joined
+
+    def join_loaded(self, store: Store) -> tuple[Store, Home, Joined]:
+        """Return where the crawl of the loaded pages meets."""
+        self._check_writable()
+        loaded = _own_store(store, self._path / LOADED_PAGES)
+        for crawl in store.joined:
+            # Crawls of this process that began before; those of others find what is loaded when they begin.
+            if crawl.own is not loaded:
+                crawl.own.see_loaded(partial(self._open_loaded, store))
+        return loaded, _LoadedHome(), Joined(Note(LOADED))
+
+    def _check_writable(self) -> None:
+        if self._pages.readonly:
+            raise StoreError(f"{self._path} is open to be read only: open it to write before a crawl begins on it")
+
+    def _open_loaded(self, store: Store) -> Store | None:
+        """Return the store of the loaded pages, for a crawl's own store, which closes it with itself."""
+        path = self._path / LOADED_PAGES
+        return _own_store(store, path) if (path / DATA).exists() else None
+
+    @contextmanager
+    def spaces(self, store: Store, *, crawls: bool) -> Iterator[list[Store]]:
+        """Give the stores of the loaded pages, and of each crawl."""
+        with ExitStack() as opened:
+            paths = opened.enter_context(held_crawls(self._path)) if crawls else []
+            yield [opened.enter_context(_own_store(store, path)) for path in (self._path / LOADED_PAGES, *paths) if (path / DATA).exists()]
+
+
+def _own_store(lasting: Store, path: Path) -> Store:
+    """Return a crawl's own store."""
+    header = lasting.header
+    own = open_lmdb(path, bits=header.bits, design=header.design, seed=header.seed, sync_seconds=lasting.sync_seconds)
+    own.belong_to(lasting)
+    return own
+
+
+class _LoadedHome:
+    """Of the crawl that never ends: see `simcrawl.store.crawl_note.Home`."""
+
+    def leave(self, update: Callable[[Note], None], end: Callable[[Note], None], close: Callable[[], None]) -> bool:  # noqa: ARG002 - it does not end
+        """Leave the crawl."""
+        close()
+        return False

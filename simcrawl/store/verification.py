@@ -1,0 +1,122 @@
+"""What is wrong with a store on disk: databases of one moment that contradict each other, and bytes that fail their checksums."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simcrawl.errors import StoreCorruptError
+from simcrawl.index.verification import problems as index_problems
+from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.store.rejections import parse_rejection
+from simcrawl.store.snapshot import NO_PAGE, has_owner, parse_duplicate
+from simcrawl.store.texts import unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from simcrawl.store.snapshot import Snapshot
+
+_CHUNK = 1 << 16
+
+
+def problems(snapshot: Snapshot) -> Iterator[str]:
+    """Yield every way in which the databases of one moment contradict each other."""
+    wanted = {"numbers": 0, "fingerprints": 0, "bodies": 0, "texts": 0}
+    with snapshot.txn.cursor(snapshot.databases.pages) as cursor:
+        for number in cursor.iternext(keys=True, values=False):
+            yield from _problems_of_page(snapshot, bytes(number), wanted)
+    wanted["fingerprints"] += sum(1 for owner in _owners(snapshot) if owner == NO_PAGE)
+    for name, count in wanted.items():
+        entries = snapshot.txn.stat(getattr(snapshot.databases, name))["entries"]
+        if entries != count:
+            yield f"{name}: {entries} entries where the pages account for {count}"
+    yield from index_problems(snapshot.index, snapshot.txn, _owned(snapshot))
+    yield from _problems_of_register(snapshot)
+    yield from _problems_of_rejections(snapshot)
+    yield from _problems_of_texts(snapshot)
+    yield from _problems_of_crawls(snapshot)
+
+
+def _owners(snapshot: Snapshot) -> Iterator[memoryview]:
+    with snapshot.txn.cursor(snapshot.databases.fingerprints) as cursor:
+        yield from cursor.iternext(keys=False, values=True)
+
+
+def _owned(snapshot: Snapshot) -> Iterator[NDArray[np.uint64]]:
+    """Yield the fingerprints that have owners, as words, in chunks."""
+    waiting: list[bytes] = []
+    with snapshot.txn.cursor(snapshot.databases.fingerprints) as cursor:
+        for key in cursor.iternext_nodup(keys=True, values=False):
+            waiting.append(bytes(key)[::-1])
+            if len(waiting) == _CHUNK:
+                yield snapshot.index.packer.rows(b"".join(waiting))
+                waiting.clear()
+    if waiting:
+        yield snapshot.index.packer.rows(b"".join(waiting))
+
+
+def _problems_of_page(snapshot: Snapshot, number: bytes, wanted: dict[str, int]) -> Iterator[str]:
+    try:
+        stored = snapshot.numbered_page(number)
+    except StoreCorruptError as exc:
+        yield f"pages: {number.hex()}: {exc}"
+        return
+    if stored is None:
+        return
+    page = stored.page
+    wanted["numbers"] += 1
+    links = [("bodies", page.body_digest)]
+    if isinstance(page, PageFingerprint):
+        links += [("texts", page.text_digest), ("fingerprints", snapshot.fingerprint_key(page.fingerprint))]
+    if snapshot.number(snapshot.key(page.url)) != number:
+        yield f"numbers: {page.url} is missing, or has another page's number"
+    for name, value in links:
+        wanted[name] += 1
+        with snapshot.txn.cursor(getattr(snapshot.databases, name)) as cursor:
+            if not cursor.set_key_dup(value, number):
+                yield f"{name}: {page.url} is missing"
+
+
+def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
+    with snapshot.txn.cursor(snapshot.databases.duplicates) as cursor:
+        for key, value in cursor:
+            try:
+                parse_duplicate(bytes(value))
+            except StoreCorruptError as exc:
+                yield f"duplicates: {bytes(key).hex()}: {exc}"
+
+
+def _problems_of_texts(snapshot: Snapshot) -> Iterator[str]:
+    with snapshot.txn.cursor(snapshot.databases.contents) as cursor:
+        for key, packed in cursor:
+            if not has_owner(snapshot, key):
+                yield f"contents: {bytes(key).hex()}: a text of no page and no duplicate"
+            try:
+                unpack(bytes(packed))
+            except StoreCorruptError as exc:
+                yield f"contents: {bytes(key).hex()}: {exc}"
+
+
+def _problems_of_crawls(snapshot: Snapshot) -> Iterator[str]:
+    try:
+        snapshot.crawls()
+    except StoreCorruptError as exc:
+        yield f"crawls: {exc}"
+
+
+def _problems_of_rejections(snapshot: Snapshot) -> Iterator[str]:
+    wanted = set[bytes]()
+    with snapshot.txn.cursor(snapshot.databases.rejections) as cursor:
+        held = {bytes(key): bytes(value) for key, value in cursor}
+    for key, value in held.items():
+        try:
+            if value:
+                rejection = parse_rejection(value)
+                wanted |= rejection.names(snapshot.header.seed) | {snapshot.rejection_key(rejection)}
+        except StoreCorruptError as exc:
+            yield f"rejections: {key.hex()}: {exc}"
+    if wanted != set(held):
+        yield f"rejections: {len(wanted ^ set(held))} pairs of names are missing, or belong to no rejection"
