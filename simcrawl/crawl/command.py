@@ -43,7 +43,7 @@ class SimcrawlCommand(ScrapyCommand):
         """Run the sub-command and take over its exit code."""
         from simcrawl.cli import run, store_commands  # noqa: PLC0415
         from simcrawl.config import Config  # noqa: PLC0415
-        from simcrawl.crawl.session import store_path  # noqa: PLC0415
+        from simcrawl.crawl.common import store_path  # noqa: PLC0415
         from simcrawl.errors import SettingError  # noqa: PLC0415
 
         # Requires_project is not enforced for commands that come from an entry point.

@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from simcrawl.crawl.session import Session
+    from simcrawl.crawl.changes import Changes
+    from simcrawl.crawl.common import Common
+    from simcrawl.crawl.preferred import Preferred
     from simcrawl.rule import Verdict
     from simcrawl.urls.rewrites import Outlook, Prediction
     from simcrawl.urls.robots import Unimportant
@@ -98,9 +100,10 @@ class _Kind:
 class Frontier:
     """Decides, for one crawler, what becomes of a request when it leaves the scheduler. All of it on the event loop."""
 
-    def __init__(self, session: Session) -> None:
-        self._session, self._crawler, self._stats = session, session.crawler, session.stats
-        config = session.config
+    def __init__(self, common: Common, changes: Changes, preferred: Preferred) -> None:
+        self._common, self._crawler, self._stats = common, common.crawler, common.stats
+        self._changes, self._preferred = changes, preferred
+        config = common.config
         self._order = config.order
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
@@ -164,11 +167,11 @@ class Frontier:
         Raises:
             StoreError: the store cannot be read.
         """
-        self._recalled = Recalled.of(self._session.crawl, self._new_rules())
+        self._recalled = Recalled.of(self._common.crawl, self._new_rules())
         return self._recalled.rules
 
     def _new_rules(self) -> RewriteRules:
-        return RewriteRules(skip=self._skips_from, mirrors=self._session.config.mirrors, seed=self._session.store.header.seed)
+        return RewriteRules(skip=self._skips_from, mirrors=self._common.config.mirrors, seed=self._common.store.header.seed)
 
     def _rules_of(self, name: str, callback: str) -> RewriteRules | None:
         """Return the rules for the pages of a callback, if there are not too many already."""
@@ -183,7 +186,7 @@ class Frontier:
         """Return what to call once a copy's verdict is acted on, or a page's content has come out; it does not hold the request."""
         if not self._order or request.method != "GET":
             return None
-        names = self._name(request), self._session.callback_of(request)
+        names = self._name(request), self._common.callback_of(request)
         behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
         return partial(self._learn, names, page_key(url), verdict, behind)
 
@@ -198,7 +201,7 @@ class Frontier:
             if behind and (rules := self._rules.get(behind[0])):
                 rules.led_on(behind[1])
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
-            self._session.fault("error", "simcrawl failed to learn from a page: %r", exc)
+            self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
 
     def _downloaded(self, request: Request, response: Response) -> None:
         """Learn where a URL leads that is redirected. Never raises."""
@@ -207,10 +210,10 @@ class Frontier:
             return
         try:
             target = address(location.decode("utf-8", "replace"), response.url)
-            if target and (rules := self._rules_of(self._name(request), self._session.callback_of(request))):
+            if target and (rules := self._rules_of(self._name(request), self._common.callback_of(request))):
                 rules.redirected(page_key(response.url), target)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
-            self._session.fault("error", "simcrawl failed to learn from a redirect: %r", exc)
+            self._common.fault("error", "simcrawl failed to learn from a redirect: %r", exc)
 
     def pass_by(self, response: Response) -> None:
         """Learn from a response that passes through the crawl, if it is a site's robots.txt. Never raises."""
@@ -223,7 +226,7 @@ class Frontier:
                 for rules in self._rules.values():
                     _suggest(rules, host, said)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
-            self._session.fault("error", "simcrawl failed to learn from a robots.txt: %r", exc)
+            self._common.fault("error", "simcrawl failed to learn from a robots.txt: %r", exc)
 
     def _name_canonical(self, url: str, canonical: str) -> None:
         # One host must not say which pages of another come first.
@@ -233,10 +236,10 @@ class Frontier:
                 self._named.popitem(last=False)
 
     def _key(self, url: str) -> bytes:
-        return url_key(page_key(url), self._session.store.header.seed)
+        return url_key(page_key(url), self._common.store.header.seed)
 
     def _name(self, request: Request) -> str:
-        name = self._session.callback_of(request)
+        name = self._common.callback_of(request)
         # All rules of a CrawlSpider have one callback, which looks up theirs.
         return f"{name}.{request.meta.get('rule')}" if isinstance(self._crawler.spider, CrawlSpider) else name
 
@@ -255,12 +258,12 @@ class Frontier:
         try:
             return await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
-            self._session.fault("error", "simcrawl failed on a request, which is made all the same: %r", exc)
+            self._common.fault("error", "simcrawl failed on a request, which is made all the same: %r", exc)
             _release(request)
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:
-        url, name, callback = page_key(request.url), self._name(request), self._session.callback_of(request)
+        url, name, callback = page_key(request.url), self._name(request), self._common.callback_of(request)
         rules = self._rules_of(name, callback)
         seen = rules.look(url) if rules else None
         prediction = self._skippable(request, url, callback, seen)
@@ -275,7 +278,7 @@ class Frontier:
             kind.last = url
             return _put_back(request, _HELD)
         now = seen.priority if seen else 0
-        if not level and self._session.preferred.comes_first(url):
+        if not level and self._preferred.comes_first(url):
             # As links on copies come after others: the canonical one may be such a link.
             now = min(now, -2)
         if now < level:
@@ -301,13 +304,13 @@ class Frontier:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
         if self._same_site and site(url) != site(original):
             return False
-        session = self._session
+        common = self._common
         try:
-            page = session.pages.known(original)
-            came_out = page and page.confirmed and page.callback in ("", callback) and session.crawl.has_seen(original)
-            return bool(came_out) and not session.store.are_rejected(url, original)
+            page = common.pages.known(original)
+            came_out = page and page.confirmed and page.callback in ("", callback) and common.crawl.has_seen(original)
+            return bool(came_out) and not common.store.are_rejected(url, original)
         except StoreError as exc:
-            session.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+            common.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
             return False
 
     def _kind(self, name: str, part: Hashable) -> _Kind:
@@ -387,11 +390,11 @@ class Frontier:
         if not self._told:
             # Not before: the signal is sent for every link of every page.
             self._crawler.signals.connect(self._drop, signal=scrapy_signals.request_scheduled)
-        url, session, spider = page_key(request.url), self._session, self._crawler.spider
+        url, common, spider = page_key(request.url), self._common, self._crawler.spider
         self._inc("skipped")
-        session.changes.failed(request)
-        session.crawl.lasting.note(_line(url, prediction))
-        debug = session.config.debug
+        self._changes.failed(request)
+        common.crawl.lasting.note(_line(url, prediction))
+        debug = common.config.debug
         logger.log(
             logging.INFO if debug or not self._told else logging.DEBUG,
             "Skipped %(url)s, almost certainly a copy of %(original)s: %(rule)s%(hint)s",

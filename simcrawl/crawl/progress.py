@@ -11,7 +11,7 @@ from rich.filesize import decimal
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.project import inside_project
 
-from simcrawl.crawl.session import store_path
+from simcrawl.crawl.common import store_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

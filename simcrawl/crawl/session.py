@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -15,10 +14,10 @@ from weakref import WeakKeyDictionary, finalize
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from scrapy.utils.project import data_path
 
 from simcrawl.config import Config, unknown
 from simcrawl.crawl.changes import Changes
+from simcrawl.crawl.common import Common
 from simcrawl.crawl.feeds import Feeds, HeldClaim, hurry
 from simcrawl.crawl.frontier import Frontier
 from simcrawl.crawl.history import History
@@ -28,17 +27,14 @@ from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
-from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, begin_crawl, start_anew
+from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.threads import Threads, Wake
 from simcrawl.crawl.workers import PageWorkers
-from simcrawl.detector import Detector
-from simcrawl.errors import SettingError, StoreError
+from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import Abstention, Reason
 from simcrawl.page.hints import NO_HINTS, Hints, of_headers
-from simcrawl.page.recipes import resolve
 from simcrawl.rule import Kind, Verdict
-from simcrawl.store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -150,25 +146,11 @@ def case_of(response: Response | None) -> Case | None:
     return _cases.get(response.request) if response is not None and response.request else None
 
 
-class Session:
+class Session(Common):
     """The shared state of one crawler. Everything but `judge` runs on the event loop and returns at once."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.config = Config.from_settings(crawler.settings.get)
-        self.stats: Any = crawler.stats
-        self.crawler = crawler
-        where, bits = store_path(self.config.store), resolve(self.config.recipe).bits
-        if self.config.reset:
-            start_anew(where)
-        self.store = open_store(where, bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
-        with ExitStack() as opened:
-            opened.callback(self.store.close)
-            self.crawl = begin_crawl(self.store, self.config.crawl, crawler)
-            opened.callback(self.crawl.leave)
-            self.detector = Detector(self.store, crawl=self.crawl, **self.config.detector_options)
-            opened.pop_all()
-        self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
-        """Where the pages that have come out are, among which it is decided."""
+        super().__init__(crawler)
         self.changes = Changes(self.crawl, self.stats)
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
@@ -178,13 +160,12 @@ class Session:
         self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
         at_once = crawler.settings.getint("CONCURRENT_REQUESTS")
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
-        self.frontier = Frontier(self)
         self.preferred = Preferred(crawler, self.config)
+        self.frontier = Frontier(self, self.changes, self.preferred)
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
-        self._warned: set[str] = set()
         self._told = self._syncing = self._closed = self._ending = False
         self._expiring: Deferred[None] | None = None
         self._closing = Lock()
@@ -230,11 +211,11 @@ class Session:
         try:
             case = await self._case(request, response, never_drop=never_drop, sure=sure)
         except StoreError as exc:
-            case = self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+            case = self._unchecked("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except PassedError as exc:
             case = self._passed(exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
-            case = self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+            case = self._unchecked("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
         self.preferred.arrived(response.url)
         self.history.held(response.url, started)
         self._note_visit(request, response, case.verdict)
@@ -258,7 +239,7 @@ class Session:
             self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
 
     def _tell_foreign(self) -> None:
-        self._warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
+        self.warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
 
     async def _case(self, request: Request, response: Response, *, never_drop: bool, sure: bool) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
@@ -279,7 +260,7 @@ class Session:
         if first is None and may_wait:
             await self.preferred.wait(page)
         if isinstance(page, Abstention) and page.reason in _LIMITS:
-            self._warn(page.reason, _LIMITS[page.reason], response.url)
+            self.warn(page.reason, _LIMITS[page.reason], response.url)
         again = partial(self._store_threads.run, claim, page)
         patience = self.config.max_page_seconds if sure else _UNSURE_WAIT
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
@@ -291,11 +272,6 @@ class Session:
         stage = _STAGES.get(verdict.reason or verdict.kind.value, "body" if isinstance(page, Abstention) else "tables")
         self.stats.inc_value(f"simcrawl/cascade/decided_by_{stage}")
 
-    def callback_of(self, request: Request) -> str:
-        """Return the name of what will be done with a request's page."""
-        spider: Any = self.crawler.spider
-        return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
-
     def _end_abandoned(self) -> None:
         """Settle the claims of requests that are gone: never called back, or with items that another component took out."""
         while self._abandoned:
@@ -304,30 +280,24 @@ class Session:
     def _passed(self, exc: PassedError) -> Case:
         """Say once a host that its pages pass, and return the case of such a page."""
         if exc.reason in _PASSED:
-            self._warn(f"{exc.reason} {exc.host}", _PASSED[exc.reason], exc.host)
+            self.warn(f"{exc.reason} {exc.host}", _PASSED[exc.reason], exc.host)
         return Case(Verdict(kind=Kind.SKIPPED, reason=exc.reason))
 
-    def fault(self, reason: str, message: str, exc: Exception) -> Case:
-        """Count a failure, tell of the first one, and return the case of a page that passes unchecked."""
-        self.stats.inc_value("simcrawl/store/errors" if reason == "store_error" else "simcrawl/errors")
-        self._warn(reason, message, exc, exc_info=not isinstance(exc, StoreError))
+    def _unchecked(self, reason: str, message: str, exc: Exception) -> Case:
+        """Tell of a failure, and return the case of a page that passes unchecked."""
+        self.fault(reason, message, exc)
         return Case(Verdict(kind=Kind.SKIPPED, reason=reason))
 
     def replaced(self, case: Case, response: Response) -> Case:
         """Return the case of a page whose body was exchanged after it was judged: nothing is known of it."""
         case.fail()
-        self._warn(
+        self.warn(
             "replaced",
             "%s was changed after simcrawl judged it: move the component that does so above position 10",
             response.url,
         )
         fresh = _cases[response.request] = Case(Verdict(kind=Kind.SKIPPED, reason="replaced"))  # type: ignore[index]  # it had a case
         return fresh
-
-    def _warn(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
-        if kind not in self._warned:
-            self._warned.add(kind)
-            logger.warning(message + " (no more such warnings will be shown)", *args, exc_info=exc_info, extra=self._extra)
 
     def learn(self, response: Response, verdict: Verdict) -> None:
         """Learn from a copy: its verdict is acted on."""
@@ -570,18 +540,3 @@ def _what(verdict: Verdict) -> str:
 def told_similarity(verdict: Verdict) -> str:
     """Return a similarity as logs have it."""
     return "unknown" if verdict.similarity is None else f"{verdict.similarity:.3f}"
-
-
-def store_path(store: str) -> str:
-    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy.
-
-    Raises:
-        SettingError: it is relative, and the project's directory is unknown, as under Scrapyd.
-    """
-    if "://" in store or store.startswith("memory:"):
-        return store
-    try:
-        return data_path(store)
-    except NotConfigured as exc:
-        # Scrapy would switch off what raises this, and the crawl would go on without simcrawl.
-        raise SettingError(f"SIMCRAWL_STORE is {store!r}, and no scrapy.cfg says to what that is relative: give an absolute path") from exc

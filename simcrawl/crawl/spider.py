@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -55,30 +56,34 @@ class NearDuplicateSpiderMiddleware(OfSession):
             async for entry in result:
                 yield entry
             return
+        counts = Counter[str]()
         try:
             async for entry in result:
-                if self._passes(entry, case, response):
+                if self._passes(entry, case, response, counts):
                     yield entry
             case.exhausted = True
         finally:
             if not case.exhausted:
                 case.fail()
+            # Once a page: Scrapy's stats take as long for a link as all that is decided about it.
+            for name, count in counts.items():
+                self._inc(name, count)
             self._session.frontier.look_again()
             self._session.tell_links(response, case.links_dropped)
         case.settle()
 
-    def _passes(self, entry: Any, case: Case, response: Response) -> bool:
+    def _passes(self, entry: Any, case: Case, response: Response, counts: Counter[str]) -> bool:
         verdict = case.verdict
         if isinstance(entry, Request):
             if entry.callback is None:
                 entry.meta[YIELDED] = True
             if verdict.drop_page or verdict.drop_outlinks:
-                self._inc("outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed")
+                counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
             self._session.frontier.found_on(entry, verdict, response.request)
             case.links_dropped += verdict.drop_outlinks
             return not verdict.drop_outlinks
         if verdict.drop_page:
-            self._inc("items/dropped")
+            counts["items/dropped"] += 1
         else:
             case.items += 1
             case.items_open += 1

@@ -1,0 +1,77 @@
+"""What all parts of one crawler's session stand on: settings, stats, the store and this crawl's part of it, and where failures are told."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.project import data_path
+
+from simcrawl.config import Config
+from simcrawl.crawl.run import begin_crawl, start_anew
+from simcrawl.detector import Detector
+from simcrawl.errors import SettingError, StoreError
+from simcrawl.page.recipes import resolve
+from simcrawl.store import open_store
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class Common:
+    """Opens the store. Whoever needs no more than this takes it, and not the session."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.config = Config.from_settings(crawler.settings.get)
+        self.stats: Any = crawler.stats
+        self.crawler = crawler
+        where, bits = store_path(self.config.store), resolve(self.config.recipe).bits
+        if self.config.reset:
+            start_anew(where)
+        self.store = open_store(where, bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
+        with ExitStack() as opened:
+            opened.callback(self.store.close)
+            self.crawl = begin_crawl(self.store, self.config.crawl, crawler)
+            opened.callback(self.crawl.leave)
+            self.detector = Detector(self.store, crawl=self.crawl, **self.config.detector_options)
+            opened.pop_all()
+        self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
+        """Where the pages that have come out are, among which it is decided."""
+        self._warned: set[str] = set()
+
+    def callback_of(self, request: Request) -> str:
+        """Return the name of what will be done with a request's page."""
+        spider: Any = self.crawler.spider
+        return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
+
+    def fault(self, reason: str, message: str, exc: Exception) -> None:
+        """Count a failure, and tell of the first one."""
+        self.stats.inc_value("simcrawl/store/errors" if reason == "store_error" else "simcrawl/errors")
+        self.warn(reason, message, exc, exc_info=not isinstance(exc, StoreError))
+
+    def warn(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
+        """Log a warning, the first of its kind."""
+        if kind not in self._warned:
+            self._warned.add(kind)
+            message += " (no more such warnings will be shown)"
+            logger.warning(message, *args, exc_info=exc_info, extra={"spider": self.crawler.spider})
+
+
+def store_path(store: str) -> str:
+    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy.
+
+    Raises:
+        SettingError: it is relative, and the project's directory is unknown, as under Scrapyd.
+    """
+    if "://" in store or store.startswith("memory:"):
+        return store
+    try:
+        return data_path(store)
+    except NotConfigured as exc:
+        # Scrapy would switch off what raises this, and the crawl would go on without simcrawl.
+        raise SettingError(f"SIMCRAWL_STORE is {store!r}, and no scrapy.cfg says to what that is relative: give an absolute path") from exc
