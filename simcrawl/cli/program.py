@@ -45,8 +45,8 @@ from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_p
 from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
 from simcrawl.store import compact as compact_store, rebuild as rebuild_store
+from simcrawl.store.register import COPIES
 from simcrawl.tools import calibration
-from simcrawl.tools.inspection import COPIES, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def stats(store: str, as_json: bool) -> None:
     with _open(store) as opened, at_work("Reading"):
         header, counts, told = opened.header, opened.counts(), Counter[str]()
         for line in opened.duplicates():
-            counted = standing(line)
+            counted = line.standing
             told.update((counted, *(["dropped"] if line.dropped_page and counted in COPIES else [])))
     copies = sum(told[one] for one in COPIES)
     total = counts["pages"] + copies

@@ -15,7 +15,7 @@ import numpy as np
 
 from simcrawl.page.fingerprint import Abstention
 from simcrawl.store.clusters import Sizes
-from simcrawl.tools.inspection import place_of, standing
+from simcrawl.tools.inspection import place_of
 from simcrawl.urls.learned import mirrors
 from simcrawl.urls.recall import learned
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import StoredPage
     from simcrawl.store import Duplicate, Header, Store
-    from simcrawl.tools.inspection import Standing
+    from simcrawl.store.register import Standing
     from simcrawl.urls.learned import LearnedRule, Mirror
 
 _T = TypeVar("_T")
@@ -203,7 +203,7 @@ def _read_pages(facts: Facts, places: _Places, pages: Iterable[StoredPage]) -> N
 
 def _noted(facts: Facts, places: _Places, clusters: _Clusters, lines: Iterable[Duplicate]) -> Iterator[Duplicate]:
     for line in lines:
-        counted = standing(line)
+        counted = line.standing
         clusters.add(line, counted)
         if counted == "rejected":
             facts.rejected += 1
@@ -234,7 +234,7 @@ _RANKS = {"near": 0, "not_fetched": 1, "exact": 2, "rejected": 3}
 def _certainty(line: Duplicate) -> tuple[int, float, int, float]:
     # Where nothing but the distance decided, that is what there is.
     similarity = 1.0 if line.similarity is None else line.similarity
-    return _RANKS[standing(line)], similarity, -(line.distance or 0), -line.when
+    return _RANKS[line.standing], similarity, -(line.distance or 0), -line.when
 
 
 class _Clusters:

@@ -24,7 +24,6 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.report import charts
 from simcrawl.rule import Kind
 from simcrawl.tools.differences import changes, side_by_side
-from simcrawl.tools.inspection import standing
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -199,7 +198,7 @@ def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
 
 
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
-    counted = standing(line)
+    counted = line.standing
     similarity = None if line.similarity is None else round(line.similarity, 3)
     done = list(_DONE).index((line.dropped_page, line.dropped_outlinks))
     shown = [urls(line.url), urls(line.original), line.reason or "", line.distance, similarity, done, int(line.when)]

@@ -56,7 +56,7 @@ class Representatives:
         while here not in followed and here not in self._known:
             followed[here] = None
             line = self._line_of(here)
-            if line is None or line.rejected:
+            if line is None or line.standing == "rejected":
                 break
             here = line.original
         else:
@@ -83,7 +83,7 @@ class Sizes:
 
     def home(self, line: Duplicate) -> str | None:
         """Return what `add` does, without counting."""
-        if line.rejected:
+        if line.standing == "rejected":
             return None
         found = self._representatives.of(line.original)
         # In a circle one of the copies stands for all.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from simcrawl.rule import Kind
 from simcrawl.store.rejections import content_of
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 PREDICTED = "predicted"
 """Kind and reason of a line of the register whose page was not fetched."""
+Standing = Literal["exact", "near", "not_fetched", "rejected"]
+"""What a line of the register counts as."""
+COPIES: frozenset[Standing] = frozenset({"exact", "near"})
+"""What counts as a copy that was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,19 @@ class Duplicate:
     rejected: bool = False
     rule: str = ""
     canonical: Canonical = ""
+
+    @property
+    def standing(self) -> Standing:
+        """What the line counts as, wherever lines are counted.
+
+        An "exact" or "near" copy; a page that was "not_fetched", since by its URL it is almost certainly a copy; or "rejected": a user took
+        the verdict back, whatever it was, and the page is no copy.
+        """
+        if self.rejected:
+            return "rejected"
+        if self.kind == PREDICTED:
+            return "not_fetched"
+        return "exact" if self.kind == Kind.EXACT_DUPLICATE else "near"
 
 
 def line_of(page: PageFingerprint | Abstention, verdict: Verdict, when: float) -> Duplicate:

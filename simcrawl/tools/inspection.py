@@ -1,4 +1,4 @@
-"""What can be asked of a store's register: what a line counts as, which lines, which hosts. Clusters: see `simcrawl.store.clusters`.
+"""What can be asked of a store's register: which lines, which hosts. Clusters: see `simcrawl.store.clusters`.
 
 Pure: lines of the register and URLs in, values out.
 """
@@ -9,10 +9,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simcrawl.rule import Kind
-from simcrawl.store.register import PREDICTED
+from simcrawl.store.register import COPIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,23 +30,6 @@ SORT_KEYS: dict[str, Callable[[Duplicate], Any]] = {
 DROPPED = ("page", "outlinks", "anything", "nothing")
 # Host with port, and path. Pages of other methods than GET are known as "POST http://...".
 _PLACE = re.compile(r"[^/]*//(?:[^/?#]*@)?([^/?#]*)([^?#]*)")
-Standing = Literal["exact", "near", "not_fetched", "rejected"]
-"""What a line of the register counts as."""
-COPIES: frozenset[Standing] = frozenset({"exact", "near"})
-"""What counts as a copy that was seen."""
-
-
-def standing(line: Duplicate) -> Standing:
-    """Return what a line counts as, wherever lines are counted.
-
-    An "exact" or "near" copy; a page that was "not_fetched", since by its URL it is almost certainly a copy; or "rejected": a user took the
-    verdict back, whatever it was, and the page is no copy.
-    """
-    if line.rejected:
-        return "rejected"
-    if line.kind == PREDICTED:
-        return "not_fetched"
-    return "exact" if line.kind == Kind.EXACT_DUPLICATE else "near"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +120,7 @@ def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) ->
     counts as both, as it does in the store's own counts.
     """
     kept = Counter(place_of(url, depth) for url in urls)
-    counted = Counter((place_of(line.url, depth), standing(line)) for line in lines)
+    counted = Counter((place_of(line.url, depth), line.standing) for line in lines)
     names = kept.keys() | {host for host, _ in counted}
     found = (Host(name, kept[name], sum(counted[name, one] for one in COPIES), counted[name, "not_fetched"]) for name in names)
     return sorted((one for one in found if any(one[1:])), key=lambda one: (-one.duplicates, one.host))

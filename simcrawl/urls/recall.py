@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.rule import Kind, Verdict
+from simcrawl.store.register import COPIES
 from simcrawl.urls.rewrites import RewriteRules
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ MOST_LESSONS = 50_000
 """So many pages teach, and so many lines of the register: the latest ones."""
 # So many of its own pages a crawl that is resumed looks at again, for each callback, on the event loop.
 _MOST_OWN = 10_000
-_COPIES, _KEPT = (Kind.EXACT_DUPLICATE.value, Kind.NEAR_DUPLICATE.value), Verdict(kind=Kind.ADMITTED)
+_KEPT = Verdict(kind=Kind.ADMITTED)
 
 
 class Lesson(NamedTuple):
@@ -48,9 +49,7 @@ def lessons(store: Store, *, most: int = MOST_LESSONS) -> list[Lesson]:
     Raises:
         StoreError: the store cannot be read.
     """
-    lines = [
-        Lesson(line.url, line.original, line.when) for line in store.duplicates(latest=most) if line.kind in _COPIES and not line.rejected
-    ]
+    lines = [Lesson(line.url, line.original, line.when) for line in store.duplicates(latest=most) if line.standing in COPIES]
     copies = {lesson.url for lesson in lines}
     pages = (Lesson(stored.page.url, "", stored.last_seen, stored.callback) for stored in store.pages(latest=most))
     kept = {lesson.url: lesson for lesson in pages if lesson.url not in copies}

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simcrawl.store import PREDICTED, Duplicate
-from simcrawl.tools.inspection import SORT_KEYS, Host, Standing, Wanted, hosts, place_of, standing
+from simcrawl.tools.inspection import SORT_KEYS, Host, Wanted, hosts, place_of
+
+if TYPE_CHECKING:
+    from simcrawl.store.register import Standing
 
 
 def line(url: str, original: str = "http://o.test/", **values: Any) -> Duplicate:
@@ -19,8 +22,8 @@ def line(url: str, original: str = "http://o.test/", **values: Any) -> Duplicate
     [("exact_duplicate", "exact"), ("near_duplicate", "near"), (PREDICTED, "not_fetched"), ("of another version", "near")],
 )
 def test_what_a_line_counts_as(kind: str, counted: Standing):
-    assert standing(line("http://a/", kind=kind)) == counted
-    assert standing(line("http://a/", kind=kind, rejected=True)) == "rejected"
+    assert line("http://a/", kind=kind).standing == counted
+    assert line("http://a/", kind=kind, rejected=True).standing == "rejected"
 
 
 # ---- filters
