@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import asdict, dataclass
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
+from simcrawl.errors import StoreCorruptError
 from simcrawl.rule import Kind
+from simcrawl.sealed import seal, unseal
 from simcrawl.store.rejections import content_of
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ Standing = Literal["exact", "near", "not_fetched", "rejected"]
 """What a line of the register counts as."""
 COPIES: frozenset[Standing] = frozenset({"exact", "near"})
 """What counts as a copy that was seen."""
+_WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +78,34 @@ def line_of(page: PageFingerprint | Abstention, verdict: Verdict, when: float) -
         content=content_of(page),
         canonical=verdict.canonical,
     )
+
+
+def format_line(line: Duplicate) -> bytes:
+    """Return the bytes of a line, sealed."""
+    return seal(json.dumps(asdict(line)).encode())
+
+
+def parse_line(value: bytes | memoryview) -> Duplicate:
+    """Return the line that `format_line` wrote.
+
+    Raises:
+        StoreCorruptError: it fails its checksum, or does not parse.
+    """
+    whole = unseal(value, "a line of the register", "crawl its page again, or restore the store from a backup")
+    try:
+        return Duplicate(**json.loads(whole))
+    except (ValueError, TypeError) as exc:
+        raise StoreCorruptError(f"a line of the register does not parse ({exc}): it was not written by this version of simcrawl") from exc
+
+
+def quick_when(value: bytes | memoryview) -> float:
+    """Return the time of a line without parsing it, unchecked; of one that is damaged there, of all times the last.
+
+    So a damaged line is among the latest ones, where it is looked at and told.
+    """
+    # Within a text of JSON quotes are escaped, and the checksum before it is too short to look like a time.
+    found = _WHEN.search(value)
+    try:
+        return float(found[1]) if found else parse_line(value).when
+    except (StoreCorruptError, ValueError):
+        return inf

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, digest
+from simcrawl.sealed import seal, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,19 +67,20 @@ def _pairs(a: Iterable[bytes], b: Iterable[bytes]) -> list[bytes]:
 
 
 def format_rejection(rejection: Rejection) -> bytes:
-    """Return the bytes of a rejection."""
-    return json.dumps(asdict(rejection)).encode()
+    """Return the bytes of a rejection, sealed."""
+    return seal(json.dumps(asdict(rejection)).encode())
 
 
-def parse_rejection(value: bytes) -> Rejection:
+def parse_rejection(value: bytes | memoryview) -> Rejection:
     """Return the rejection that `format_rejection` wrote.
 
     Raises:
-        StoreCorruptError: it does not parse.
+        StoreCorruptError: it fails its checksum, or does not parse.
     """
+    whole = unseal(value, "a rejection", "restore the store from a backup")
     try:
-        rejection = Rejection(**json.loads(value))
+        rejection = Rejection(**json.loads(whole))
         bytes.fromhex(rejection.content + rejection.original_content)
     except (ValueError, TypeError) as exc:
-        raise StoreCorruptError(f"a rejection does not parse ({exc}): restore the store from a backup") from exc
+        raise StoreCorruptError(f"a rejection does not parse ({exc}): it was not written by this version of simcrawl") from exc
     return rejection

@@ -8,9 +8,11 @@ one that has owners as well was so only where `NO_PAGE` is among these.
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import asdict, dataclass
+import logging
+from contextlib import suppress
+from dataclasses import dataclass, field
 from heapq import nlargest
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import StoreCorruptError
@@ -18,7 +20,7 @@ from simcrawl.page.fingerprint import Abstention, PageFingerprint
 from simcrawl.sealed import seal, unseal
 from simcrawl.store.committed import MOST_CRAWLS
 from simcrawl.store.records import decode, encode, last_seen
-from simcrawl.store.register import Duplicate
+from simcrawl.store.register import format_line, parse_line, quick_when
 from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
 
 if TYPE_CHECKING:
@@ -32,9 +34,11 @@ if TYPE_CHECKING:
     from simcrawl.index.durable import DurableIndex
     from simcrawl.rule import StoredPage
     from simcrawl.store.header import Header
+    from simcrawl.store.register import Duplicate
     from simcrawl.store.rejections import Rejection
 
-_WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
+logger = logging.getLogger(__name__)
+
 _NUMBER = 8
 NO_PAGE = bytes(_NUMBER)
 # What a step of an expiry reads and removes, at most: some hundredths of a second.
@@ -67,6 +71,8 @@ class Files:
     header: Header
     data: os.stat_result
     close: Callable[[], None]
+    damaged: set[bytes] = field(default_factory=set)
+    """Keys of lines of the register, and of rejections, that were found to be damaged, and told."""
 
 
 class Place(NamedTuple):
@@ -85,7 +91,7 @@ class Snapshot:
     def __init__(self, txn: Transaction[memoryview], files: Files, *, own_version: tuple[int, int] = (-1, -1)) -> None:
         self.txn = txn
         self.databases, self.index, self.header = files.databases, files.index, files.header
-        self._env = files.env
+        self._env, self._damaged = files.env, files.damaged
         self._own_version = own_version
 
     @property
@@ -157,21 +163,43 @@ class Snapshot:
             yield from cursor.iternext(keys=True, values=False)
 
     def duplicate(self, url: str) -> Duplicate | None:
-        """Return the line of the register for a URL."""
-        line = self.txn.get(self.key(url), db=self.databases.duplicates)
-        return None if line is None else parse_duplicate(bytes(line))
+        """Return the line of the register for a URL; none where it is damaged, which is told."""
+        key = self.key(url)
+        line = self.txn.get(key, db=self.databases.duplicates)
+        try:
+            return None if line is None else parse_line(line)
+        except StoreCorruptError:
+            self._tell({key})
+            return None
 
     def duplicates(self, latest: int | None = None) -> Iterator[Duplicate]:
-        """Yield the register; or so many of its lines, the latest ones: the others are not parsed."""
-        if latest is None:
-            with self.txn.cursor(self.databases.duplicates) as cursor:
-                for value in cursor.iternext(keys=False, values=True):
-                    yield parse_duplicate(bytes(value))
-        else:
-            for key in self._latest(self.databases.duplicates, latest, _quick_when):
-                line = self.txn.get(key, db=self.databases.duplicates)
-                if line is not None:
-                    yield parse_duplicate(bytes(line))
+        """Yield the register; or so many of its lines, the latest: the others are not parsed. Damaged ones are told, and passed over."""
+        keys = None if latest is None else self._latest(self.databases.duplicates, latest, quick_when)
+        return self._whole(self.databases.duplicates, parse_line, keys)
+
+    def _whole(self, database: Any, parse: Callable[[bytes | memoryview], Any], keys: Iterable[bytes] | None = None) -> Iterator[Any]:
+        """Yield what is under these keys, or all, parsed; pass over what is damaged, and tell it."""
+        damaged = set[bytes]()
+        try:
+            with self.txn.cursor(database) as cursor:
+                for key, value in cursor if keys is None else ((key, self.txn.get(key, b"", db=database)) for key in keys):
+                    try:
+                        parsed = parse(value)
+                    except StoreCorruptError:
+                        damaged.add(bytes(key))
+                    else:
+                        if parsed is not None:
+                            yield parsed
+        finally:
+            # Also where whoever reads stops before the end.
+            self._tell(damaged)
+
+    def _tell(self, damaged: set[bytes]) -> None:
+        """Say how many lines are damaged, of each once, however often they are read."""
+        if new := damaged - self._damaged:
+            self._damaged |= new
+            path, cure = self._env.path(), "`simcrawl verify` names them; restore the store from a backup, or crawl their pages again"
+            logger.warning("%s: %d damaged lines of the register or of rejections are passed over: %s", path, len(new), cure)
 
     def _latest(self, database: Any, most: int, when: Callable[[memoryview], float]) -> Iterator[bytes]:
         with self.txn.cursor(database) as cursor:
@@ -222,11 +250,9 @@ class Snapshot:
             return [json.loads(unseal(value, "the record of a crawl")) for value in cursor.iternext(keys=False, values=True)]
 
     def rejections(self) -> Iterator[Rejection]:
-        """Yield the verdicts that were taken back."""
-        with self.txn.cursor(self.databases.rejections) as cursor:
-            for value in cursor.iternext(keys=False, values=True):
-                if value:
-                    yield parse_rejection(bytes(value))
+        """Yield the verdicts that were taken back. Damaged ones are told, and passed over: their pages are held apart all the same."""
+        # Nothing stands under the other names of a rejection.
+        return self._whole(self.databases.rejections, lambda value: parse_rejection(value) if value else None)
 
     def holds_apart(self, pairs: Iterable[bytes]) -> bool:
         """Return whether one of these pairs of names is among the rejections."""
@@ -297,23 +323,31 @@ class Writer(Snapshot):
         if line is None:
             self.remove_duplicate(url)
         else:
-            self.txn.put(self.key(url), json.dumps(asdict(line)).encode(), db=self.databases.duplicates)
+            self.txn.put(self.key(url), format_line(line), db=self.databases.duplicates)
 
     def put_rejection(self, rejection: Rejection) -> None:
         """Write a rejection in place of an older one of the same two pages."""
         own = self.rejection_key(rejection)
         if known := self.txn.get(own, db=self.databases.rejections):
-            self.remove_rejection(parse_rejection(bytes(known)))
+            # Where that is damaged the new one takes its place, and its names stay.
+            with suppress(StoreCorruptError):
+                self.remove_rejection(parse_rejection(known))
         for pair in rejection.names(self.header.seed) - {own}:
             # What another rejection says under this pair stays.
             self.txn.put(pair, b"", db=self.databases.rejections, overwrite=False)
         self.txn.put(own, format_rejection(rejection), db=self.databases.rejections)
 
     def remove_rejection(self, rejection: Rejection) -> None:
-        """Remove a rejection, and what no other one needs of it."""
+        """Remove a rejection, and what no other one needs of it.
+
+        Raises:
+            StoreCorruptError: a rejection is damaged, so that it cannot be told what it needs.
+        """
         own = self.rejection_key(rejection)
         self.txn.delete(own, db=self.databases.rejections)
-        kept = set[bytes]().union(*(one.names(self.header.seed) for one in self.rejections()))
+        with self.txn.cursor(self.databases.rejections) as cursor:
+            others = [parse_rejection(value) for value in cursor.iternext(keys=False, values=True) if value]
+        kept = set[bytes]().union(*(one.names(self.header.seed) for one in others))
         for pair in rejection.names(self.header.seed) - kept:
             self.txn.delete(pair, db=self.databases.rejections)
         if own in kept:
@@ -413,23 +447,9 @@ def put_crawl(txn: Transaction[memoryview], databases: Databases, record: Mappin
             cursor.delete()
 
 
-def _quick_when(line: bytes | memoryview) -> float:
-    # Within a text of JSON quotes are escaped.
-    found = _WHEN.search(line)
-    return float(found[1]) if found else _when(line)
-
-
 def _when(line: bytes | memoryview) -> float:
-    return parse_duplicate(bytes(line)).when
-
-
-def parse_duplicate(value: bytes) -> Duplicate:
-    """Return the line of the register of its bytes.
-
-    Raises:
-        StoreCorruptError: it does not parse.
-    """
     try:
-        return Duplicate(**json.loads(value))
-    except (ValueError, TypeError) as exc:
-        raise StoreCorruptError(f"a line of the register does not parse ({exc}): restore the store from a backup") from exc
+        return parse_line(line).when
+    except StoreCorruptError:
+        # Of a damaged line nobody knows how old it is: it stays, for `verify` to name.
+        return inf

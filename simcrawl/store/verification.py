@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from simcrawl.errors import StoreCorruptError
 from simcrawl.index.verification import problems as index_problems
 from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.store.register import parse_line
 from simcrawl.store.rejections import parse_rejection
-from simcrawl.store.snapshot import NO_PAGE, has_owner, parse_duplicate
+from simcrawl.store.snapshot import NO_PAGE, has_owner
 from simcrawl.store.texts import unpack
 
 if TYPE_CHECKING:
@@ -84,9 +85,12 @@ def _problems_of_register(snapshot: Snapshot) -> Iterator[str]:
     with snapshot.txn.cursor(snapshot.databases.duplicates) as cursor:
         for key, value in cursor:
             try:
-                parse_duplicate(bytes(value))
+                line = parse_line(value)
             except StoreCorruptError as exc:
                 yield f"duplicates: {bytes(key).hex()}: {exc}"
+            else:
+                if snapshot.key(line.url) != key:
+                    yield f"duplicates: {bytes(key).hex()}: the line of {line.url}, which has another key"
 
 
 def _problems_of_texts(snapshot: Snapshot) -> Iterator[str]:

@@ -27,6 +27,7 @@ from simcrawl.rule import Kind, Match, Rule
 from simcrawl.store import Header, Store, compact, open_store
 from simcrawl.store.header_bytes import FORMAT, MAGIC
 from simcrawl.store.maintenance import rebuild
+from simcrawl.store.rejections import url_key
 from simcrawl.store.texts import pack
 from tests.strategies import RECIPE, page
 
@@ -738,12 +739,64 @@ def test_a_text_without_a_page_is_reported(made: Path):
         assert store.verify() == [f"contents: {bytes(16).hex()}: a text of no page and no duplicate"]
 
 
-def test_a_damaged_line_of_the_register_is_reported(made: Path):
-    change(made, "duplicates", lambda line: line[:-1])
+def flipped_in_one(value: bytes, what: bytes) -> bytes:
+    """Return a value with a bit flipped behind what it holds; as it is where it does not hold that."""
+    place = value.find(what) + len(what) - 1
+    return value if what not in value else value[:place] + bytes([value[place] ^ 1]) + value[place + 1 :]
+
+
+@pytest.mark.parametrize("what", [b"c.test", b'"when": 1', b'"kind": "exact', b"{"])
+def test_a_damaged_line_of_the_register_is_named_and_passed_over(made: Path, what: bytes, caplog: pytest.LogCaptureFixture):
     with open_store(made) as store:
-        assert [line.partition(":")[0] for line in store.verify()] == ["duplicates"]
-        with pytest.raises(StoreCorruptError, match="register"):
-            list(store.duplicates())
+        store.admit(page("http://c.test/", 1, text="same"), NEAR)
+    other = what if what == b"c.test" else b"c.test/"
+    change(made, "duplicates", lambda line: flipped_in_one(line, what) if other in line else line)
+    with open_store(made) as store:
+        whole = store.duplicate(B)
+        assert whole
+        (problem,) = store.verify()
+        assert problem.startswith(f"duplicates: {url_key('http://c.test/', 0).hex()}: a line of the register of ")
+        assert "fails its checksum: crawl its page again, or restore the store from a backup" in problem
+        for _ in range(2):
+            assert list(store.duplicates()) == [whole]
+            assert list(store.duplicates(latest=2)) == [whole]
+            assert store.duplicate("http://c.test/") is None
+        # Nobody knows how old it is.
+        store.expire(math.inf)
+        assert len(store.verify()) == 1
+        assert list(store.duplicates()) == []
+        store.admit(page(A, 1, text="same"), NEAR)
+        store.admit(page("http://c.test/", 1, text="same"), NEAR)
+        store.sync()
+        assert store.verify() == []
+    (told,) = caplog.messages
+    assert told.startswith(f"{made}: 1 damaged lines of the register or of rejections are passed over: `simcrawl verify` names them")
+
+
+def test_a_line_under_the_key_of_another_url_is_reported(made: Path):
+    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True, db=env.open_db(b"duplicates")) as txn:
+        txn.put(bytes(16), txn.get(url_key(B, 0), b""))
+    with open_store(made) as store:
+        assert store.verify() == [f"duplicates: {bytes(16).hex()}: the line of {B}, which has another key"]
+
+
+def test_a_damaged_rejection_holds_its_pages_apart_all_the_same(made: Path, caplog: pytest.LogCaptureFixture):
+    with open_store(made) as store:
+        store.reject(B)
+        store.reject("http://c.test/", "http://d.test/")
+    change(made, "rejections", lambda value: flipped_in_one(value, b"b.test"))
+    with open_store(made) as store:
+        assert [one.url for one in store.rejections()] == ["http://c.test/"]
+        assert any(line.startswith("rejections: ") and "fails its checksum" in line for line in store.verify())
+        assert store.are_rejected(A, B)
+        assert store.admit(page(B, 1, text="same"), NEAR).drop_page is False
+        # What the damaged one needs of its names nobody can tell.
+        with pytest.raises(StoreCorruptError, match=r"a rejection of .* fails its checksum: restore the store from a backup"):
+            store.unreject("http://c.test/")
+        store.reject(B, A)
+        assert store.unreject("http://c.test/") == 1
+        assert store.verify() == []
+    assert len(caplog.messages) == 1
 
 
 @pytest.mark.parametrize("database", ["numbers", "fingerprints", "bodies", "texts", "table0", "table3", "pages", "log", "state"])
