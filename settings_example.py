@@ -17,6 +17,8 @@ ADDONS = {"simcrawl.Addon": 500}
 SIMCRAWL_ENABLED = True
 # Where pages are remembered: a directory (a relative one is below .scrapy/, as HTTPCACHE_DIR), lmdb:///absolute/path, or memory:.
 SIMCRAWL_STORE = "simcrawl"
+# Who may use the files of a new store, as octal text: "0600", the user who made it, or such as "0660", their group, too.
+SIMCRAWL_STORE_MODE = "0600"
 # What happens to a copy: "drop" (its items, and its outlinks as SIMCRAWL_OUTLINKS says); "drop-items" (outlinks are always followed);
 # "drop-links" (items kept, links as SIMCRAWL_OUTLINKS says); "observe" (only count and record).
 SIMCRAWL_ACTION = "drop"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from simcrawl.errors import SettingError
 from simcrawl.page.fingerprint import MAX_PAGE_BYTES, MAX_PAGE_SECONDS, MAX_WORKER_BYTES
 from simcrawl.page.recipes import load, resolve
+from simcrawl.system import checked_mode
 
 if TYPE_CHECKING:
     from simcrawl.rule import Action, Originals, Scope
@@ -132,6 +133,15 @@ def _workers(value: Any) -> int | None:
     return None if value == "auto" else int(Number(int, 0, 64)(value))
 
 
+def _mode(value: Any) -> int:
+    try:
+        if isinstance(value, str):
+            return checked_mode(int(value, 8))
+    except ValueError:
+        pass
+    raise ValueError("use octal text from '0600', the owner's alone, to '0666', such as '0660'")
+
+
 def _skip(value: Any) -> float | None:
     if str(value).strip().lower() == "false":
         return None
@@ -183,6 +193,13 @@ class Config:
         "where pages are remembered: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`), `lmdb:///absolute/path`, or "
         "`memory:`",
         " (`memory:?seed=1` gives the same result every time)",
+    )
+    store_mode: int = _setting(
+        _mode,
+        "0600",
+        'who may use the files of a new store, as octal text: `"0600"`, the user who made it, or such as `"0660"`, their group, too',
+        ". They hold URLs, and the seed that nobody who publishes pages may know. Directories go with them; a store that exists keeps what "
+        "it has, as `chmod` left it. See [sharing a store](howto.md#let-a-group-share-a-store)",
     )
     action: Action = _setting(
         _one_of("drop", "drop-items", "drop-links", "observe"),

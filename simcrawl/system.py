@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from simcrawl.errors import StoreError
+from simcrawl.errors import SettingError, StoreError
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
 try:
     import fcntl
@@ -61,6 +61,18 @@ def no_dumps() -> bool:
     except (ImportError, AttributeError, OSError, ValueError):
         return False
     return True
+
+
+def checked_mode(mode: Any) -> int:
+    """Return a mode for files: their owner may read and write them, and nobody can run them.
+
+    Raises:
+        SettingError: it is another one.
+    """
+    if not isinstance(mode, int) or mode & 0o600 != 0o600 or mode & ~0o666:
+        given = oct(mode) if isinstance(mode, int) else repr(mode)
+        raise SettingError(f"the mode of a store's files is {given}: use one from 0o600, the owner's alone, to 0o666, such as 0o660")
+    return int(mode)
 
 
 def lock(file: BinaryIO | int, *, alone: bool, wait: bool = True) -> None:

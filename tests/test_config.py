@@ -32,6 +32,7 @@ def _config(**settings: Any) -> Config:
 DEFAULTS = {
     "enabled": True,
     "store": "simcrawl",
+    "store_mode": 0o600,
     "action": "drop",
     "max_distance": None,
     "min_similarity": None,
@@ -66,6 +67,7 @@ DEFAULTS = {
 ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "enabled": [(True, True), (False, False), ("True", True), ("false", False), ("1", True), (0, False), (" TRUE ", True)],
     "store": [("memory:", "memory:"), (" lmdb:///a/b ", "lmdb:///a/b")],
+    "store_mode": [("0600", 0o600), ("600", 0o600), ("0660", 0o660), ("0o664", 0o664)],
     "action": [(action, action) for action in ("drop", "drop-items", "drop-links", "observe")],
     "max_distance": [(0, 0), ("3", 3), (128, 128), (3.0, 3)],
     "min_similarity": [(0, 0), ("0.92", 0.92), (1, 1), (0.5, 0.5)],
@@ -107,6 +109,7 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
 REFUSED: dict[str, list[Any]] = {
     "enabled": ["yes", "", 2, "on"],
     "store": ["", "  ", 3, b"store"],
+    "store_mode": [0o600, 600, "", "0400", "0700", "0680", "-0600", "1600", True, "rw"],
     "action": ["dorp", "DROP", "", 1, []],
     "max_distance": [-1, 129, "three", 3.5, "3.5", True, math.inf, math.nan, [3]],
     "min_similarity": [-0.1, 1.01, 92, "high", False, math.nan],
@@ -141,6 +144,7 @@ REFUSED: dict[str, list[Any]] = {
 CURES = {
     "enabled": "use True or False",
     "store": "use a non-empty string",
+    "store_mode": "use octal text from '0600'",
     "action": "use one of 'drop', 'drop-items', 'drop-links', 'observe'",
     "max_distance": "use a whole number from 0 to 128",
     "min_similarity": "use a number from 0 to 1",

@@ -33,7 +33,8 @@ class Common:
         where, bits = store_path(self.config.store), resolve(self.config.recipe).bits
         if self.config.reset:
             start_anew(where)
-        self.store = open_store(where, bits=bits, seed="random", sync_seconds=self.config.sync_seconds)
+        options: dict[str, Any] = {"sync_seconds": self.config.sync_seconds, "mode": self.config.store_mode}
+        self.store = open_store(where, bits=bits, seed="random", **options)
         with ExitStack() as opened:
             opened.callback(self.store.close)
             self.crawl = begin_crawl(self.store, self.config.crawl, crawler)

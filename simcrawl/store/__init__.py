@@ -70,7 +70,8 @@ def open_store(
     `seed` likewise are for a new store and checked against an old one; `seed="random"` lets a new store choose its own.
     `expected_pages` chooses a new store's design where `design` does not, by cost: `simcrawl.index.permutations.choose_design`. Options of
     a directory: `map_size` in bytes; `create=False`; `readonly=True`, which takes no lock that a writer waits for, and refuses to write;
-    `memory`, the bytes that its fingerprints may take in memory, by default 192 MB.
+    `memory`, the bytes that its fingerprints may take in memory, by default 192 MB; `mode`, of the files of a new store: 0o600, the user's
+    alone, or such as 0o660.
 
     Within a process all users of one directory share one store; each closes it once.
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
 from simcrawl.store.crawl_note import Joined, Note
+from simcrawl.store.files import make_directory, make_file, mode_of
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -89,18 +90,18 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
     """
     crawls = store / CRAWLS
     try:
-        crawls.mkdir(exist_ok=True)
+        make_directory(crawls, mode := mode_of(store))
         with _alone(crawls):
             _remove_ended(crawls)
             resumed = _find(crawls, lambda note: note.id == resume) if resume and _ID.fullmatch(resume) else None
             found = resumed or (_find(crawls, lambda note: note.name == name, live=True) if name is not None else None)
-            directory, note = found or _begin(crawls, name)
+            directory, note = found or _begin(crawls, name, mode)
             others = _is_live(directory)
             note.begin(spider, job, resumed=resumed is not None)
             _write(directory, note)
             if job:
-                _write_text(Path(job), note.id)
-            live = (directory / _LIVE).open("ab")
+                _write_text(Path(job), note.id, mode)
+            live = os.fdopen(make_file(directory / _LIVE, mode), "ab")
             lock(live, alone=False)
     except OSError as exc:
         raise StoreError(f"cannot begin a crawl in {crawls} ({exc}): check that the directory may be written") from exc
@@ -126,10 +127,10 @@ def read_job(job: Path) -> str | None:
         return None
 
 
-def _begin(crawls: Path, name: str | None) -> tuple[Path, Note]:
+def _begin(crawls: Path, name: str | None, mode: int) -> tuple[Path, Note]:
     note = Note(secrets.token_hex(8), name)
     directory = crawls / note.id
-    directory.mkdir()
+    make_directory(directory, mode)
     return directory, note
 
 
@@ -170,13 +171,14 @@ def _read(directory: Path) -> Note | None:
 
 
 def _write(directory: Path, note: Note) -> None:
-    _write_text(directory / _NOTE, json.dumps(asdict(note)))
+    _write_text(directory / _NOTE, json.dumps(asdict(note)), mode_of(directory.parents[1]))
 
 
-def _write_text(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str, mode: int) -> None:
     """Write a small file in one step."""
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8")
+    with os.fdopen(make_file(beside, mode, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+        file.write(text)
     beside.replace(path)
 
 

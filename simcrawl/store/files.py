@@ -5,6 +5,9 @@ Beside LMDB's own locks there are two, each of a whole file and of whoever opene
 - Who writes to a store holds its data with others as long as it is open. Who writes the data anew holds them alone.
 - Who opens a store holds its directory with others until LMDB has both of its files. Who puts other data in place holds it alone.
 
+A store's mode is that of its data: files that are made in it later get the same, and so do directories, with leave to enter them where it
+is one to read. So who lets a group use a store changes modes once. The umask takes nothing away: who asked for a mode means it.
+
 Other data get a lock file of their own, for LMDB notes the last commit there. Who reads the old data keeps both files as they were.
 """
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import stat
 from contextlib import contextmanager, suppress
 from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
@@ -34,6 +38,41 @@ _PLACING, _DISCARDED = "placing", "discarded"
 _LOCK_BYTES = 8192
 
 
+PRIVATE = 0o600
+"""The mode of files that only their owner may use: they hold the seed, which nobody who publishes pages may know."""
+
+
+def mode_of(path: Path) -> int:
+    """Return the mode for further files of a store."""
+    try:
+        return (path / DATA).stat().st_mode & 0o666 | PRIVATE
+    except OSError:
+        return PRIVATE
+
+
+def make_file(file: Path, mode: int, flags: int = os.O_WRONLY | os.O_APPEND) -> int:
+    """Return a descriptor of a file, made with this mode where there is none."""
+    try:
+        descriptor = os.open(file, flags | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError:
+        return os.open(file, flags | os.O_CREAT, mode)
+    # Some file systems have no modes.
+    with suppress(OSError):
+        os.fchmod(descriptor, mode)
+    return descriptor
+
+
+def make_directory(directory: Path, mode: int) -> None:
+    """Make a directory for files of this mode where there is none. It keeps a group's mark, by which its files are that group's."""
+    wanted = mode | (mode & 0o444) >> 2
+    try:
+        directory.mkdir(mode=wanted)
+    except FileExistsError:
+        return
+    with suppress(OSError):
+        directory.chmod(directory.stat().st_mode & stat.S_ISGID | wanted)
+
+
 def look_for_store(path: Path, *, create: bool) -> bool:
     """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
     data = path / DATA
@@ -51,16 +90,16 @@ def look_for_store(path: Path, *, create: bool) -> bool:
     return exists
 
 
-def hold(path: Path, *, alone: bool = False) -> BinaryIO:
+def hold(path: Path, *, alone: bool = False, mode: int = PRIVATE) -> BinaryIO:
     """Return a store's data, made where there are none, held until they are closed: with others that write, or alone.
 
-    Waits for who holds them alone; to hold them alone does not wait.
+    Waits for who holds them alone; to hold them alone does not wait. `mode`: of data that are made.
 
     Raises:
         StoreError: somebody holds them, and they were wanted alone.
     """
     while True:
-        data = (path / DATA).open("ab")
+        data = os.fdopen(make_file(path / DATA, mode), "ab")
         try:
             _lock_data(path, data, alone=alone)
             with suppress(FileNotFoundError):
@@ -89,7 +128,7 @@ def opening(path: Path) -> Iterator[None]:
     while True:
         with _directory(path, alone=False):
             if not (path / _PLACING).exists():
-                _reserve(path / LOCK)
+                _reserve(path / LOCK, mode_of(path))
                 yield
                 return
         with _directory(path, alone=True):
@@ -111,7 +150,7 @@ def put_in_place(new: Path) -> None:
     """
     path = new.parent
     (new / LOCK).unlink(missing_ok=True)
-    _reserve(new / LOCK)
+    _reserve(new / LOCK, mode_of(path))
     for name in (DATA, LOCK):
         _make_like(path / name, new / name)
     _sync(new / DATA)
@@ -175,12 +214,12 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _reserve(file: Path) -> None:
+def _reserve(file: Path, mode: int) -> None:
     """Give the lock file its space: LMDB maps it, and who writes to a mapped page that a full disk has no space for is killed."""
     if file.exists() and file.stat().st_blocks * 512 >= _LOCK_BYTES:
         return
     try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = make_file(file, mode, os.O_RDWR)
         try:
             reserve(descriptor, 0, _LOCK_BYTES)
         finally:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.errors import StoreMismatchError
 from simcrawl.index.environment import ERRORS, mapped_errors, own_error
 from simcrawl.store.crawl_files import SPIDERS
-from simcrawl.store.files import is_current
+from simcrawl.store.files import is_current, mode_of
 from simcrawl.store.header_bytes import HEADER, format_header, parse_header
 from simcrawl.store.snapshot import Files, Place, Snapshot, Writer, put_crawl, put_no_page, put_texts
 from simcrawl.store.verification import problems
@@ -233,4 +233,4 @@ class LmdbPages:
     def keep_visits(self, spider: str, visits: Iterable[tuple[bytes, bytes]]) -> None:
         """Let these be what the last finished crawl of a spider saw."""
         with mapped_errors(self.path):
-            write_visits(self._visits_file(spider), visits)
+            write_visits(self._visits_file(spider), visits, mode_of(self.path))

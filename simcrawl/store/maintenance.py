@@ -17,7 +17,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import index_databases, mapped_errors, open_alone, open_new
 from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
-from simcrawl.store.files import DATA, put_in_place, remove
+from simcrawl.store.files import DATA, make_directory, mode_of, put_in_place, remove
 from simcrawl.store.header_bytes import check_is_ours, databases, read_header, write_header
 from simcrawl.store.opening import alone
 
@@ -87,7 +87,7 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[Environment, Head
     with mapped_errors(where), alone(where):
         beside = where / _BESIDE
         shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir()
+        make_directory(beside, mode_of(where))
         try:
             # Without LMDB's locks, as nobody writes: these readers need no place among the others'.
             with open_alone(where) as old:

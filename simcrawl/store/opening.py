@@ -17,13 +17,14 @@ from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import MAP_SIZE, index_databases, mapped_errors, open_environment
 from simcrawl.store.crawl_files import LOADED_PAGES, held_crawls, join
 from simcrawl.store.crawl_note import LOADED, Home, Joined, Note, checked_name
-from simcrawl.store.files import DATA, hold, look_for_store, opening
+from simcrawl.store.files import DATA, PRIVATE, hold, look_for_store, make_directory, mode_of, opening
 from simcrawl.store.header import Header
 from simcrawl.store.header_bytes import databases, read_header, read_or_write_header
 from simcrawl.store.lmdb_pages import LmdbPages
 from simcrawl.store.snapshot import Files
 from simcrawl.store.store import Store
 from simcrawl.store.truncation import filled_up, missing_bytes
+from simcrawl.system import checked_mode
 
 if TYPE_CHECKING:
     import os
@@ -45,9 +46,11 @@ def open_lmdb(
     create: bool = True,
     readonly: bool = False,
     memory: int | None = None,
+    mode: int = PRIVATE,
 ) -> Store:
     """Return the store in a directory, made where there is none; see `simcrawl.open_store`."""
     where = Path(path).expanduser().resolve()
+    checked_mode(mode)
     wanted: dict[str, Any] = {"bits": bits, "design": design, "seed": seed}
     with _opening:
         if where in _open:
@@ -57,7 +60,8 @@ def open_lmdb(
             _check_header(where, store.header, wanted)
         else:
             fresh = Header.new(**wanted | {"design": preferred_design if design is None else design})
-            pages = _open_pages(where, wanted, fresh, map_size=map_size, create=create and not readonly, readonly=readonly, memory=memory)
+            made = mode if create and not readonly else None
+            pages = _open_pages(where, wanted, fresh, map_size=map_size, mode=made, readonly=readonly, memory=memory)
             store, uses = Store(pages, _DirectoryHomes(where, pages), sync_seconds=sync_seconds, path=where, release=_release), 0
         _open[where] = store, pages, uses + 1
     return store
@@ -125,21 +129,24 @@ def _cut_short(path: Path, missing: int, problem: str) -> StoreCorruptError:
 
 
 def _open_whole(
-    path: Path, wanted: dict[str, Any], fresh: Header, *, map_size: int, create: bool, readonly: bool, memory: int | None
+    path: Path, wanted: dict[str, Any], fresh: Header, *, map_size: int, mode: int | None, readonly: bool, memory: int | None
 ) -> LmdbPages:
     with mapped_errors(path):
-        if not look_for_store(path, create=create):
-            path.mkdir(parents=True, exist_ok=True)
-        files = _open_files(path, wanted, None if readonly else fresh, map_size, memory)
+        if not look_for_store(path, create=mode is not None):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            make_directory(path, mode or PRIVATE)
+        files = _open_files(path, wanted, None if readonly else fresh, map_size=map_size, memory=memory, mode=mode or PRIVATE)
         kept = {"bits": files.header.bits, "seed": files.header.seed}
-        return LmdbPages(path, files, partial(_open_files, path, kept, None, map_size, memory))
+        return LmdbPages(path, files, partial(_open_files, path, kept, None, map_size=map_size, memory=memory))
 
 
-def _open_files(path: Path, wanted: dict[str, Any], fresh: Header | None, map_size: int, memory: int | None) -> Files:
+def _open_files(
+    path: Path, wanted: dict[str, Any], fresh: Header | None, *, map_size: int, memory: int | None, mode: int = PRIVATE
+) -> Files:
     """Open a store's files: with the header of a new store to write to them, with None to read only."""
     with ExitStack() as opened:
         if fresh:
-            opened.enter_context(hold(path))
+            opened.enter_context(hold(path, mode=mode))
         with opening(path):
             data = (path / DATA).stat()
             env = opened.enter_context(open_environment(path, map_size, readonly=fresh is None))
@@ -199,7 +206,8 @@ class _DirectoryHomes:
 def _own_store(lasting: Store, path: Path) -> Store:
     """Return a crawl's own store."""
     header = lasting.header
-    own = open_lmdb(path, bits=header.bits, design=header.design, seed=header.seed, sync_seconds=lasting.sync_seconds)
+    like: dict[str, Any] = {"bits": header.bits, "design": header.design, "seed": header.seed, "sync_seconds": lasting.sync_seconds}
+    own = open_lmdb(path, **like, mode=mode_of(lasting.path or path))
     own.belong_to(lasting)
     return own
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from simcrawl.page.fingerprint import digest
+from simcrawl.store.files import PRIVATE, make_directory, make_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,16 +101,16 @@ def _is_whole(data: mmap.mmap) -> bool:
     return data[-_CRC:] == checksum.to_bytes(_CRC, "big")
 
 
-def write_visits(path: Path, rows: Iterable[tuple[bytes, bytes]]) -> None:
+def write_visits(path: Path, rows: Iterable[tuple[bytes, bytes]], mode: int = PRIVATE) -> None:
     """Write visits, in the order of their keys, in place of the older ones, in one step: a crash leaves these or those.
 
     Raises:
         OSError: they cannot be written.
     """
-    path.parent.mkdir(exist_ok=True)
+    make_directory(path.parent, mode)
     beside = path.with_suffix(".new")
     checksum = zlib.crc32(_MAGIC)
-    with beside.open("wb") as file:
+    with os.fdopen(make_file(beside, mode, os.O_WRONLY | os.O_TRUNC), "wb") as file:
         file.write(_MAGIC)
         for key, value in rows:
             row = key + value

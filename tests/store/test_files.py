@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from subprocess import PIPE, Popen
 from sys import executable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simcrawl.errors import StoreError
-from simcrawl.store import compact, open_store
+from simcrawl.errors import SettingError, StoreError
+from simcrawl.store import compact, join_crawl, join_loaded, open_store
 from simcrawl.store.files import hold, logger
 from tests.samples import python
 
@@ -108,6 +109,72 @@ def test_who_may_use_the_old_files_may_use_the_new_ones(path: Path):
     compact(path)
     assert (path / "lock.mdb").stat().st_ino != old
     assert [(path / name).stat().st_mode & 0o777 for name in ("data.mdb", "lock.mdb")] == [0o664, 0o666]
+
+
+def modes(path: Path) -> dict[str, int]:
+    """Return the modes of a store's files and directories, each of them once, by their names."""
+    found = (path, *path.rglob("*"))
+    # A crawl's directory is called by its number.
+    return {"crawl" if one.parent.name == "crawls" else one.suffix or one.name: one.stat().st_mode & 0o7777 for one in found}
+
+
+def crawled(path: Path, **options: Any) -> dict[str, int]:
+    """Return the modes in a store while a crawl goes on there that came after another one, and loaded pages."""
+    with open_store(path, **options) as store:
+        first = join_crawl(store, spider="a")
+        first.visit("https://example.org/")
+        first.leave(finished=True)
+        crawl = join_crawl(store, spider="a", job=str(path.parent / "job"))
+        join_loaded(store)
+        found = modes(path)
+        crawl.leave()
+    return found | {"job": (path.parent / "job").stat().st_mode & 0o7777}
+
+
+DIRECTORIES, IN_ONE = {"crawls", "crawl", "pages", "loaded", "spiders"}, {".mdb", ".json", "live", ".visits", "job"}
+
+
+@pytest.mark.parametrize(
+    ("umask", "options", "mode", "enter"),
+    [
+        (0, {}, 0o600, 0o700),
+        (0o22, {}, 0o600, 0o700),
+        (0o77, {"mode": 0o660}, 0o660, 0o770),
+        (0, {"mode": 0o620}, 0o620, 0o720),
+        (0o77, {"mode": 0o664}, 0o664, 0o775),
+    ],
+)
+def test_who_may_use_a_new_store_is_said_and_not_left_to_the_umask(
+    tmp_path: Path, umask: int, options: dict[str, int], mode: int, enter: int
+):
+    before = os.umask(umask)
+    try:
+        found = crawled(tmp_path / "new", **options)
+    finally:
+        os.umask(before)
+    assert found == dict.fromkeys(IN_ONE, mode) | dict.fromkeys({"new"} | DIRECTORIES, enter)
+
+
+def test_what_is_made_in_a_store_later_is_as_its_data_are(path: Path):
+    path.chmod(0o2770)
+    (path / "data.mdb").chmod(0o664)
+    (path / "lock.mdb").chmod(0o664)
+    assert crawled(path) == dict.fromkeys(IN_ONE, 0o664) | {"store": 0o2770} | dict.fromkeys(DIRECTORIES, 0o2775)
+    compact(path)
+    assert crawled(path)[".mdb"] == 0o664
+
+
+def test_a_directory_that_was_there_keeps_its_mode(tmp_path: Path):
+    tmp_path.chmod(0o755)
+    open_store(tmp_path).close()
+    assert modes(tmp_path) == {tmp_path.name: 0o755, ".mdb": 0o600}
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o777, 0o1600, 660, -1, "0600"])
+def test_a_mode_that_cannot_work_is_refused(tmp_path: Path, mode: Any):
+    with pytest.raises(SettingError, match=r"the mode of a store's files is .*: use one from 0o600"):
+        open_store(tmp_path / "new", mode=mode)
+    assert not (tmp_path / "new").exists()
 
 
 def test_who_holds_the_data_alone_is_alone(path: Path):
