@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -122,6 +123,13 @@ def test_no_module_imports_what_stands_right_of_it(module: str):
     reached = {_part(own) for imported in _of(module) if (own := _own(imported))}
     allowed = LAYERS[: LAYERS.index(_part(module)) + 1]
     assert reached <= set(allowed)
+
+
+@pytest.mark.parametrize("room", [part for part in LAYERS if (ROOT / part).is_dir()])
+def test_each_room_lists_its_files(room: str):
+    told = ast.get_docstring(ast.parse((ROOT / room / "__init__.py").read_text())) or ""
+    files = {file.stem for file in (ROOT / room).glob("*.py")} - {"__init__"}
+    assert {file for file in files if not re.search(rf"\b{file}\b", told)} == set()
 
 
 def test_the_package_itself_imports_nothing_of_its_own():

@@ -1,4 +1,14 @@
-"""The command line, one file a group of commands; `program` puts them together."""
+"""The command line, one file a group of commands. What they do besides printing is in `simcrawl.tools`.
+
+program    puts them together; stats, query, verify and the like
+dropped    what a crawl dropped: duplicates, clusters, hosts, reject
+compare    two pages
+rules      what a store teaches of URLs
+bulk       many at once: batch, load, export, import
+report     the report
+pages      where commands get pages from
+output     how they print
+"""
 
 from __future__ import annotations
 

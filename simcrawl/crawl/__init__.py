@@ -1,4 +1,40 @@
-"""The Scrapy shell: everything that knows Scrapy, and nothing that decides. Only modules in here import scrapy."""
+"""The Scrapy shell: everything that knows Scrapy, and nothing that decides. Only modules in here import scrapy.
+
+What Scrapy calls:
+
+    addon          puts every component in its place, from one line of settings
+    extension      opens the store before the crawl, commits at its pace, closes it
+    downloader     a request leaves, a response comes: asks the frontier and the session
+    spider         a callback runs or not: drops what verdicts say, confirms what came out
+    items          the item pipeline
+    recrawl        start requests for pages that were dropped
+    command        `scrapy simcrawl`
+    signals        what others can listen to
+    demo_server    the demonstration site, on loopback
+
+What these share, one session a crawler:
+
+    session        a page on its way: guards, the page, the claim, the verdict, what came of it
+    common         what the parts stand on: settings, stats, the store, where failures are told
+    run            this run as part of a crawl, perhaps resumed
+    frontier       which request goes back, waits, or is left out
+    preferred      which page waits for its canonical one
+    changes        new, changed or unchanged since the last crawl
+    feeds          whether a feed has really got an item
+    links          links that were dropped
+    history        what the store remembers of the crawl
+    progress       what is told while it runs, and at its end
+    refusal        one line where a crawl cannot begin
+    occasion       whether there is a crawl at all, or one of Scrapy's own commands
+
+Where work is done that must not block the event loop:
+
+    workers        makes and claims a page, wherever it is made
+    processes      worker processes, shared by all crawlers of a process; the processes themselves are in `simcrawl.workers`
+    line           the event loop's end of a socket to one
+    threads        threads of our own, and the way back to the event loop
+    lag            how late the event loop is
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from simcrawl.bits import check_width, distinct_values, words_per_fingerprint
 from simcrawl.errors import SettingError
-from simcrawl.index.permutations import Design, Table, bit_runs, design, flip_count, flips
+from simcrawl.index.permutations import Design, Table, bit_runs, design, flip_count, flips, gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -124,15 +124,6 @@ def check_word(bits: int) -> int:
 def joined(chunks: Iterable[Words]) -> Words:
     """Return the fingerprints of all chunks, sorted, each once. Memory: 16 bytes a fingerprint, and 8 more for a moment."""
     return distinct_values(np.concatenate([np.zeros(0, np.uint64), *(np.asarray(chunk, np.uint64).ravel() for chunk in chunks)]))
-
-
-def gather(values: Words, order: tuple[int, ...], bits: int) -> Words:
-    """Return the bits of every value at the positions of `order` (0 = most significant of `bits`), the first one most significant."""
-    result = np.zeros_like(values)
-    for shift, width in bit_runs(order, bits):
-        result <<= np.uint64(width)
-        result |= values >> np.uint64(shift) & np.uint64((1 << width) - 1)
-    return result
 
 
 # ---- the choice of a design

@@ -104,6 +104,15 @@ def bit_runs(positions: tuple[int, ...], bits: int) -> tuple[tuple[int, int], ..
     return tuple((bits - start - width, width) for start, width in runs)
 
 
+def gather(values: NDArray[np.uint64], order: tuple[int, ...], bits: int) -> NDArray[np.uint64]:
+    """Return the bits of every value at the positions of `order` (0 = most significant of `bits`), the first one most significant."""
+    result = np.zeros_like(values)
+    for shift, width in bit_runs(order, bits):
+        result <<= np.uint64(width)
+        result |= values >> np.uint64(shift) & np.uint64((1 << width) - 1)
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """A set of tables over fingerprints of `bits` bits; `name` and `bits` are all that a store's header needs to keep."""

@@ -26,8 +26,8 @@ import numpy as np
 
 from simcrawl.bits import hamming_distance
 from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError
-from simcrawl.index.batch import check_word, gather, joined
-from simcrawl.index.permutations import design as design_by_name, flips
+from simcrawl.index.batch import check_word, joined
+from simcrawl.index.permutations import design as design_by_name, flips, gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,1 +1,16 @@
-"""A page: from the bytes that came to its fingerprint. `simcrawl.page.fingerprint` is the door."""
+"""A page: from the bytes that came to its fingerprint. `fingerprint` is the door.
+
+fingerprint    guards, and all of the below; PageFingerprint or Abstention
+recipes        what a fingerprint means, under one name
+extraction     what a page says, by kinds of text
+├ blocks       visible text in blocks, and which of them are its content
+│ ├ echoes     lines that repeat the address
+│ └ scripts    text that scripts bring
+├ hints        canonical URL, robots
+└ fast_extraction    main text by another library
+features       text into weighted features
+└ hashing      units into hashes
+simhash        features into a fingerprint
+sketch         from which the resemblance of two texts can be told
+names          what a page is called
+"""

@@ -1,4 +1,9 @@
-"""The report: everything that a store knows about what was dropped and why, as one HTML file that needs nothing else."""
+"""The report: everything that a store knows about what was dropped and why, as one HTML file that needs nothing else.
+
+facts     what there is to tell, in one pass over a store
+page      which tables and charts tell it
+charts    where the bars of a chart stand
+"""
 
 from simcrawl.report.facts import Facts, gather
 from simcrawl.report.page import render

@@ -1,15 +1,27 @@
 """Stores: where fingerprints and pages are kept between decisions. `open_store` is the door to all of them.
 
-store.py           Store: decisions, queries, the register, commits; the one class that others know
-claims.py        what is claimed or confirmed, and not yet written
-page_index.py  pages in memory, findable in every way that a rule asks for
-committed.py     what is written, as two protocols; a new kind of store is one class
-memory.py      in dictionaries
-lmdb_pages.py  in LMDB; within one transaction: snapshot.py; its bytes: records.py, header_bytes.py, texts.py
-register.py      lines of the register; clusters.py: what they bind together; rejections.py: verdicts taken back
-crawls.py        a crawl on a store, and its own pages; crawl_files.py, visits.py: on disk
-opening.py         stores in directories, shared within a process; files.py, truncation.py: locks, and files cut short
-maintenance.py     rebuild, compact, reset; verification.py: what is wrong
+    store              Store: decisions, queries, the register, commits; the one class that others know
+    ├ header           what a store was made with
+    ├ claims           what is claimed or confirmed, and not yet written
+    │ └ page_index     pages in memory, findable in every way that a rule asks for
+    ├ committed        what is written, as two protocols: a new kind of store is one class
+    │ ├ memory         in dictionaries
+    │ └ lmdb_pages     in LMDB
+    │   ├ snapshot     reads and writes within one transaction
+    │   └ records, header_bytes, texts      bytes
+    ├ register         lines of the register
+    │ ├ clusters       what lines bind together
+    │ └ rejections     verdicts that a user took back
+    └ crawls           a crawl on a store, and its own pages
+      ├ crawl_note     what its runs share
+      └ crawl_files, visits                 on disk
+    opening            stores in directories, shared within a process
+    ├ files            who may use a store's files, and how others take their place
+    └ truncation       files that were cut short
+    maintenance        rebuild, compact, reset
+    verification       what is wrong with a store
+
+Indented is what serves the one above.
 """
 
 from __future__ import annotations

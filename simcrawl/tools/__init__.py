@@ -1,1 +1,7 @@
-"""What commands do besides looking into a store: bulk loads, calibration, differences between two texts."""
+"""What commands do besides looking into a store. `simcrawl.cli` has modules of the same names: these parse and print, those here work.
+
+bulk           pages of an existing corpus, from WARC, JSON lines or folders, into a store
+calibration    what a radius and a threshold are worth on labelled pairs
+differences    what differs between two pages
+inspection     which lines of a register, which hosts
+"""

@@ -1,6 +1,8 @@
 """Pages made in processes of their own, which can be killed: for crawls and for commands alike.
 
-`simcrawl.workers.process` has the process and what is said to it, `simcrawl.workers.pool` several of them for a caller that waits,
-`simcrawl.workers.turns` whose page is next where many wait. A crawl does not wait: its event loop speaks to the processes itself, in
-`simcrawl.crawl.processes`.
+    process    one process, and what is said to it
+    pool       several of them, for a caller that waits
+    turns      whose page is next where many wait
+
+A crawl does not wait: its event loop speaks to the processes itself, in `simcrawl.crawl.processes`.
 """

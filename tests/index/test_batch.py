@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from simcrawl.index import batch
-from simcrawl.index.permutations import design
+from simcrawl.index.permutations import design, gather
 from tests.strategies import crowded, designs
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def test_clusters_that_cannot_be_are_refused_at_once(distance: int, bits: int):
 def test_gather_is_what_a_table_does_one_by_one(chosen, data):
     values = data.draw(st.lists(st.integers(0, (1 << chosen.bits) - 1), max_size=5))
     for table in chosen.tables:
-        permuted = batch.gather(np.array(values, np.uint64), table.order, chosen.bits)
+        permuted = gather(np.array(values, np.uint64), table.order, chosen.bits)
         assert permuted.tolist() == [table.permute(value) for value in values]
-        front = batch.gather(np.array(values, np.uint64), table.order[: table.prefix_bits], chosen.bits)
+        front = gather(np.array(values, np.uint64), table.order[: table.prefix_bits], chosen.bits)
         assert front.tolist() == [table.prefix(value) for value in values]
