@@ -1,4 +1,4 @@
-"""Query and insert, a page at a time: the store, the fastest exact index in memory, and bare LMDB, in one run.
+"""Query and insert, a page at a time: the store, its index alone, the fastest exact index in memory, and bare LMDB, in one run.
 
     pip install faiss-cpu
     python -m benchmarks.store.compare [--sizes 1e5,1e6,1e7] [--designs 4,10,16,20,3:1,2:1] [--design-sizes 1e5,1e6] [--rounds 20]
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lmdb
 import numpy as np
 
+from simcrawl.index import open_index
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simcrawl.index import HammingIndex
     from simcrawl.store import Store
 
 BATCH = 1000
@@ -69,7 +71,7 @@ class Cost(NamedTuple):
 def main() -> None:
     options = _options()
     print(f"Page at a time, k = 3, microseconds a page by the wall clock (CPU time), {options.rounds} rounds of {BATCH}\n")
-    names = ["store", *FAISS, "LMDB put", "LMDB get and put"]
+    names = ["store", "index alone", *FAISS, "LMDB put", "LMDB get and put"]
     others = [
         "store / better faiss",
         "store / LMDB put",
@@ -118,8 +120,12 @@ def _compare(size: int, rounds: int) -> Iterable[object]:
         bytes_each = _file_size(path) / size
         opening = _opening(path)
         memory = int(subprocess.run([sys.executable, "-c", MEMORY, path], check=True, capture_output=True, text=True).stdout)
-        with open_store(path, sync_seconds=inf) as store, _bare_lmdb(Path(directory, "bare"), stored) as bare:
-            contestants: dict[str, Contestant] = {"store": lambda some: _admit(store, some)}
+        with (
+            open_store(path, sync_seconds=inf) as store,
+            open_index(Path(directory, "index"), sync_seconds=inf) as index,
+            _bare_lmdb(Path(directory, "bare"), stored) as bare,
+        ):
+            contestants: dict[str, Contestant] = {"store": lambda some: _admit(store, some), "index alone": _index(index, stored)}
             contestants |= {name: _faiss(stored, *shape) for name, shape in FAISS.items()}
             contestants |= {"LMDB put": lambda some: _put(bare, some), "LMDB get and put": lambda some: _put(bare, some, get=True)}
             costs = race(contestants, noise, rounds)
@@ -193,6 +199,18 @@ def _admit(store: Store, some: Fingerprints, distance: int = 3) -> None:
     for fingerprint in some:
         store.admit_fingerprint(fingerprint, distance)
     store.sync()
+
+
+def _index(index: HammingIndex, stored: NDArray[np.uint64]) -> Contestant:
+    index.load(stored)
+
+    def run(some: Fingerprints) -> None:
+        for fingerprint in some:
+            if not index.within(fingerprint, 3):
+                index.insert(fingerprint)
+        index.sync()
+
+    return run
 
 
 def _faiss(stored: NDArray[np.uint64], tables: int, bits: int, flips: int) -> Contestant:
