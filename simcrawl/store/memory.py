@@ -121,7 +121,8 @@ class MemoryPages:
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of pages, fingerprints and lines, and no bytes."""
-        return self.size() | {"fingerprints": self._index.fingerprints, "duplicates": len(self._register)}
+        fingerprints = self._index.fingerprints
+        return {"pages": len(self._index), "fingerprints": fingerprints, "duplicates": len(self._register), "bytes": 0}
 
     def problems(self) -> list[str]:
         """Return nothing: there are no bytes that could rot."""

@@ -268,8 +268,8 @@ class Snapshot:
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of pages, fingerprints and lines of the register, and the bytes in use by the file."""
-        lines = self.txn.stat(self.databases.duplicates)["entries"]
-        return self.size() | {"fingerprints": self.index.count(self.txn), "duplicates": lines}
+        size, lines = self.size(), self.txn.stat(self.databases.duplicates)["entries"]
+        return {"pages": size["pages"], "fingerprints": self.index.count(self.txn), "duplicates": lines, "bytes": size["bytes"]}
 
     def size(self) -> dict[str, int]:
         """Return the number of pages, and the bytes in use by the file."""
