@@ -68,6 +68,21 @@ def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.ui
     return np.frombuffer(joined, "<u8").reshape(-1, size // 8)
 
 
+def fitting_words(fingerprints: Iterable[int] | Any, *, bits: int) -> NDArray[np.uint64]:
+    """Return what `words` does, of fingerprints that a user gave.
+
+    Raises:
+        ValueError: one of them does not fit into so many bits.
+    """
+    try:
+        rows = words(fingerprints, bits=bits)
+    except OverflowError as exc:
+        raise ValueError(f"a fingerprint does not fit into {bits} bits: {exc}") from exc
+    if len(rows) and bits % 64 and (highest := int(rows[:, -1].max()) << bits // 64 * 64) >> bits:
+        raise ValueError(f"a fingerprint does not fit into {bits} bits: {highest:#x} or more")
+    return rows
+
+
 def words_per_fingerprint(bits: int) -> int:
     """Return how many 64-bit words hold a fingerprint."""
     return (check_width(bits) + 63) // 64

@@ -9,7 +9,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from simcrawl.bits import words
+from simcrawl.bits import fitting_words
 from simcrawl.errors import StoreFormatError, StoreMismatchError
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import ERRORS, MAP_SIZE, index_databases, mapped_errors, open_environment, own_error
@@ -121,16 +121,6 @@ class _Shared:
             raise ValueError(f"{fingerprint} is no {self.design.bits}-bit fingerprint, which is what the index holds")
         return fingerprint
 
-    def _words(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> NDArray[np.uint64]:
-        bits = self.design.bits
-        try:
-            rows = words(fingerprints, bits=bits)
-        except OverflowError as exc:
-            raise ValueError(f"a fingerprint does not fit into the {bits} bits of the index's") from exc
-        if len(rows) and bits % 64:
-            self._checked(int(rows[:, -1].max()) << bits // 64 * 64)
-        return rows
-
     def sync(self) -> None:
         """Let all be on disk: see `HammingIndex`."""
 
@@ -174,7 +164,7 @@ class _InMemory(_Shared):
 
     def load(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
         with self._lock:
-            self._index.load(self._words(fingerprints))
+            self._index.load(fitting_words(fingerprints, bits=self.design.bits))
 
     def chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
         with self._lock:
@@ -253,7 +243,7 @@ class _OnDisk(_Shared):
         return known
 
     def load(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
-        rows = self._words(fingerprints)
+        rows = fitting_words(fingerprints, bits=self.design.bits)
         with mapped_errors(self.path), self._lock:
             self._write()
             self._index.load(rows, self._writing)

@@ -20,7 +20,7 @@ from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-from simcrawl.bits import words
+from simcrawl.bits import fitting_words
 from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
@@ -306,13 +306,7 @@ class Store:
             ValueError: a fingerprint is wider than the store's.
             StoreError: the store cannot be written.
         """
-        bits = self.header.bits
-        try:
-            loaded = words(fingerprints, bits=bits)
-        except OverflowError as exc:
-            raise ValueError(f"a fingerprint does not fit into the {bits} bits of the store's") from exc
-        if len(loaded) and bits % 64:
-            self._check_fingerprint(int(loaded[:, -1].max()) << bits // 64 * 64)
+        loaded = fitting_words(fingerprints, bits=self.header.bits)
         with self._committing, self._committed.deciding:
             self._committed.load(loaded)
 

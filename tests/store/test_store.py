@@ -242,7 +242,7 @@ def test_a_negative_radius_inserts_nothing_twice(store: Store):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_array_that_does_not_fit_is_refused(kind: str):
-    with fresh_store(kind, bits=32) as store, pytest.raises(ValueError, match="no 32-bit fingerprint"):
+    with fresh_store(kind, bits=32) as store, pytest.raises(ValueError, match="does not fit into 32 bits"):
         store.load_fingerprints(np.array([2**32], np.uint64))
 
 
