@@ -267,7 +267,7 @@ def compare(page_a: PageFingerprint, page_b: PageFingerprint, *, rule: Rule | No
     """
     if (page_a.recipe, page_a.seed) != (page_b.recipe, page_b.seed):
         raise ValueError(
-            f"pages made with {page_a.recipe}, seed {page_a.seed}, and {page_b.recipe}, seed {page_b.seed} cannot be compared: "
-            "make both with the same recipe and seed"
+            f"pages made with {page_a.recipe} and {page_b.recipe}, of {'one seed' if page_a.seed == page_b.seed else 'two seeds'}, "
+            "cannot be compared: make both with the same recipe and seed"
         )
     return (rule or Rule.of(resolve(page_a.recipe.partition("/")[0]))).compare(page_a, page_b)

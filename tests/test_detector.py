@@ -108,7 +108,7 @@ def test_pages_are_made_with_the_seed_and_limits_that_hold():
 
 def test_a_page_of_another_seed_or_recipe_is_refused():
     detector = Detector(open_store("memory:", seed=1))
-    with pytest.raises(StoreMismatchError, match=r"seed 2.*seed 1"):
+    with pytest.raises(StoreMismatchError, match=r"another seed than the store's: make it with detector\.page"):
         detector.admit(_page(page(english()), seed=2))
     with pytest.raises(StoreMismatchError, match="content/3, not manku2007/3"):
         detector.admit(_page(page(english()), seed=1, recipe="manku2007"))
@@ -213,7 +213,8 @@ def test_a_rule_of_the_caller_is_the_rule():
 def test_pages_made_in_different_ways_are_not_compared(other: dict[str, Any]):
     with pytest.raises(ValueError, match="make both with the same recipe and seed") as refused:
         compare(_page(page(english())), _page(page(english()), **other))
-    assert str(*other.values()) in str(refused.value)
+    told = str(refused.value)
+    assert "two seeds" in told if "seed" in other else "content/3 and manku2007" in told
 
 
 def test_pages_of_a_recipe_of_one_s_own_compare_by_its_rule():

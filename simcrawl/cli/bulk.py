@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 import numpy as np
@@ -29,11 +29,12 @@ from simcrawl.cli.output import (
     store_argument,
 )
 from simcrawl.detector import Detector
-from simcrawl.errors import SettingError, StoreMismatchError
+from simcrawl.errors import SettingError, StoreFormatError, StoreMismatchError
 from simcrawl.index import batch as batches
 from simcrawl.index.sorted_tables import MAGIC, SortedTables, write_tables
-from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.fingerprint import PageFingerprint, hash_of_seed
 from simcrawl.store import open_store, reset
+from simcrawl.store.files import PRIVATE
 from simcrawl.tools.bulk import Broken, Loaded, load_pages, make_pages, read_pages
 
 if TYPE_CHECKING:
@@ -51,14 +52,15 @@ _workers = click.option("--workers", metavar="N", type=click.IntRange(0, 1024), 
 
 
 class _Held(NamedTuple):
-    """Fingerprints of a store or a file, and what they mean. `total`: about how many."""
+    """Fingerprints of a store or a file, and what they mean. `seed`: a hash of it. `total`: about how many."""
 
     chunks: Callable[[], Iterator[Words]]
     bits: int
-    seed: int
+    seed: str
     recipe: str | None
     total: int
     store: Store | None = None
+    tables: SortedTables | None = None
 
 
 class _Asked(NamedTuple):
@@ -216,8 +218,9 @@ def load(
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--format", "kind", type=click.Choice(["tables", "jsonl"]), default="tables", show_default=True, help="What to write.")
 @click.option("--table", metavar="N", type=click.IntRange(0), multiple=True, help="Only this table; all but single queries need one only.")
+@click.option("--with-seed", is_flag=True, help="With the store's secret seed, in a file that only you can read.")
 @json_option
-def export(store: str, file: Path, kind: str, table: tuple[int, ...], as_json: bool) -> None:
+def export(*, store: str, file: Path, kind: str, table: tuple[int, ...], with_seed: bool, as_json: bool) -> None:
     """Write the fingerprints of a store to FILE.
 
     As compressed sorted tables, or with URLs as JSON lines.
@@ -226,16 +229,20 @@ def export(store: str, file: Path, kind: str, table: tuple[int, ...], as_json: b
       simcrawl export STORE - --format jsonl | jq -r .url
 
     - is standard output, for JSON lines.
+
+    Tables without the seed can be compared with fingerprints of the same seed, and be imported into a store that has it. To make a new
+    store of them, or to compare them with new pages, the seed is needed: --with-seed. Whoever knows it can write pages that take the place
+    of others.
     """
-    if table and kind != "tables":
-        raise click.UsageError(f"--table is for tables, the format is {kind}")
+    if kind != "tables" and (table or with_seed):
+        raise click.UsageError(f"{'--table' if table else '--with-seed'} is for tables, the format is {kind}")
     with open_existing(store) as opened:
-        written = _export_tables(opened, file, table) if kind == "tables" else _export_lines(opened, file)
+        written = _export_tables(opened, file, table, with_seed=with_seed) if kind == "tables" else _export_lines(opened, file)
     if str(file) != "-":
         show_values(written, as_json=as_json)
 
 
-def _export_tables(store: Store, file: Path, tables: tuple[int, ...]) -> dict[str, Any]:
+def _export_tables(store: Store, file: Path, tables: tuple[int, ...], *, with_seed: bool) -> dict[str, Any]:
     if str(file) == "-":
         raise click.UsageError("sorted tables cannot go to standard output: name a file")
     header = store.header
@@ -247,7 +254,9 @@ def _export_tables(store: Store, file: Path, tables: tuple[int, ...]) -> dict[st
             bits=header.bits,
             tables=tables or None,
             recipe=header.recipe,
-            seed=header.seed,
+            seed=header.seed if with_seed else None,
+            seed_hash=hash_of_seed(header.seed),
+            mode=PRIVATE if with_seed else 0o666,
             progress=move,
         )
     return {"file": str(file), **written._asdict()}
@@ -289,17 +298,17 @@ def _as_object(stored: StoredPage, store: Store) -> dict[str, Any]:
 def import_(store: str, file: Path, as_json: bool) -> None:
     """Read fingerprints from FILE into a store.
 
-    FILE is one that `simcrawl export` wrote. STORE is made where there is none.
+    FILE is one that `simcrawl export` wrote. STORE is made where there is none; of tables, if they were exported --with-seed.
 
     Only fingerprints come in, without pages: they answer queries by fingerprint and batches. To drop copies of pages, load the pages.
 
       simcrawl import new.simcrawl pages.tables
     """
     tables = SortedTables(file) if _is_tables(file) else None
-    with open_store(checked_path(store), **_made_like(tables)) as opened:
+    with _open_like(tables, checked_path(store)) as opened:
         header = opened.header
         if tables:
-            _check_same(tables.recipe, tables.seed, header.recipe, header.seed, f"{file} and {store}")
+            _check_same(tables.recipe, _seed_of(tables), header.recipe, hash_of_seed(header.seed), f"{file} and {store}")
             chunks: Iterable[Words] = tables.fingerprint_chunks()
         else:
             chunks = [_read_fingerprints(file, header.bits).fingerprints]
@@ -351,9 +360,31 @@ def _forget_old(store: Store, before: float) -> int:
     return forgotten
 
 
-def _made_like(tables: SortedTables | None) -> dict[str, Any]:
-    if not tables:
-        return {}
+def _open_like(tables: SortedTables | None, where: str) -> Store:
+    """Return a store for the fingerprints of a file, made where there is none."""
+    if tables is None:
+        return open_store(where)
+    if tables.seed is not None:
+        return open_store(where, **_made_like(tables))
+    try:
+        return open_store(where, create=False, **_made_like(tables))
+    except StoreFormatError as exc:
+        if (Path(where) / "data.mdb").exists():
+            raise
+        raise _no_seed(tables, f"a new store at {where} needs it: name a store that has the seed") from exc
+
+
+def _no_seed(tables: SortedTables, why: str) -> StoreMismatchError:
+    return StoreMismatchError(f"{tables.path} does not hold the seed of its fingerprints, and {why}, or export it again with --with-seed")
+
+
+def _seed_of(tables: SortedTables) -> str:
+    """Return the hash of the seed of a file's fingerprints."""
+    return tables.seed_hash or ("" if tables.seed is None else hash_of_seed(tables.seed))
+
+
+def _made_like(tables: SortedTables) -> dict[str, Any]:
+    """Return what a store is to be made with that takes a file's fingerprints, and is checked against one that is there."""
     # A recipe of the user's own has no name that could be looked up; the first crawl then binds the store.
     name = (tables.recipe or "").partition("/")[0]
     known = {"recipe": name} if name and "+" not in (tables.recipe or "") else {}
@@ -368,11 +399,12 @@ def _held(path: str) -> Iterator[_Held]:
     """Give the fingerprints of a store or of a file of sorted tables."""
     if _is_tables(Path(path)):
         tables = SortedTables(path)
-        yield _Held(tables.fingerprint_chunks, tables.bits, tables.seed, tables.recipe, len(tables))
+        yield _Held(tables.fingerprint_chunks, tables.bits, _seed_of(tables), tables.recipe, len(tables), tables=tables)
         return
     with open_existing(path) as store:
         header = store.header
-        yield _Held(store.fingerprint_chunks, header.bits, header.seed, header.recipe, store.size()["pages"], store)
+        seed, total = hash_of_seed(header.seed), store.size()["pages"]
+        yield _Held(store.fingerprint_chunks, header.bits, seed, header.recipe, total, store)
 
 
 def _is_tables(path: Path) -> bool:
@@ -396,10 +428,13 @@ def _read_queries(source: str, held: _Held, workers: int | None) -> _Asked:
     return _read_fingerprints(path, held.bits)
 
 
-def _check_same(recipe: str | None, seed: int, other_recipe: str | None, other_seed: int, what: str) -> None:
-    if seed != other_seed or (recipe and other_recipe and recipe != other_recipe):
+def _check_same(recipe: str | None, seed: str, other_recipe: str | None, other_seed: str, what: str) -> None:
+    """Refuse to compare fingerprints of two recipes or, by their hashes, of two seeds."""
+    if recipe and other_recipe and recipe != other_recipe:
+        raise StoreMismatchError(f"{what} cannot be compared: one was made with {recipe}, the other with {other_recipe}")
+    if seed != other_seed:
         raise StoreMismatchError(
-            f"{what} cannot be compared: one was made with {recipe}, seed {seed}, the other with {other_recipe}, seed {other_seed}"
+            f"{what} cannot be compared: they have different seeds. Load the pages of both into one store, or take exports of one"
         )
 
 
@@ -439,12 +474,25 @@ def _narrow(fingerprint: int, bits: int) -> int:
     return fingerprint
 
 
+@contextmanager
+def _detector(held: _Held, path: Path) -> Iterator[Detector]:
+    """Give what makes pages as those were made that are held."""
+    tables = held.tables
+    if tables is None:
+        yield Detector(cast("Store", held.store))
+        return
+    if tables.seed is None:
+        raise _no_seed(tables, f"the pages of {path} cannot be compared without: name the store itself")
+    with open_store("memory:", **_made_like(tables)) as store:
+        detector = Detector(store)
+        _check_same(tables.recipe or "no recipe", held.seed, store.header.recipe, held.seed, f"{tables.path} and pages")
+        yield detector
+
+
 def _read_pages(path: Path, held: _Held, workers: int | None) -> _Asked:
-    if held.store is None:
-        raise click.UsageError(f"{path} holds pages: give the store to compare them with, or a file of fingerprints")
     names, found = list[str](), list[int]()
-    with at_work("Extracting") as move:
-        for page in make_pages(read_pages(path), Detector(held.store).page_options, workers=workers):
+    with _detector(held, path) as detector, at_work("Extracting") as move:
+        for page in make_pages(read_pages(path), detector.page_options, workers=workers):
             if isinstance(page, PageFingerprint):
                 names.append(page.url)
                 found.append(page.fingerprint)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 MAGIC = b"simtable"
-FORMAT = 1
+FORMAT = 2
 """Version of the layout. Readers refuse a higher one."""
 
 BLOCK = 1024
@@ -87,13 +87,17 @@ def write_tables(
     bits: int = 64,
     tables: Sequence[int] | None = None,
     recipe: str | None = None,
-    seed: int = 0,
+    seed: int | None = 0,
+    seed_hash: str | None = None,
+    mode: int = 0o666,
     progress: Callable[[float], object] | None = None,
 ) -> Written:
     """Write fingerprints as sorted tables; a fingerprint that occurs twice is written once.
 
     `chunks`: uint64 arrays, shape (n,) or (n, 1). `tables`: numbers of the design's tables, None for all; one is enough for all uses
-    but single queries. `recipe` and `seed`: what the fingerprints mean. `progress` is called with the share that is done, 0 to 1.
+    but single queries. `recipe` and `seed`: what the fingerprints mean; None for a seed that the file's readers are not to know, and
+    `seed_hash` in its place, to know by it whether others have the same. `mode`: the file's, less what the umask takes. `progress` is
+    called with the share that is done, 0 to 1.
 
     Atomic: the path holds the whole new file, synced, or what it held before. Memory: 24 bytes a fingerprint and 100 MB.
 
@@ -111,7 +115,7 @@ def write_tables(
     if len(held) and bits < 64 and int(held[-1]) >> bits:
         raise ValueError(f"fingerprint {int(held[-1]):#x} does not fit into {bits} bits")
     target = Path(path)
-    with _replacing(target) as file:
+    with _replacing(target, mode) as file:
         file.write(bytes(BLOCK))
         sections, keys = [], []
         for done, number in enumerate(numbers, 1):
@@ -121,7 +125,8 @@ def write_tables(
             if progress:
                 progress(done / len(numbers))
         file.writelines(last.tobytes() for last in keys)
-        directory = json.dumps({"design": design, "recipe": recipe, "seed": seed, "tables": sections}).encode()
+        meaning = {"design": design, "recipe": recipe, "seed": seed, "seed_hash": seed_hash}
+        directory = json.dumps(meaning | {"tables": sections}).encode()
         place = file.tell()
         size = place + file.write(directory)
         header = _HEADER.pack(MAGIC, FORMAT, bits, 0, len(held), place, len(directory), zlib.crc32(directory))
@@ -131,11 +136,13 @@ def write_tables(
 
 
 @contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
+def _replacing(target: Path, mode: int) -> Iterator[BinaryIO]:
     """Give a file that takes the target's place when all is written."""
     part = target.with_name(target.name + ".part")
     try:
-        with part.open("wb") as file:
+        # One that a killed process left may have another mode.
+        part.unlink(missing_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -290,7 +297,9 @@ class SortedTables:
         try:
             directory = json.loads(raw)
             self.recipe: str | None = directory["recipe"]
-            self.seed: int = directory["seed"]
+            self.seed: int | None = directory["seed"]
+            # Format 1 had the seed always.
+            self.seed_hash: str | None = directory.get("seed_hash")
             self.design: Design = design_by_name(directory["design"], check_word(bits))
             self.tables = self._open_tables([_Section(**section) for section in directory["tables"]])
         except (ValueError, KeyError, TypeError, IndexError) as exc:

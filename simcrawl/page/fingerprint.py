@@ -87,7 +87,7 @@ class Page:
 
     url: str
     recipe: str
-    seed: int
+    seed: int = field(repr=False)
     body_digest: bytes
     text_length: int = 0
     outlinks: int = 0
@@ -142,6 +142,11 @@ def digest(data: bytes, seed: int) -> bytes:
     A keyed cryptographic hash: a page that someone crafted to share another page's digest would make that page vanish.
     """
     return hashlib.blake2b(data, digest_size=16, key=seed.to_bytes(8, "big")).digest()
+
+
+def hash_of_seed(seed: int) -> str:
+    """Return what two holders of fingerprints compare to know whether these have one seed; the seed cannot be read from it."""
+    return digest(b"simcrawl seed", seed).hex()
 
 
 def encode(html: bytes | str) -> bytes:

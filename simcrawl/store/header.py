@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simcrawl.errors import SettingError, StoreMismatchError
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a store was made with. `recipe` is None until the first page or detector binds it."""
+    """What a store was made with. `recipe` is None until the first page or detector binds it; no message has the `seed`."""
 
     bits: int = 64
     design: str = DEFAULT_DESIGN
-    seed: int = 0
+    seed: int = field(default=0, repr=False)
     recipe: str | None = None
 
     def __post_init__(self) -> None:
@@ -57,6 +57,6 @@ class Header:
             )
         if page.seed != self.seed:
             raise StoreMismatchError(
-                f"the page was fingerprinted with seed {page.seed}, the store has seed {self.seed}: make it with "
-                "detector.page(html, url=...), or pass seed= to fingerprint_page"
+                "the page was fingerprinted with another seed than the store's: make it with detector.page(html, url=...), or pass "
+                "seed=store.header.seed to fingerprint_page"
             )

@@ -100,9 +100,9 @@ def alone(path: Path) -> Iterator[None]:
 def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
     for name, value in wanted.items():
         if value not in (None, "random", getattr(header, name)):
-            raise StoreMismatchError(
-                f"{path} was made with {name} {getattr(header, name)}, not {value}: leave {name} out, or use another path"
-            )
+            # Who reads logs is not to know a seed.
+            made = "another seed" if name == "seed" else f"{name} {getattr(header, name)}, not {value}"
+            raise StoreMismatchError(f"{path} was made with {made}: leave {name} out, or use another path")
 
 
 def _open_pages(path: Path, wanted: dict[str, Any], fresh: Header, **options: Any) -> LmdbPages:

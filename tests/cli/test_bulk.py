@@ -12,6 +12,7 @@ import pytest
 import simcrawl
 from simcrawl.bits import to_hex
 from simcrawl.cli import run
+from simcrawl.errors import StoreMismatchError
 from simcrawl.index.sorted_tables import SortedTables
 from tests.samples import chinese, english, page
 
@@ -136,7 +137,23 @@ def test_batch_of_an_export_names_pages(store: str, tmp_path: Path, capsys: pyte
 def test_what_was_made_with_another_seed_cannot_be_compared(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     other = _bare(tmp_path / "other", [1], seed=5)
     assert run(["batch", other, store]) == 3
-    assert "seed 5" in capsys.readouterr().err
+    assert "they have different seeds" in capsys.readouterr().err
+
+
+def test_new_pages_are_compared_with_tables_that_have_the_seed(
+    store: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    tables, corpus = tmp_path / "x.tables", corpus.rename(tmp_path / "pages.jsonl")
+    assert run(["export", store, str(tables), "--with-seed"]) == 0
+    capsys.readouterr()
+    assert run(["batch", str(corpus), str(tables), "--max-distance", "0", "--workers", "0"]) == 0
+    assert {cells[0] for cells in _cells(capsys)} == {f"{ORIGIN}/{name}" for name in ("a", "b", "c", "copy")}
+
+
+def test_new_pages_are_not_compared_with_tables_of_an_unknown_recipe(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert run(["export", _bare(tmp_path / "bare", [1]), str(tmp_path / "x.tables"), "--with-seed"]) == 0
+    assert run(["batch", str(corpus), str(tmp_path / "x.tables"), "--workers", "0"]) == 3
+    assert "one was made with no recipe, the other with content/3" in capsys.readouterr().err
 
 
 # ---- clusters
@@ -171,7 +188,7 @@ def test_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 def test_fingerprints_go_through_a_file_of_tables(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     file, copy = tmp_path / "x.tables", str(tmp_path / "copy")
-    assert run(["export", store, str(file), "--json"]) == 0
+    assert run(["export", store, str(file), "--with-seed", "--json"]) == 0
     assert _rows(capsys) == [{"file": str(file), "fingerprints": 3, "tables": 4, "bytes": file.stat().st_size}]
     assert run(["import", copy, str(file), "--json"]) == 0
     assert _rows(capsys) == [{"read": 3}]
@@ -184,7 +201,7 @@ def test_fingerprints_go_through_a_file_of_tables(store: str, tmp_path: Path, ca
 
 
 def test_one_table_is_smaller_and_enough(store: str, tmp_path: Path):
-    assert run(["export", store, str(tmp_path / "x.tables"), "--table", "2"]) == 0
+    assert run(["export", store, str(tmp_path / "x.tables"), "--table", "2", "--with-seed"]) == 0
     assert [table.number for table in SortedTables(tmp_path / "x.tables").tables] == [2]
     assert run(["import", str(tmp_path / "copy"), str(tmp_path / "x.tables")]) == 0
 
@@ -223,12 +240,86 @@ def test_a_store_of_another_seed_takes_no_tables(store: str, tmp_path: Path, cap
     assert run(["export", store, str(tmp_path / "x.tables")]) == 0
     other = _bare(tmp_path / "other", [1], seed=5)
     assert run(["import", other, str(tmp_path / "x.tables")]) == 3
-    assert "seed" in capsys.readouterr().err
+    assert "they have different seeds" in capsys.readouterr().err
+    with simcrawl.open_store(other) as opened:
+        assert opened.counts()["fingerprints"] == 1
+
+
+def test_an_export_has_the_seed_where_that_is_asked_for(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with simcrawl.open_store(store) as opened:
+        seed = opened.header.seed
+    without, with_seed, lines = tmp_path / "x.tables", tmp_path / "y.tables", tmp_path / "x.jsonl"
+    assert run(["export", store, str(without)]) == 0
+    # What a killed export left must not lend its mode to a secret.
+    (tmp_path / "y.tables.part").touch(0o666)
+    assert run(["export", store, str(with_seed), "--with-seed"]) == 0
+    assert run(["export", store, str(lines), "--format", "jsonl"]) == 0
+    assert with_seed.stat().st_mode & 0o777 == 0o600
+    assert (SortedTables(with_seed).seed, SortedTables(without).seed) == (seed, None)
+    assert SortedTables(with_seed).seed_hash == SortedTables(without).seed_hash != f"{seed:x}"
+    assert str(seed).encode() in with_seed.read_bytes()
+    for file in (without, lines):
+        assert str(seed).encode() not in file.read_bytes()
+        assert f"{seed:016x}".encode() not in file.read_bytes()
+    # Without it they answer what they are there for.
+    assert run(["batch", str(without), store]) == run(["batch", str(without), str(with_seed)]) == run(["import", store, str(without)]) == 0
+    capsys.readouterr()
+
+
+def test_what_needs_the_seed_says_how_to_get_it(store: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = str(tmp_path / "x.tables")
+    assert run(["export", store, file]) == 0
+    capsys.readouterr()
+    assert run(["import", str(tmp_path / "new"), file]) == 3
+    assert "name a store that has the seed, or export it again with --with-seed" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    assert run(["batch", str(corpus), file]) == 3
+    assert "name the store itself, or export it again with --with-seed" in capsys.readouterr().err
+    assert run(["export", store, "-", "--format", "jsonl", "--with-seed"]) == 2
+    assert "--with-seed is for tables" in capsys.readouterr().err
+
+
+def test_no_command_prints_the_seed(tmp_path: Path, corpus: Path, capfd: pytest.CaptureFixture[str]):
+    store, seed = str(tmp_path / "store"), 9_876_543_210_987_654_321
+    other = _bare(tmp_path / "other", [1], seed=4)
+    simcrawl.open_store(store, seed=seed).close()
+    assert run(["load", store, str(corpus), "--workers", "0"]) == 0
+    line = json.loads(corpus.read_text().splitlines()[0])
+    (tmp_path / "a.html").write_text(line["html"])
+    page, report = str(tmp_path / "a.html"), tmp_path / "report.html"
+    for command in (
+        ["stats", store, "--json"],
+        ["query", store, page, "--json"],
+        ["compare", page, page, "--store", store, "--json"],
+        ["fingerprint", page, "--json"],
+        ["duplicates", store, "--json"],
+        ["hosts", store, "--json"],
+        ["clusters", store, "--json"],
+        ["rules", store, "--json"],
+        ["verify", store, "--json"],
+        ["batch", other, store],
+        ["export", store, str(tmp_path / "x.tables"), "--json"],
+        ["import", other, str(tmp_path / "x.tables")],
+        ["export", store, "-", "--format", "jsonl"],
+        ["report", store, "-o", str(report)],
+    ):
+        assert run(command) in {0, 1, 3}, command
+    told = "".join(capfd.readouterr()) + report.read_text()
+    with simcrawl.open_store(store) as opened:
+        told += repr(opened.header) + repr(next(opened.pages()))
+        with pytest.raises(StoreMismatchError) as refused:
+            opened.admit(simcrawl.fingerprint_page(line["html"], seed=seed - 1))
+    with pytest.raises(StoreMismatchError) as mismatched:
+        simcrawl.open_store(store, seed=seed - 1)
+    told += f"{refused.value}{mismatched.value}"
+    for one in (seed, seed - 1):
+        assert str(one) not in told
+        assert f"{one:x}" not in told
 
 
 def test_a_damaged_file_is_named_with_its_block(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     file = tmp_path / "x.tables"
-    assert run(["export", store, str(file)]) == 0
+    assert run(["export", store, str(file), "--with-seed"]) == 0
     whole = bytearray(file.read_bytes())
     whole[1500] ^= 1
     file.write_bytes(whole)
@@ -281,12 +372,6 @@ def test_wide_fingerprints_are_refused_with_a_reason(command: list[str], tmp_pat
     (tmp_path / "x.txt").write_text("ff")
     assert run([argument.format(wide, tmp_path / "x.txt") for argument in command]) == 2
     assert "up to 64 bits" in capsys.readouterr().err
-
-
-def test_pages_are_compared_with_stores_only(store: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert run(["export", store, str(tmp_path / "x.tables")]) == 0
-    assert run(["batch", str(corpus), str(tmp_path / "x.tables")]) == 2
-    assert "holds pages" in capsys.readouterr().err
 
 
 def test_a_terminal_sees_the_work_and_a_pipe_does_not(corpus: Path, tmp_path: Path):

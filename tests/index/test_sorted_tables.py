@@ -217,7 +217,7 @@ def test_a_block_of_anything_with_the_right_checksum_is_damaged_or_wrong_but_nev
 @pytest.mark.parametrize(("content", "kind", "named"), [
     (b"", StoreFormatError, "no file of sorted tables"),
     (b"something else", StoreFormatError, "no file of sorted tables"),
-    (sorted_tables.MAGIC + (2).to_bytes(2, "little") + bytes(BLOCK), StoreFormatError, "format 2"),
+    (sorted_tables.MAGIC + (3).to_bytes(2, "little") + bytes(BLOCK), StoreFormatError, "format 3"),
     (sorted_tables.MAGIC + (1).to_bytes(2, "little") + bytes(BLOCK), StoreCorruptError, "the header"),
     (None, StoreError, "No such file"),
 ])  # fmt: skip
