@@ -54,7 +54,7 @@ def from_hex(text: str) -> int:
     return int(text, 16)
 
 
-def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.uint64]:
+def to_rows(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.uint64]:
     """Return fingerprints as uint64 words, shape (n, 1), or (n, 2) above 64 bits, least significant word first.
 
     This is the shape in which stores keep them; an array of uint64 passes without a copy.
@@ -68,14 +68,14 @@ def words(fingerprints: Iterable[int] | Any, *, bits: int = 64) -> NDArray[np.ui
     return np.frombuffer(joined, "<u8").reshape(-1, size // 8)
 
 
-def fitting_words(fingerprints: Iterable[int] | Any, *, bits: int) -> NDArray[np.uint64]:
-    """Return what `words` does, of fingerprints that a user gave.
+def fitting_rows(fingerprints: Iterable[int] | Any, *, bits: int) -> NDArray[np.uint64]:
+    """Return what `to_rows` does, of fingerprints that a user gave.
 
     Raises:
         ValueError: one of them does not fit into so many bits.
     """
     try:
-        rows = words(fingerprints, bits=bits)
+        rows = to_rows(fingerprints, bits=bits)
     except OverflowError as exc:
         raise ValueError(f"a fingerprint does not fit into {bits} bits: {exc}") from exc
     if len(rows) and bits % 64 and (highest := int(rows[:, -1].max()) << bits // 64 * 64) >> bits:

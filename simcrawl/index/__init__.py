@@ -40,7 +40,7 @@ transaction, so a crash leaves the state before or after it.
 **How processes agree.** Each has a delta of its own, and remembers the last commit that it knows. Before a look-up it compares that with
 what its transaction sees. If another process has committed, it *catches up*: it reads the end of the log, and takes out of its delta the
 slices whose marks have moved. A fingerprint that this process holds and another one has stored meanwhile is *covered*: it leaves the delta,
-where it would be found twice, and is not written again. After a commit of its own a process need not read: it *settles* what it wrote.
+where it would be found twice, and is not written again. After a commit of its own a process need not read: it *adopts* what it wrote.
 
 **Resident.** While there is memory for it, the delta holds all of the first tables, not only what the log has for them. Then a look-up asks
 LMDB for nothing. A store that outgrows its memory gives up one table after the other; what is found is the same.

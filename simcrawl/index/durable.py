@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simcrawl.bits import distinct, words
+from simcrawl.bits import distinct, to_rows
 from simcrawl.index.delta import Delta, Loading
 from simcrawl.index.disk_tables import DiskTables
 from simcrawl.index.log import ADDED, REMOVED, Log
@@ -232,7 +232,7 @@ class DurableIndex:
         """What the delta has and the store has not, a copy."""
         return self._held - self._covered
 
-    def _settle(self, change: _Change | None, taken: Iterable[int], before: int, after: int) -> None:
+    def _adopt_commit(self, change: _Change | None, taken: Iterable[int], before: int, after: int) -> None:
         """Bring the delta to a commit of this process: `before` is the one before it. `taken`: what was held and is now stored."""
         try:
             ahead = self._ahead
@@ -277,7 +277,7 @@ class DurableIndex:
     def _lift(self, fingerprints: list[int], spared: NDArray[np.bool_]) -> None:
         """Add fingerprints to the delta, but for some slices."""
         if fingerprints:
-            rows = words(fingerprints, bits=self.design.bits)
+            rows = to_rows(fingerprints, bits=self.design.bits)
             prefixes = [table.prefixes(rows) for table in self.design.tables]
             parts = map(slices_of, self.design.tables, prefixes)
             self._delta.add(rows, prefixes, [~own[part] for own, part in zip(spared, parts, strict=True)])
@@ -361,7 +361,7 @@ class DurableIndex:
         """Add fingerprints that are not there and remove ones that are."""
         if not added and not removed:
             return None
-        gone, fresh = (words(some, bits=self.design.bits) for some in (removed, added))
+        gone, fresh = (to_rows(some, bits=self.design.bits) for some in (removed, added))
         # First: what is folded is what the log held before.
         marks = self._fold(txn, self._due(self.log.counters(txn).logged, len(added)))
         for fingerprint in removed:
@@ -385,7 +385,7 @@ class DurableIndex:
         longest = np.transpose(np.unravel_index(np.argsort(marks, axis=None, kind="stable")[:count], marks.shape)).tolist()
         found = [(table, part, self._delta.tables[table].items(part)) for table, part in longest]
         # Read after the delta: what is held meanwhile is in both, or here alone.
-        ahead = words(list(self._ahead), bits=self.design.bits)
+        ahead = to_rows(list(self._ahead), bits=self.design.bits)
         for table, part, items in found:
             groups = self._without(items, table, part, ahead) if len(ahead) else items
             (self.tables.put if table < self._resident else self.tables.merge)(txn, table, groups)
@@ -478,7 +478,7 @@ class DurableIndex:
             return known
         table = self.design.tables[0]
         parts = slices_of(table, table.prefixes(rows))
-        ahead = words(list(self._ahead), bits=self.design.bits)
+        ahead = to_rows(list(self._ahead), bits=self.design.bits)
         for part in np.unique(parts).tolist():
             stored = () if self._resident else self.tables.items(txn, 0, part)
             unfolded = self._without(self._delta.tables[0].items(part), 0, part, ahead)
@@ -492,8 +492,8 @@ class DurableIndex:
 class Changes:
     """What one transaction for writing does to an index. From `DurableIndex.writing`.
 
-    Inserts and removes are collected; `finish` writes them, once, before the commit. `settle` tells the delta, after it: a change without
-    that end costs the next look-up a read of what it wrote. `load` writes at once, and wants no `finish`.
+    Inserts and removes are collected; `finish` writes them, once, before the commit. `committed` tells the delta, after it: without that
+    a change costs the next look-up a read of what it wrote. `load` writes at once, and wants no `finish`.
     """
 
     def __init__(self, index: DurableIndex, txn: Transaction[Any]) -> None:
@@ -542,6 +542,6 @@ class Changes:
         """Write what was inserted and removed. May run beside look-ups."""
         self._written = self._index._write(self._txn, list(self._added), list(self._removed))  # noqa: SLF001 - its other half
 
-    def settle(self, taken: Iterable[int] = ()) -> None:
+    def committed(self, taken: Iterable[int] = ()) -> None:
         """Bring the index to this change, which is committed. `taken`: what was held before and is now stored."""
-        self._index._settle(self._written, taken, self._moment - 1, self._moment)  # noqa: SLF001 - its other half
+        self._index._adopt_commit(self._written, taken, self._moment - 1, self._moment)  # noqa: SLF001 - its other half

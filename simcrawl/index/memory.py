@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simcrawl.bits import words
+from simcrawl.bits import to_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,10 +74,10 @@ class MemoryIndex:
 
     def load(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
         """Insert many fingerprints."""
-        for row in words(fingerprints, bits=self._packer.design.bits):
+        for row in to_rows(fingerprints, bits=self._packer.design.bits):
             self.insert(int.from_bytes(row.tobytes(), "little"))
 
     def chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
-        """Yield every fingerprint once, as words: see `simcrawl.bits.words`."""
-        held = words(self.all, bits=self._packer.design.bits)
+        """Yield every fingerprint once, as rows of words: see `simcrawl.bits.to_rows`."""
+        held = to_rows(self.all, bits=self._packer.design.bits)
         return (held[start : start + size] for start in range(0, len(held), size))

@@ -151,7 +151,7 @@ class Packer:
         return packed if at < 0 else packed[:at] + packed[at + self.word :]
 
     def rows(self, packed: bytes | bytearray | memoryview) -> NDArray[np.uint64]:
-        """Return packed fingerprints as words of shape (n, words)."""
+        """Return packed fingerprints as rows of words of shape (n, words)."""
         return np.frombuffer(packed, "<u8").reshape(-1, self.word // 8)
 
     def pieces(self, rows: NDArray[np.uint64]) -> list[bytes]:

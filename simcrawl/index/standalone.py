@@ -9,7 +9,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from simcrawl.bits import fitting_words
+from simcrawl.bits import fitting_rows
 from simcrawl.errors import StoreFormatError, StoreMismatchError
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import ERRORS, MAP_SIZE, index_databases, mapped_errors, open_environment, own_error
@@ -62,7 +62,7 @@ class HammingIndex(Protocol):
         """Insert many at once, several times as fast; those that are there have no effect. Durable when it returns."""
 
     def chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
-        """Yield every fingerprint once, in no order, as words of shape (about `size`, words): see `simcrawl.bits.words`."""
+        """Yield every fingerprint once, in no order, as rows of words of shape (about `size`, words): see `simcrawl.bits.to_rows`."""
 
     def verify(self) -> list[str]:
         """Return what is wrong with what is stored, a line each. Reads everything."""
@@ -164,7 +164,7 @@ class _InMemory(_Shared):
 
     def load(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
         with self._lock:
-            self._index.load(fitting_words(fingerprints, bits=self.design.bits))
+            self._index.load(fitting_rows(fingerprints, bits=self.design.bits))
 
     def chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
         with self._lock:
@@ -239,11 +239,11 @@ class _OnDisk(_Shared):
                 if known:
                     changes.remove(fingerprint)
                 changes.finish()
-            changes.settle()
+            changes.committed()
         return known
 
     def load(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
-        rows = fitting_words(fingerprints, bits=self.design.bits)
+        rows = fitting_rows(fingerprints, bits=self.design.bits)
         with mapped_errors(self.path), self._lock:
             self._write()
             self._index.load(rows, self._writing)
@@ -271,7 +271,7 @@ class _OnDisk(_Shared):
             for fingerprint in self._waiting:
                 changes.insert(fingerprint)
             changes.finish()
-        changes.settle(self._waiting)
+        changes.committed(self._waiting)
         self._waiting = set()
 
     def close(self) -> None:

@@ -99,7 +99,7 @@ class Reader(Protocol):
         """Return the records of crawls, the latest last."""
 
     def chunks(self, size: int) -> Iterator[NDArray[np.uint64]]:
-        """Yield every distinct fingerprint once, as words of shape (up to about `size`, words), in no order."""
+        """Yield every distinct fingerprint once, as rows of words of shape (up to about `size`, words), in no order."""
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of pages, fingerprints and lines of the register ("duplicates"), and the bytes in use."""

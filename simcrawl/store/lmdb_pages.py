@@ -163,7 +163,7 @@ class LmdbPages:
             version = index.version(writer.txn)
         self._own_version = version
         with self.deciding:
-            writer.changes.settle(batch.bare)
+            writer.changes.committed(batch.bare)
 
     def bind(self, recipe: str) -> None:
         """Remember the recipe for good, unless the store is open to be read only."""

@@ -10,7 +10,7 @@ from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.bits import words
+from simcrawl.bits import to_rows
 from simcrawl.index.packed import Packer
 from simcrawl.store.committed import MOST_CRAWLS
 from simcrawl.store.crawl_note import LOADED, Joined, Note, checked_name
@@ -115,7 +115,7 @@ class MemoryPages:
     def chunks(self, size: int) -> Iterator[NDArray[np.uint64]]:
         """Yield every distinct fingerprint once, as words."""
         with self.deciding:
-            held = words(self._index.all_fingerprints(), bits=self.header.bits)
+            held = to_rows(self._index.all_fingerprints(), bits=self.header.bits)
         for start in range(0, len(held), size):
             yield held[start : start + size]
 

@@ -40,7 +40,7 @@ class PageIndex:
         self._searches_bare = searches_bare
         self._pages: dict[str, StoredPage] = {}
         self._bodies: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
-        self._texts: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
+        self._text_digests: defaultdict[bytes, dict[str, None]] = defaultdict(dict)
         self._fingerprints: defaultdict[int, dict[str, None]] = defaultdict(dict)
         self._tables = MemoryIndex(packer)
         self._bare = self._new_bare()
@@ -82,7 +82,7 @@ class PageIndex:
         self._pages[page.url] = stored
         self._bodies[page.body_digest][page.url] = None
         if isinstance(page, PageFingerprint):
-            self._texts[page.text_digest][page.url] = None
+            self._text_digests[page.text_digest][page.url] = None
             self._fingerprints[page.fingerprint][page.url] = None
             self._tables.insert(page.fingerprint)
 
@@ -98,7 +98,7 @@ class PageIndex:
         page = stored.page
         _unlink(self._bodies, page.body_digest, url)
         if isinstance(page, PageFingerprint):
-            _unlink(self._texts, page.text_digest, url)
+            _unlink(self._text_digests, page.text_digest, url)
             _unlink(self._fingerprints, page.fingerprint, url)
             if page.fingerprint not in self._fingerprints:
                 self._tables.remove(page.fingerprint)
@@ -140,7 +140,7 @@ class PageIndex:
 
     def with_text(self, digest: bytes) -> list[StoredPage]:
         """Return the pages with this digest of the whole visible text."""
-        return [self._pages[url] for url in self._texts.get(digest, ())]
+        return [self._pages[url] for url in self._text_digests.get(digest, ())]
 
     def near(self, fingerprint: int, distance: int) -> dict[int, int]:
         """Return {fingerprint: distance} of all fingerprints within the radius."""

@@ -20,7 +20,7 @@ from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-from simcrawl.bits import fitting_words
+from simcrawl.bits import fitting_rows
 from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
@@ -306,7 +306,7 @@ class Store:
             ValueError: a fingerprint is wider than the store's.
             StoreError: the store cannot be written.
         """
-        loaded = fitting_words(fingerprints, bits=self.header.bits)
+        loaded = fitting_rows(fingerprints, bits=self.header.bits)
         with self._committing, self._committed.deciding:
             self._committed.load(loaded)
 
@@ -369,7 +369,7 @@ class Store:
             yield from reader.pages(latest)
 
     def fingerprint_chunks(self, size: int = 1 << 20) -> Iterator[NDArray[np.uint64]]:
-        """Yield every distinct committed fingerprint once, as words of shape (up to about `size`, words): see `simcrawl.bits.words`.
+        """Yield every distinct committed fingerprint once, as rows, shape (up to about `size`, words): see `simcrawl.bits.to_rows`.
 
         All are of one moment, in no order; memory is that of two chunks. Take them in one go: a long read of a store on disk keeps
         the file from reusing space.

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from simcrawl.bits import hamming_distance, words
+from simcrawl.bits import hamming_distance, to_rows
 from simcrawl.index.delta import Delta, _Dense
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import index_databases
@@ -110,7 +110,7 @@ class TwoProcesses(RuleBasedStateMachine):
         if looked:
             # A decision in another thread between the commit and what is made of it.
             assert process.near(CROWD[0], 64).keys() == self.known_to(process)
-        changes.settle(taken)
+        changes.committed(taken)
         process.waiting = late
 
     @rule(number=processes, fingerprint=fingerprints)
@@ -121,7 +121,7 @@ class TwoProcesses(RuleBasedStateMachine):
             assert (fingerprint in changes) == (fingerprint in self.stored)
             assert changes.insert(fingerprint) == (fingerprint not in self.stored)
             changes.finish()
-        changes.settle()
+        changes.committed()
         self.stored.add(fingerprint)
 
     @rule(number=processes, some=st.lists(fingerprints, min_size=1, max_size=5, unique=True), direct=st.booleans())
@@ -130,7 +130,7 @@ class TwoProcesses(RuleBasedStateMachine):
         with pytest.MonkeyPatch.context() as patched, self.env.begin(write=True, buffers=True) as txn:
             if direct:
                 patched.setattr("simcrawl.index.durable._FEW", 0)
-            known = process.index.writing(txn).load(words(sorted(some), bits=self.bits))
+            known = process.index.writing(txn).load(to_rows(sorted(some), bits=self.bits))
         assert known.tolist() == [fingerprint in self.stored for fingerprint in sorted(some)]
         self.stored.update(some)
 
@@ -149,7 +149,7 @@ class TwoProcesses(RuleBasedStateMachine):
     )
     def load_past_the_delta(self, number: int, some: list[int], between: int | None, unfolded: int) -> None:
         """As a large load: in transactions between which others write, with a delta of its own."""
-        loaded = words(sorted({*some, *(self.noise.getrandbits(64) for _ in range(100))}), bits=self.bits)
+        loaded = to_rows(sorted({*some, *(self.noise.getrandbits(64) for _ in range(100))}), bits=self.bits)
         process = self.processes[number]
         loader = process.index.loader()
         with pytest.MonkeyPatch.context() as patched:
@@ -243,7 +243,7 @@ def test_a_delta_answers_the_same_whatever_it_keeps_its_places_in(at_once: int):
         if at_once == 1:
             delta.add_one(some[0])
         else:
-            rows = words(some, bits=64)
+            rows = to_rows(some, bits=64)
             delta.add(rows, [table.prefixes(rows) for table in design.tables], [np.ones(len(rows), bool)] * len(design.tables))
         kinds |= {type(table.held) for table in delta.tables if isinstance(table, _Dense)}
         if start % 100:

@@ -8,7 +8,7 @@ from math import comb
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.bits import hamming_distance, words
+from simcrawl.bits import hamming_distance, to_rows
 from simcrawl.index.permutations import PAPER, Design, cheapest_levels, choose_design, design, flip_count, flips, page_cost
 from tests.strategies import design_names, designs, fingerprints, near, widths
 
@@ -151,7 +151,7 @@ def test_keys_are_the_prefixes_left_aligned(data: st.DataObject, tables: Design)
         wanted = [(table.prefix(fingerprint) << -table.prefix_bits % 8).to_bytes(table.key_bytes, "big") for table in tables.tables]
         assert list(keys(fingerprint)) == wanted
     for table in tables.tables:
-        assert table.prefixes(words(some, bits=tables.bits)).tolist() == [table.prefix(fingerprint) for fingerprint in some]
+        assert table.prefixes(to_rows(some, bits=tables.bits)).tolist() == [table.prefix(fingerprint) for fingerprint in some]
 
 
 @pytest.mark.parametrize("pages", [0, 10**6, 10**7, 10**8])

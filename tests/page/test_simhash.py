@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.bits import WIDTHS, from_hex, hamming_distance, to_hex, words, words_per_fingerprint
+from simcrawl.bits import WIDTHS, from_hex, hamming_distance, to_hex, to_rows, words_per_fingerprint
 from simcrawl.page.features import hash_rows
 from simcrawl.page.simhash import pack, project, projection, simhash
 
@@ -146,11 +146,11 @@ def test_text_that_is_no_hexadecimal_is_refused(text: str):
 @given(data=st.data())
 def test_words_hold_whole_fingerprints(bits: int, number: int, data: st.DataObject):
     fingerprints = data.draw(st.lists(st.integers(0, 2**bits - 1)))
-    made = words(fingerprints, bits=bits)
+    made = to_rows(fingerprints, bits=bits)
     assert made.shape == (len(fingerprints), number) == (len(fingerprints), words_per_fingerprint(bits))
     assert [sum(int(word) << 64 * at for at, word in enumerate(row)) for row in made] == fingerprints
 
 
 def test_an_array_of_words_is_not_copied():
     array = np.arange(5, dtype=np.uint64)
-    assert np.shares_memory(words(array), array)
+    assert np.shares_memory(to_rows(array), array)

@@ -19,7 +19,7 @@ import lmdb
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.bits import words
+from simcrawl.bits import to_rows
 from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.index.packed import in_parts
 from simcrawl.page.fingerprint import PageFingerprint
@@ -1047,7 +1047,7 @@ def test_fingerprints_are_parted_into_distinct_ones_of_bounded_number(data: st.D
     most = data.draw(st.integers(1, 40))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("simcrawl.index.packed._BLOCK", data.draw(st.integers(1, 7)))
-        parts = [[int.from_bytes(row.tobytes(), "little") for row in part] for part in in_parts(words(values, bits=bits), bits, most)]
+        parts = [[int.from_bytes(row.tobytes(), "little") for row in part] for part in in_parts(to_rows(values, bits=bits), bits, most)]
     assert {one for part in parts for one in part} == set(values)
     assert all(len(set(part)) == len(part) for part in parts)
     assert all(0 < len(part) <= max(most + most // 32, 7) for part in parts)
