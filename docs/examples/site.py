@@ -158,9 +158,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the crawl has a log of its own."""
 
 
+class _Server(ThreadingHTTPServer):
+    # A crawler opens more connections at once than the usual five; the rest would wait a second each.
+    request_queue_size = 128
+
+
 def server(kind: str, port: int = 0) -> ThreadingHTTPServer:
     """Return a server of a site of a kind, not running yet; port 0: any that is free."""
-    return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, dict(KINDS[kind]())))
+    return _Server(("127.0.0.1", port), partial(_Handler, dict(KINDS[kind]())))
 
 
 def main() -> None:

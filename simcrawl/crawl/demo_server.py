@@ -16,7 +16,12 @@ _PORT = 18_000
 
 def demo_server(port: int = 0) -> ThreadingHTTPServer:
     """Return a server of the demo site, not running yet. /mirror/ is a mirror of everything; port 0: any that is free."""
-    return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(SITE)))
+    return _Server(("127.0.0.1", port), partial(_Handler, directory=str(SITE)))
+
+
+class _Server(ThreadingHTTPServer):
+    # A crawler opens more connections at once than the usual five; the rest would wait a second each.
+    request_queue_size = 128
 
 
 class _Handler(SimpleHTTPRequestHandler):
