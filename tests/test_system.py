@@ -37,7 +37,7 @@ def test_a_file_gets_its_space_and_keeps_what_it_has(tmp_path: Path, size: int, 
 
 
 @pytest.mark.usefixtures("reserving")
-def test_a_store_that_was_cut_short_is_filled_up_for_a_look(tmp_path: Path) -> None:
+def test_a_store_that_was_cut_short_is_filled_up(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         store.sync()
     data = tmp_path / "store" / "data.mdb"
@@ -47,16 +47,11 @@ def test_a_store_that_was_cut_short_is_filled_up_for_a_look(tmp_path: Path) -> N
     missing = truncation.missing_bytes(data)
     assert missing > 0
     cut = len(whole) - 4096
-
-    def look() -> None:
-        with truncation.filled_up(data, missing):
-            assert data.read_bytes()[:cut] == whole[:cut]
-            assert data.stat().st_size == cut + missing
-            raise ValueError("no store")
-
-    with pytest.raises(ValueError, match="no store"):
-        look()
-    assert data.stat().st_size == cut
+    truncation.fill_up(data, missing)
+    assert data.read_bytes() == whole[:cut] + bytes(missing)
+    with pytest.raises(OSError, match="No space left"):
+        truncation.fill_up(data, 1 << 60)
+    assert data.stat().st_size == cut + missing
 
 
 def test_cores_are_counted_where_nobody_says_which_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,8 @@
       └ crawl_files, visits                 on disk
     opening            stores in directories, shared within a process
     ├ files            who may use a store's files, and how others take their place
-    └ truncation       files that were cut short
+    ├ truncation       files that were cut short
+    └ apart            a look by a process of its own, which damage may end
     maintenance        rebuild, compact, reset
     verification       what is wrong with a store
 
@@ -62,6 +63,7 @@ __all__ = [
     "read_job",
     "rebuild",
     "reset",
+    "verify",
 ]
 
 
@@ -122,6 +124,20 @@ def compact(where: str | os.PathLike[str]) -> int:
     from simcrawl.store.maintenance import compact as compact_directory  # noqa: PLC0415 - as above
 
     return compact_directory(_directory(where))
+
+
+def verify(where: str | os.PathLike[str]) -> list[str]:
+    """Return what is wrong with a store in a directory, a line each, none where all is well. Reads everything, writes nothing.
+
+    Unlike `Store.verify` a process of its own reads, so that damage which would end that is a line, too, with what was being read.
+
+    Raises:
+        StoreFormatError: there is no store.
+        StoreError: it cannot be opened.
+    """
+    from simcrawl.store.opening import problems_of  # noqa: PLC0415 - as above
+
+    return problems_of(_directory(where))
 
 
 def reset(where: str | os.PathLike[str]) -> None:

@@ -19,7 +19,7 @@ from simcrawl.index.environment import index_databases, mapped_errors, open_alon
 from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
 from simcrawl.store.files import DATA, make_directory, mode_of, put_in_place, remove
 from simcrawl.store.header_bytes import check_is_ours, databases, read_header, write_header
-from simcrawl.store.opening import alone
+from simcrawl.store.opening import alone, check_size
 
 if TYPE_CHECKING:
     import os
@@ -85,6 +85,7 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[Environment, Head
     """Yield a store's environment, its header, and an empty directory for the new one, which takes its place at the end."""
     where = Path(path).expanduser().resolve()
     with mapped_errors(where), alone(where):
+        check_size(where)
         beside = where / _BESIDE
         shutil.rmtree(beside, ignore_errors=True)
         make_directory(beside, mode_of(where))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.errors import StoreCorruptError, StoreError, StoreMismatchError
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import MAP_SIZE, index_databases, mapped_errors, open_environment
+from simcrawl.store.apart import can_look_apart, problems_apart, tell_all
 from simcrawl.store.crawl_files import LOADED_PAGES, held_crawls, join
 from simcrawl.store.crawl_note import LOADED, Home, Joined, Note, checked_name
 from simcrawl.store.files import DATA, PRIVATE, hold, look_for_store, make_directory, mode_of, opening
@@ -23,7 +24,8 @@ from simcrawl.store.header_bytes import databases, read_header, read_or_write_he
 from simcrawl.store.lmdb_pages import LmdbPages
 from simcrawl.store.snapshot import Files
 from simcrawl.store.store import Store
-from simcrawl.store.truncation import filled_up, missing_bytes
+from simcrawl.store.truncation import fill_up, missing_bytes
+from simcrawl.store.verification import problems
 from simcrawl.system import checked_mode
 
 if TYPE_CHECKING:
@@ -106,30 +108,76 @@ def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
 
 
 def _open_pages(path: Path, wanted: dict[str, Any], fresh: Header, **options: Any) -> LmdbPages:
+    if missing := missing_bytes(path / DATA):
+        with mapped_errors(path):
+            check_size(path)
+            if not options["readonly"]:
+                fill_up(path / DATA, missing)
+    return _open_whole(path, wanted, fresh, **options)
+
+
+def check_size(path: Path) -> None:
+    """Refuse a store whose file lacks more than free pages: reading what is missing would end the process.
+
+    So a process of its own reads all that there is. Whoever opens a store to write fills the file up then, so that nobody has to ask again.
+
+    Raises:
+        StoreCorruptError: more is missing.
+    """
     missing = missing_bytes(path / DATA)
     if not missing:
-        return _open_whole(path, wanted, fresh, **options)
-    with mapped_errors(path), filled_up(path / DATA, missing):
-        try:
-            pages = _open_whole(path, wanted, fresh, **options)
-        except StoreError as exc:
-            raise _cut_short(path, missing, str(exc)) from exc
-        try:
-            found = pages.problems()
-        except StoreError as exc:
-            found = [str(exc)]
-        if found:
-            pages.close()
-            raise _cut_short(path, missing, found[0])
-        return pages
+        return
+    if lie := _false_size(path, missing):
+        raise StoreCorruptError(lie)
+    try:
+        found = (
+            problems_apart(path) if can_look_apart() else ["this Python cannot start another one, which would look whether it can be used"]
+        )
+    except StoreError as exc:
+        raise _cut_short(path, missing, str(exc)) from exc
+    if found:
+        raise _cut_short(path, missing, found[0])
+
+
+def _false_size(path: Path, missing: int) -> str | None:
+    """Return what is wrong where a file lacks as much as it has: no crawl frees so many pages at once, but a flipped bit says so."""
+    size = (path / DATA).stat().st_size
+    if missing < size:
+        return None
+    told = f"of {size + missing} bytes that it says it has {size} are there"
+    return f"{path}/data.mdb is cut short, or its first pages are damaged ({told}): restore the store from a backup"
 
 
 def _cut_short(path: Path, missing: int, problem: str) -> StoreCorruptError:
     return StoreCorruptError(f"{path}/data.mdb is cut short, {missing} bytes are missing ({problem}): restore the store from a backup")
 
 
+def problems_of(path: str | os.PathLike[str]) -> list[str]:
+    """Return what is wrong with a store in a directory, a line each: see `simcrawl.store.verify`."""
+    where = Path(path).expanduser().resolve()
+    look_for_store(where, create=False)
+    if can_look_apart():
+        return problems_apart(where)
+    with open_lmdb(where, create=False, readonly=True) as store:
+        return store.verify()
+
+
+def tell_problems(path: str) -> None:
+    """Print what is wrong with a store, in the process that `simcrawl.store.apart` has started for it."""
+    where = Path(path)
+
+    def look(reading: Callable[[str], None]) -> Iterator[str]:
+        if lie := _false_size(where, missing_bytes(where / DATA)):
+            yield lie
+        pages = _open_whole(where, {}, None, map_size=MAP_SIZE, mode=None, readonly=True, memory=None)
+        with pages.reading() as snapshot:
+            yield from problems(snapshot, reading)
+
+    tell_all(look)
+
+
 def _open_whole(
-    path: Path, wanted: dict[str, Any], fresh: Header, *, map_size: int, mode: int | None, readonly: bool, memory: int | None
+    path: Path, wanted: dict[str, Any], fresh: Header | None, *, map_size: int, mode: int | None, readonly: bool, memory: int | None
 ) -> LmdbPages:
     with mapped_errors(path):
         if not look_for_store(path, create=mode is not None):

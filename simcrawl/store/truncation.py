@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from errno import ENOSPC
+from shutil import disk_usage
 from struct import Struct, error
 from typing import TYPE_CHECKING
 
 from simcrawl.system import reserve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 # LMDB 0.9 on 64 bits, in the machine's own byte order: the header of a page (16), then magic, version, address, map size, and the
@@ -42,20 +42,14 @@ def missing_bytes(data: Path) -> int:
     return max(0, int((last_page + 1) * page_size) - size)
 
 
-@contextmanager
-def filled_up(data: Path, missing: int) -> Iterator[None]:
-    """Append zeros where bytes are missing, so that they can be read safely; take them back where the block raises.
+def fill_up(data: Path, missing: int) -> None:
+    """Append zeros where bytes are missing, so that they can be read safely: free pages that never had to be written.
 
-    What is missing may be free pages that never had to be written: then all that the file should hold is there.
+    Raises:
+        OSError: the disk has not so much space.
     """
+    if missing > disk_usage(data).free:
+        raise OSError(ENOSPC, os.strerror(ENOSPC), str(data))
     with data.open("r+b") as file:
-        size = os.fstat(file.fileno()).st_size
         # Unlike truncate it never shortens a file that another process has made longer meanwhile.
-        reserve(file.fileno(), size, missing)
-        try:
-            yield
-        except BaseException:
-            # By the descriptor: other data may stand under the name by now. And not where somebody has written to these.
-            if os.fstat(file.fileno()).st_size == size + missing:
-                os.ftruncate(file.fileno(), size)
-            raise
+        reserve(file.fileno(), os.fstat(file.fileno()).st_size, missing)

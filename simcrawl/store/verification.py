@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreCorruptError
+from simcrawl.index.environment import ERRORS
 from simcrawl.index.verification import problems as index_problems
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.store.register import parse_line
@@ -13,7 +15,7 @@ from simcrawl.store.snapshot import NO_PAGE, has_owner
 from simcrawl.store.texts import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -21,10 +23,46 @@ if TYPE_CHECKING:
     from simcrawl.store.snapshot import Snapshot
 
 _CHUNK = 1 << 16
+# Databases with any number of values under a key.
+_SEVERAL = ("fingerprints", "bodies", "texts")
 
 
-def problems(snapshot: Snapshot) -> Iterator[str]:
-    """Yield every way in which the databases of one moment contradict each other."""
+def problems(snapshot: Snapshot, reading: Callable[[str], object] = lambda _: None) -> Iterator[str]:
+    """Yield every way in which the databases of one moment contradict each other. `reading`: called with what is read next."""
+    parts: dict[str, Callable[[Snapshot], Iterator[str]]] = {
+        **{f"keys of {name}": partial(_problems_of_keys, name) for name in snapshot.databases._fields},
+        "pages": _problems_of_pages,
+        "tables": lambda snapshot: index_problems(snapshot.index, snapshot.txn, _owned(snapshot)),
+        "duplicates": _problems_of_register,
+        "rejections": _problems_of_rejections,
+        "contents": _problems_of_texts,
+        "crawls": _problems_of_crawls,
+    }
+    for name, part in parts.items():
+        reading(name)
+        try:
+            yield from part(snapshot)
+        except ERRORS as exc:
+            # Of LMDB: what else there is can still be read.
+            yield f"{name}: cannot be read to its end ({exc}): restore the store from a backup, or start a new one"
+
+
+def _problems_of_keys(name: str, snapshot: Snapshot) -> Iterator[str]:
+    """Yield whether a database lost entries, or holds some in a place where nothing finds them: LMDB itself has no checksums."""
+    database = getattr(snapshot.databases, name)
+    stat, count, last, wrong = snapshot.txn.stat(database), 0, (b"", b""), 0
+    with snapshot.txn.cursor(database) as cursor:
+        # Values that may be long are not even looked at.
+        entries = cursor if name in _SEVERAL else ((key, b"") for key in cursor.iternext(keys=True, values=False))
+        for key, value in entries:
+            entry = bytes(key), bytes(value)
+            wrong += bool(count) and entry <= last
+            count, last = count + 1, entry
+    if wrong or count != stat["entries"]:
+        yield f"{name}: {count} entries where {stat['entries']} were written, {wrong} of them out of order"
+
+
+def _problems_of_pages(snapshot: Snapshot) -> Iterator[str]:
     wanted = {"numbers": 0, "fingerprints": 0, "bodies": 0, "texts": 0}
     with snapshot.txn.cursor(snapshot.databases.pages) as cursor:
         for number in cursor.iternext(keys=True, values=False):
@@ -34,11 +72,6 @@ def problems(snapshot: Snapshot) -> Iterator[str]:
         entries = snapshot.txn.stat(getattr(snapshot.databases, name))["entries"]
         if entries != count:
             yield f"{name}: {entries} entries where the pages account for {count}"
-    yield from index_problems(snapshot.index, snapshot.txn, _owned(snapshot))
-    yield from _problems_of_register(snapshot)
-    yield from _problems_of_rejections(snapshot)
-    yield from _problems_of_texts(snapshot)
-    yield from _problems_of_crawls(snapshot)
 
 
 def _owners(snapshot: Snapshot) -> Iterator[memoryview]:

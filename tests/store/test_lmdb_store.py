@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,11 +21,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.bits import to_rows
+from simcrawl.cli import run
 from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.index.packed import in_parts
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.rule import Kind, Match, Rule
-from simcrawl.store import Header, Store, compact, open_store
+from simcrawl.store import Header, Store, compact, open_store, verify
 from simcrawl.store.header_bytes import FORMAT, MAGIC
 from simcrawl.store.maintenance import rebuild
 from simcrawl.store.rejections import url_key
@@ -926,9 +928,109 @@ def test_a_file_that_lacks_free_pages_only_is_whole(path: Path):
             txn.drop(big)
     whole = data.stat().st_size
     os.truncate(data, whole - (1 << 19))
-    with open_store(path) as store:
-        assert store.counts()["fingerprints"] == 5_000
-        assert data.stat().st_size == whole
+    for readonly, size in ((True, whole - (1 << 19)), (False, whole)):
+        assert verify(path) == []
+        with open_store(path, readonly=readonly) as store:
+            assert store.counts()["fingerprints"] == 5_000
+            assert data.stat().st_size == size
+
+
+def flip(data: Path, place: int, bit: int) -> None:
+    """Flip a bit of a file."""
+    with data.open("r+b") as file:
+        file.seek(place)
+        (byte,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte ^ 1 << bit]))
+
+
+@pytest.mark.parametrize("bit", [20, 40, 60])
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_last_page_that_is_far_behind_the_end_is_refused_and_nothing_is_written(made: Path, readonly: bool, bit: int):
+    data = made / "data.mdb"
+    before = data.stat()
+    # Where LMDB's two first pages have the number of the last one: behind a header of 16 bytes, 24 of their own and two of 48.
+    for meta in (0, 4096):
+        flip(data, meta + 136 + bit // 8, bit % 8)
+    whole = data.read_bytes()
+    message = rf"data.mdb is cut short, or its first pages are damaged \(of \d+ bytes that it says it has {len(whole)} are there\): restore"
+    with pytest.raises(StoreCorruptError, match=message):
+        open_store(made, readonly=readonly)
+    for work in (compact, partial(rebuild, design="10")):
+        with pytest.raises(StoreCorruptError, match=message):
+            work(made)
+    assert re.search(message, verify(made)[0])
+    assert (data.read_bytes(), data.stat().st_blocks) == (whole, before.st_blocks)
+
+
+def long_text(path: Path) -> int:
+    """Keep a text in a store that takes more than a page of the file; return where in the file it stands."""
+    with open_store(path, recipe="manku2007") as store:
+        store.keep_texts(10**6)
+        claim = store.claim(replace(page(A), content="".join(map(chr, range(40_000)))), NEAR).claim
+        assert claim
+        claim.confirm()
+        store.sync()
+        packed = pack("".join(map(chr, range(40_000))))
+    return (path / "data.mdb").read_bytes().index(packed[:1000])
+
+
+def test_damage_that_ends_who_reads_it_is_told_with_what_was_read(path: Path):
+    long_text(path)
+    data = path / "data.mdb"
+    with lmdb.open(str(path), max_dbs=20, readonly=True) as env, env.begin(db=env.open_db(b"contents", create=False)) as txn:
+        (size,) = (len(value) for _, value in txn.cursor())
+    # The length of the text, in front of its key. Of what is behind the file's end LMDB believes that it is there.
+    place = data.read_bytes().rindex(size.to_bytes(4, "little"), 0, data.read_bytes().rindex(url_key(A, 0)))
+    flip(data, place + 3, 4)
+    (problem,) = verify(path)
+    assert problem.startswith("contents: reading it ended the process that did so (Bus error): data.mdb is damaged, or was cut short: ")
+    assert run(["verify", str(path)]) == 1
+
+
+def test_verify_finds_nothing_wrong_in_a_store_that_is_whole(made: Path):
+    assert verify(made) == verify(f"lmdb://{made}") == []
+    with open_store(made) as store:
+        store.admit(page("http://c.test/", 2**30), NEAR)
+        store.sync()
+        assert verify(made) == []
+
+
+def test_verify_says_why_it_cannot_open_a_store(made: Path, tmp_path: Path):
+    change(made, "meta", lambda header: header[:-1])
+    with pytest.raises(StoreCorruptError, match="damaged header"):
+        verify(made)
+    with pytest.raises(StoreFormatError, match="there is no simcrawl store"):
+        verify(tmp_path / "none")
+
+
+def test_verify_reads_on_where_lmdb_cannot(made: Path):
+    change(made, "duplicates", lambda line: line[:-1])
+    with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True) as txn:
+        # The record of a database, in which its root is the last number: a page that does not exist.
+        record = bytearray(txn.get(b"pages", b""))
+        sound, record[40:48] = bytes(record[40:48]), (1 << 30).to_bytes(8, "little")
+    data = made / "data.mdb"
+    whole = data.read_bytes()
+    data.write_bytes(whole.replace(b"pages" + bytes(record[:40]) + sound, b"pages" + bytes(record)))
+    names = [line.partition(":")[0] for line in verify(made)]
+    assert {"pages", "duplicates"} <= set(names)
+
+
+def test_a_process_that_fails_is_told_with_what_it_said(made: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "path", ["/nowhere"])
+    (problem,) = verify(made)
+    assert problem.startswith("header: reading it failed (ModuleNotFoundError: No module named")
+
+
+def test_without_another_process_a_store_is_verified_in_this_one(made: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    change(made, "duplicates", lambda line: line[:-1])
+    (problem,) = verify(made)
+    assert problem.startswith("duplicates: ")
+    os.truncate(made / "data.mdb", (made / "data.mdb").stat().st_size - 4096)
+    with pytest.raises(StoreCorruptError, match=r"is cut short, .*cannot start another one"):
+        open_store(made)
 
 
 def test_a_file_that_is_cut_short_is_refused_and_left_as_it_was(made: Path):
