@@ -138,7 +138,8 @@ class Detector:
             if known:
                 self._recent.move_to_end(body)
         stage = "body_recent" if known else "body_stored"
-        known = self._under(known or self._stored(body), page_key(url))
+        url = page_key(url, self.store.header.seed)
+        known = self._under(known or self._stored(body), url)
         if known and known.hints is None:
             # No store keeps them: they are of use while the page is in flight.
             known = replace(known, hints=hints.of_body(encode(html), "utf-8" if isinstance(html, str) else encoding, url))

@@ -13,6 +13,7 @@ from simcrawl.config import Config
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
+from simcrawl.page.fingerprint import page_key
 from simcrawl.page.recipes import resolve
 from simcrawl.store import open_store
 
@@ -44,6 +45,10 @@ class Common:
         self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
         """Where the pages that have come out are, among which it is decided."""
         self._warned: set[str] = set()
+
+    def known_as(self, url: str) -> str:
+        """Return what a URL is stored and told as: without user and password."""
+        return page_key(url, self.store.header.seed)
 
     def callback_of(self, request: Request) -> str:
         """Return the name of what will be done with a request's page."""

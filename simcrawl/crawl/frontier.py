@@ -33,7 +33,6 @@ from scrapy.spiders import CrawlSpider, SitemapSpider
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
-from simcrawl.page.fingerprint import page_key
 from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host, site
 from simcrawl.store.register import PREDICTED, Duplicate
@@ -154,7 +153,7 @@ class Frontier:
         if ORDER not in request.meta:
             return
         hints = verdict.page.hints if verdict.page else None
-        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(request.url)):
+        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(self._common.known_as(request.url))):
             request.priority -= 1
         if self._named and self._key(request.url) in self._named:
             request.priority += 1
@@ -188,11 +187,11 @@ class Frontier:
             return None
         names = self._name(request), self._common.callback_of(request)
         behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
-        return partial(self._learn, names, page_key(url), verdict, behind)
+        return partial(self._learn, names, self._common.known_as(url), verdict, behind)
 
     def _learn(self, names: tuple[str, str], url: str, verdict: Verdict, behind: list[str] | None) -> None:
         hints = verdict.page.hints if verdict.page else None
-        canonical = hints.canonical if hints else ""
+        canonical = self._common.known_as(hints.canonical) if hints else ""
         try:
             if canonical not in ("", url):
                 self._name_canonical(url, canonical)
@@ -211,7 +210,7 @@ class Frontier:
         try:
             target = address(location.decode("utf-8", "replace"), response.url)
             if target and (rules := self._rules_of(self._name(request), self._common.callback_of(request))):
-                rules.redirected(page_key(response.url), target)
+                rules.redirected(self._common.known_as(response.url), self._common.known_as(target))
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self._common.fault("error", "simcrawl failed to learn from a redirect: %r", exc)
 
@@ -236,7 +235,7 @@ class Frontier:
                 self._named.popitem(last=False)
 
     def _key(self, url: str) -> bytes:
-        return url_key(page_key(url), self._common.store.header.seed)
+        return url_key(self._common.known_as(url), self._common.store.header.seed)
 
     def _name(self, request: Request) -> str:
         name = self._common.callback_of(request)
@@ -263,7 +262,7 @@ class Frontier:
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:
-        url, name, callback = page_key(request.url), self._name(request), self._common.callback_of(request)
+        url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)
         rules = self._rules_of(name, callback)
         seen = rules.look(url) if rules else None
         prediction = self._skippable(request, url, callback, seen)
@@ -327,7 +326,7 @@ class Frontier:
             return _put_back(request, _HELD)
         if kind:
             self._checking = True
-            if not kind.is_checked(page_key(request.url)):
+            if not kind.is_checked(self._common.known_as(request.url)):
                 return _put_back(request, _LAST)
         self._hold(-1)
         if kind:
@@ -390,7 +389,7 @@ class Frontier:
         if not self._told:
             # Not before: the signal is sent for every link of every page.
             self._crawler.signals.connect(self._drop, signal=scrapy_signals.request_scheduled)
-        url, common, spider = page_key(request.url), self._common, self._crawler.spider
+        url, common, spider = self._common.known_as(request.url), self._common, self._crawler.spider
         self._inc("skipped")
         self._changes.failed(request)
         common.crawl.lasting.note(_line(url, prediction))

@@ -25,11 +25,10 @@ from scrapy import signals as scrapy_signals
 from xxhash import xxh3_64_intdigest
 
 from simcrawl.crawl.threads import Wake
-from simcrawl.page.fingerprint import page_key
 from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -61,7 +60,7 @@ class _Waiting:
 class Preferred:
     """Which pages wait, for which others. All of it on the event loop, but for `waits`, which only looks."""
 
-    def __init__(self, crawler: Crawler, config: Config) -> None:
+    def __init__(self, crawler: Crawler, config: Config, known_as: Callable[[str], str]) -> None:
         most = crawler.settings.getint("CONCURRENT_REQUESTS") // 2
         # Of pages that are kept whatever they are copies of, none has to be preferred. A page that waits counts as one that is being
         # downloaded: half of them have to stay free.
@@ -74,6 +73,7 @@ class Preferred:
         self._hosts: set[str] = set()
         self._waiting: dict[int, list[_Waiting]] = {}
         self._ways = _Ways()
+        self._known_as = known_as
         self._number = self._vain = 0
         self.stats: dict[str, float] = {}
         if self._most:
@@ -82,17 +82,20 @@ class Preferred:
 
     def _scheduled(self, request: Request) -> None:
         if request.method == "GET":
-            key = _key(request.url)
+            key = self._key(request.url)
             self._expected[key] = self._expected.get(key, 0) + 1
             if len(self._expected) > _MOST_EXPECTED:
                 self._expected.popitem(last=False)
 
     def _dropped(self, request: Request) -> None:
         # The signal before was of a request that Scrapy's filter knows.
-        key = _key(request.url)
+        key = self._key(request.url)
         left = self._expected.pop(key, 0) - 1
         if left > 0:
             self._expected[key] = left
+
+    def _key(self, url: str) -> int:
+        return xxh3_64_intdigest(self._known_as(url).encode("utf-8", "surrogatepass"))
 
     def note(self, page: Page) -> None:
         """Learn from a page how the URLs of others lead to those of their canonical pages."""
@@ -101,7 +104,7 @@ class Preferred:
 
     def comes_first(self, url: str) -> bool:
         """Return whether the page by which this one would better be known is in the queue, or under way."""
-        return self._most > 0 and any(_key(other) in self._expected for other in self._ways.better(url))
+        return self._most > 0 and any(self._key(other) in self._expected for other in self._ways.better(url))
 
     def waits(self, page: Page) -> bool:
         """Return whether a page should wait for another one."""
@@ -109,9 +112,9 @@ class Preferred:
 
     def _for_which(self, page: Page) -> int | None:
         # No page waits for one that waits.
-        if self._number >= self._most or self._vain >= _MOST_IN_VAIN or _key(page.url) in self._waiting:
+        if self._number >= self._most or self._vain >= _MOST_IN_VAIN or self._key(page.url) in self._waiting:
             return None
-        return next((key for url in _better(page) if (key := _key(url)) in self._expected and host_of(url) in self._hosts), None)
+        return next((key for url in _better(page) if (key := self._key(url)) in self._expected and host_of(url) in self._hosts), None)
 
     async def wait(self, page: Page) -> None:
         """Return when the page that this one should wait for was judged, or has failed, or is too late."""
@@ -141,10 +144,10 @@ class Preferred:
 
     def redirected(self, urls: Iterable[str], url: str) -> None:
         """Let those who wait for one of these URLs wait for the page to which they have led."""
-        for key in map(_key, urls if self._most else ()):
+        for key in map(self._key, urls if self._most else ()):
             self._expected.pop(key, None)
-            if key != _key(url) and (pages := self._waiting.pop(key, None)):
-                self._waiting.setdefault(_key(url), []).extend(pages)
+            if key != self._key(url) and (pages := self._waiting.pop(key, None)):
+                self._waiting.setdefault(self._key(url), []).extend(pages)
 
     def arrived(self, url: str, *, answered: bool = True) -> None:
         """Let those go on who wait for a page: it was judged, or there is none."""
@@ -152,7 +155,7 @@ class Preferred:
             return
         if answered and len(self._hosts) < _MOST_HOSTS:
             self._hosts.add(host_of(url))
-        key = _key(url)
+        key = self._key(url)
         self._expected.pop(key, None)
         for waiting in self._waiting.pop(key, ()):
             waiting.came = True
@@ -206,7 +209,3 @@ def _better(page: Page) -> Iterator[str]:
     plain, _, query = url.partition("?")
     short = _INDEX.sub("/", plain) if not query else plain
     yield from (one for one in (secure, short) if one not in ("", url))
-
-
-def _key(url: str) -> int:
-    return xxh3_64_intdigest(page_key(url).encode("utf-8", "surrogatepass"))

@@ -12,6 +12,7 @@ from simcrawl.config import Config
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.errors import SettingError
+from simcrawl.page.fingerprint import without_user
 
 if TYPE_CHECKING:
     import os
@@ -54,7 +55,7 @@ def _checked(url: str, where: str) -> str:
         known = False
     if known:
         return url
-    raise SettingError(f"{where}: {url!r} is no http(s) URL: give one a line, as simcrawl duplicates --urls prints them")
+    raise SettingError(f"{where}: {without_user(url)!r} is no http(s) URL: give one a line, as simcrawl duplicates --urls prints them")
 
 
 class RecrawlMiddleware:

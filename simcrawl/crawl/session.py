@@ -160,7 +160,7 @@ class Session(Common):
         self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
         at_once = crawler.settings.getint("CONCURRENT_REQUESTS")
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
-        self.preferred = Preferred(crawler, self.config)
+        self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
@@ -217,7 +217,7 @@ class Session(Common):
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             case = self._unchecked("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
         self.preferred.arrived(response.url)
-        self.history.held(response.url, started)
+        self.history.held(self.known_as(response.url), started)
         self._note_visit(request, response, case.verdict)
         case.body = response.body
         _cases[request] = case
@@ -246,7 +246,7 @@ class Session(Common):
         url = response.url if request.method == "GET" else f"{request.method} {response.url}"
         encoding = getattr(response, "encoding", None)
         callback = self.callback_of(request)
-        claim, told = partial(self.detector.claim, callback=callback), _told(response)
+        claim, told = partial(self.detector.claim, callback=callback), _told(response, self.known_as(response.url))
         # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
         may_wait = sure and not never_drop
 
@@ -260,7 +260,7 @@ class Session(Common):
         if first is None and may_wait:
             await self.preferred.wait(page)
         if isinstance(page, Abstention) and page.reason in _LIMITS:
-            self.warn(page.reason, _LIMITS[page.reason], response.url)
+            self.warn(page.reason, _LIMITS[page.reason], page.url)
         again = partial(self._store_threads.run, claim, page)
         patience = self.config.max_page_seconds if sure else _UNSURE_WAIT
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
@@ -294,7 +294,7 @@ class Session(Common):
         self.warn(
             "replaced",
             "%s was changed after simcrawl judged it: move the component that does so above position 10",
-            response.url,
+            self.known_as(response.url),
         )
         fresh = _cases[response.request] = Case(Verdict(kind=Kind.SKIPPED, reason="replaced"))  # type: ignore[index]  # it had a case
         return fresh
@@ -337,7 +337,8 @@ class Session(Common):
 
     def tell(self, response: Response, verdict: Verdict, *, links: int = 0) -> None:
         """Log a drop and send the signal. `links`: how many are dropped with the page now; the first page with some is always shown."""
-        first = self.links.add(response.url, links) or not self._told
+        url = self.known_as(response.url)
+        first = self.links.add(url, links) or not self._told
         level = logging.INFO if self.config.debug or first else logging.DEBUG
         hint = " (no more drops will be shown, see SIMCRAWL_DEBUG)" if first and not self.config.debug else ""
         self._told = True
@@ -346,7 +347,7 @@ class Session(Common):
             "Dropped %(what)s of %(url)s: %(reason)s of %(original)s (distance %(distance)s, similarity %(similarity)s)%(hint)s",
             {
                 "what": _what(verdict) + (f" ({links})" if links else ""),
-                "url": response.url,
+                "url": url,
                 "reason": verdict.reason,
                 "original": verdict.original,
                 "distance": verdict.distance,
@@ -361,10 +362,11 @@ class Session(Common):
 
     def tell_links(self, response: Response, links: int) -> None:
         """Log how many of a parsed page's links were dropped, if any: the first time always."""
-        first = self.links.add(response.url, links)
+        url = self.known_as(response.url)
+        first = self.links.add(url, links)
         if links:
             level = logging.INFO if self.config.debug or first else logging.DEBUG
-            logger.log(level, "Dropped the links behind %s: %d", response.url, links, extra=self._extra)
+            logger.log(level, "Dropped the links behind %s: %d", url, links, extra=self._extra)
 
     @property
     def _extra(self) -> dict[str, Any]:
@@ -521,10 +523,10 @@ async def wait_for_original(
     return admission
 
 
-def _told(response: Response) -> Hints:
+def _told(response: Response, url: str) -> Hints:
     """Return what a response's headers say of its page."""
     links, robots = ([value.decode("latin-1") for value in response.headers.getlist(name)] for name in ("Link", "X-Robots-Tag"))
-    return of_headers(links, robots, response.url) if links or robots else NO_HINTS
+    return of_headers(links, robots, url) if links or robots else NO_HINTS
 
 
 def _with(told: Hints, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:

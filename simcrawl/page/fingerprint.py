@@ -131,9 +131,27 @@ class Abstention(Page):
     reason: Reason
 
 
-def page_key(url: str) -> str:
-    """Return the URL under which a page is known: without its fragment, which no server sees."""
-    return urldefrag(url).url
+_USER = re.compile(r"(?P<before>(?:[A-Z]+ )?[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/?#]*)@")
+_KNOWN_USER = re.compile("user-[0-9a-f]{16}")
+
+
+def without_user(url: str) -> str:
+    """Return a URL of any kind for a message: without user and password."""
+    return _USER.sub(r"\g<before>***@", url)
+
+
+def page_key(url: str, seed: int) -> str:
+    """Return the URL under which a page is known: without its fragment, which no server sees, and without user and password.
+
+    Two users may get two pages under one URL. So in their place stands a digest of them, `user-` and 16 digits, keyed with the seed. What
+    this returns it returns again for itself.
+    """
+    key = urldefrag(url).url
+    # Most have none, and every request asks.
+    if "@" not in key or not (found := _USER.match(key)) or _KNOWN_USER.fullmatch(found["user"]):
+        return key
+    user = digest(found["user"].encode("utf-8", "surrogatepass"), seed)[:8].hex()
+    return f"{found['before']}user-{user}@{key[found.end() :]}"
 
 
 def digest(data: bytes, seed: int) -> bytes:
@@ -179,7 +197,9 @@ def fingerprint_page(
     """
     body = encode(html)
     work = _Work(resolve(recipe), seed, monotonic() + max_seconds, keep_text, keep_content)
-    known: dict[str, Any] = {"url": page_key(url), "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(body, seed)}
+    # From here on: what a page's links lead to, and what it says of itself, is told of, too.
+    url = page_key(url, seed)
+    known: dict[str, Any] = {"url": url, "recipe": work.recipe.identity, "seed": seed, "body_digest": digest(body, seed)}
     if refusal := _refusal(body, max_bytes):
         return Abstention(reason=refusal, **known)
     extractor = work.recipe.load_extractor()
@@ -200,7 +220,7 @@ def fingerprint_page(
 
 def abstain(html: bytes | str, *, url: str, recipe: Recipe, seed: int, reason: Reason) -> Abstention:
     """Return an abstention about a page that was not looked at, or not to the end."""
-    return Abstention(url=page_key(url), recipe=recipe.identity, seed=seed, body_digest=digest(encode(html), seed), reason=reason)
+    return Abstention(url=page_key(url, seed), recipe=recipe.identity, seed=seed, body_digest=digest(encode(html), seed), reason=reason)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from simcrawl.errors import SettingError
 from simcrawl.index.permutations import choose_design
+from simcrawl.page.fingerprint import without_user
 from simcrawl.page.recipes import resolve
 from simcrawl.store.claims import Admission, Claim
 from simcrawl.store.crawls import Crawl, join_crawl, join_loaded
@@ -165,9 +166,10 @@ def _open(where: str, options: dict[str, Any]) -> Store:
         return _open_lmdb(where, options)
     if scheme == "memory":
         return _open_memory(options | _seed_of(where))
-    if scheme == "lmdb" and urlsplit(where).path.startswith("/"):
-        return _open_lmdb(unquote(urlsplit(where).path), options)
-    raise SettingError(f"no store has the URL {where!r}: use a directory, lmdb:///absolute/path or memory:")
+    parts = urlsplit(where)
+    if scheme == "lmdb" and parts.path.startswith("/") and not parts.netloc:
+        return _open_lmdb(unquote(parts.path), options)
+    raise SettingError(f"no store has the URL {without_user(where)!r}: use a directory, lmdb:///absolute/path or memory:")
 
 
 def _open_lmdb(path: str, options: dict[str, Any]) -> Store:

@@ -135,7 +135,7 @@ class Crawl:
         `content`: the 16 bytes that stand for what the page says; None, of which nothing can be told, where it was not looked at. `kept`:
         whether the page comes out. Without a last crawl every page is new.
         """
-        key = url_key(page_key(url), self.lasting.header.seed)
+        key = url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
         if content is None:
             # A page that was looked at is not forgotten for a failure later on. Where the store cannot tell, nothing is called gone.
             known = None
@@ -156,7 +156,7 @@ class Crawl:
         Raises:
             StoreError: the store cannot be read.
         """
-        return self.own.visited(self._key + url_key(page_key(url), self.lasting.header.seed)) is not None
+        return self.own.visited(self._key + url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)) is not None
 
     def _gone(self) -> Iterator[bytes]:
         """Yield the keys of URLs that were kept in the last finished crawl and that nobody has come across in this one."""

@@ -346,7 +346,7 @@ class Store:
     def page(self, url: str) -> StoredPage | None:
         """Return the page known under a URL."""
         with self._view() as view:
-            return view.page(page_key(url))
+            return view.page(page_key(url, self.header.seed))
 
     def known(self, url: str) -> StoredPage | None:
         """Return the page known under the key of a URL; not of the same moment as other answers, and cheaper than `page`."""
@@ -401,7 +401,7 @@ class Store:
 
     def duplicate(self, url: str) -> Duplicate | None:
         """Return what the register says of a URL; None where it was not recognised as a copy."""
-        url = page_key(url)
+        url = page_key(url, self.header.seed)
         fresh = self._claims.line(url)
         return self._committed_line(url) if fresh is NOT_WAITING else cast("Duplicate | None", fresh)
 
@@ -422,7 +422,7 @@ class Store:
         Raises:
             StoreError: the store cannot be read.
         """
-        url = page_key(url)
+        url = page_key(url, self.header.seed)
         if self.duplicate(url) is None and self.page(url) is None:
             return None
         return Representatives(self.duplicate).of(url)
@@ -443,7 +443,7 @@ class Store:
         Raises:
             StoreError: the store cannot be read.
         """
-        keys = [url_key(page_key(one), self.header.seed) for one in (url, other)]
+        keys = [url_key(page_key(one, self.header.seed), self.header.seed) for one in (url, other)]
         with self._committed.reading() as reader:
             return reader.holds_apart([keys[0] + keys[1]])
 
@@ -458,11 +458,11 @@ class Store:
             ValueError: both are the same page.
             StoreError: the store cannot be read or written.
         """
-        url = page_key(url)
+        url = page_key(url, self.header.seed)
         self.sync()
         with self._committing, self._committed.deciding:
             line = self._committed_line(url)
-            other = page_key(original) if original is not None else line.original if line else None
+            other = page_key(original, self.header.seed) if original is not None else line.original if line else None
             if other is None:
                 return None
             if other == url:
@@ -479,7 +479,7 @@ class Store:
         Raises:
             StoreError: the store cannot be read or written.
         """
-        sides = {page_key(url)} if original is None else {page_key(url), page_key(original)}
+        sides = {page_key(one, self.header.seed) for one in (url, original) if one is not None}
         with self._committing, self._committed.deciding:
             found = [one for one in self.rejections() if sides <= {one.url, one.original}]
             for rejection in found:
@@ -525,7 +525,7 @@ class Store:
             StoreError: the store cannot be read, or the text is damaged.
         """
         with self._committed.reading() as reader:
-            packed = reader.text(page_key(url))
+            packed = reader.text(page_key(url, self.header.seed))
         return None if packed is None else unpack(packed)
 
     def _keep_text(self, page: PageFingerprint | Abstention, admission: Admission) -> None:
@@ -626,7 +626,7 @@ class Store:
         """
         with self.homes.spaces(self, crawls=True) as spaces:
             known = [space.forget(url) for space in spaces]
-        url = page_key(url)
+        url = page_key(url, self.header.seed)
         with self._committing, self._committed.deciding:
             # In one step with the end of the claim: it must not be confirmed in between.
             erased = self._committed.erase(url)

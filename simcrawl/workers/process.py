@@ -103,9 +103,7 @@ class Question(NamedTuple):
     def abstain(self, reason: Reason) -> Abstention:
         """Return the page that no process can make."""
         options = self.asker.options
-        return Abstention(
-            url=page_key(self.url), recipe=options["recipe"].identity, seed=options["seed"], body_digest=self.digest, reason=reason
-        )
+        return Abstention(url=self.url, recipe=options["recipe"].identity, seed=options["seed"], body_digest=self.digest, reason=reason)
 
 
 class Asker:
@@ -134,8 +132,9 @@ class Asker:
         return _pack(*map(str.encode, parts))
 
     def question(self, body: bytes, url: str, encoding: str | None, body_digest: bytes | None = None) -> Question:
-        """Return what asks for a page; `body_digest`: where it is known."""
-        return Question(self, body, url, encoding, body_digest or digest(body, self.options["seed"]))
+        """Return what asks for a page; `body_digest`: where it is known. A worker is not told the users and passwords of URLs."""
+        seed = self.options["seed"]
+        return Question(self, body, page_key(url, seed), encoding, body_digest or digest(body, seed))
 
     def parse(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, bool]:
         """Return the page of an answer, and whether the process that made it has grown too large.
@@ -150,7 +149,7 @@ class Asker:
         except Exception as exc:
             # Whatever a process sends that has taken hostile pages apart.
             raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
-        if made.url != page_key(question.url):
+        if made.url != question.url:
             raise EOFError(f"a worker's answer is about {made.url}, not {question.url}")
         if not has_form(made, self.options["recipe"]):
             raise EOFError(f"a worker's answer about {made.url} has not the form of a page of {made.recipe}")

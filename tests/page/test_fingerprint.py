@@ -633,7 +633,41 @@ def test_a_text_without_a_page_follows_the_same_rules():
     [("http://x/a#b", "http://x/a"), ("http://x/a?q=1#b", "http://x/a?q=1"), ("http://x/a", "http://x/a"), ("", ""), ("#b", "")],
 )
 def test_a_page_is_known_by_its_url_without_the_fragment(url: str, key: str):
-    assert page_key(url) == key
+    assert page_key(url, 0) == key
+
+
+SECRET = "anna:s%3Acret"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("http://", "x/a?b@d"),
+        ("https://", "x:8080/"),
+        ("ftp://", "x"),
+        ("POST http://", "x/a"),
+        ("http://", "[::1]/"),
+        ("GET https://", "x?@"),
+    ],
+)
+def test_a_page_is_known_without_user_and_password_and_apart_from_other_users_pages(before: str, after: str):
+    key = page_key(f"{before}{SECRET}@{after}#f", 7)
+    assert re.fullmatch(re.escape(before) + "user-[0-9a-f]{16}@" + re.escape(after), key)
+    others = {page_key(f"{before}{one}{after}", 7) for one in ("", "anna@", "anna:other@", "@", "anna:s%3Acret@anna:s%3Acret@")}
+    assert len(others | {key, page_key(f"{before}{SECRET}@{after}", 8)}) == 7
+    # What is shown names the page as well.
+    assert page_key(key, 7) == page_key(key, 8) == key
+
+
+@pytest.mark.parametrize("url", ["http://x/@", "http://x?a@b", "mailto:a@b", "/a@b", "a@b", "item 3: 'ask http://a:b@c'"])
+def test_what_is_no_user_of_a_url_stays(url: str):
+    assert page_key(url, 0) == url
+
+
+def test_nothing_of_a_page_has_the_user_of_its_url():
+    html = page(english(), head='<link rel="canonical" href="other">')
+    for made in (fingerprint_page(html, url=f"http://{SECRET}@x/a"), fingerprint_page(html, url=f"http://{SECRET}@x/a", max_bytes=1)):
+        assert "cret" not in repr(made) + str(made.hints)
 
 
 def test_digests_depend_on_content_and_seed():

@@ -20,7 +20,7 @@ from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.session import verdict
 from simcrawl.errors import SettingError
 from simcrawl.page.extraction import main_text
-from simcrawl.page.fingerprint import PageFingerprint, Reason
+from simcrawl.page.fingerprint import PageFingerprint, Reason, without_user
 from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SiteSpider(Spider):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.url and urlsplit(self.url).scheme not in ("http", "https"):
-            raise SettingError(f"url is {self.url!r}: give an address with its scheme, as in -a url=https://example.org/")
+            raise SettingError(f"url is {without_user(self.url)!r}: give an address with its scheme, as in -a url=https://example.org/")
         self._links = LinkExtractor()
 
     @classmethod
