@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import nlargest
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import StoreCorruptError
@@ -72,7 +73,7 @@ class Files:
     data: os.stat_result
     close: Callable[[], None]
     damaged: set[bytes] = field(default_factory=set)
-    """Keys of lines of the register, and of rejections, that were found to be damaged, and told."""
+    """What was found to be damaged, and told: names of databases, and keys."""
 
 
 class Place(NamedTuple):
@@ -120,8 +121,10 @@ class Snapshot:
     def numbered_page(self, number: bytes | memoryview) -> StoredPage | None:
         """Return the page of a number."""
         record = self.txn.get(number, db=self.databases.pages)
-        header = self.header
-        return None if record is None else decode(record, recipe=header.recipe or "", seed=header.seed, bits=header.bits)
+        return None if record is None else self._decoded(record)
+
+    def _decoded(self, record: bytes | memoryview) -> StoredPage:
+        return decode(record, recipe=self.header.recipe or "", seed=self.header.seed, bits=self.header.bits)
 
     def with_body(self, digest: bytes) -> Iterator[StoredPage]:
         """Yield the pages with this body digest."""
@@ -154,13 +157,18 @@ class Snapshot:
 
     def pages(self, latest: int | None = None) -> Iterator[StoredPage]:
         """Yield all pages, in the order in which they were stored first; or so many, those last seen last: the others are not decoded."""
-        for number in self._keys(self.databases.pages) if latest is None else self._latest(self.databases.pages, latest, last_seen):
-            if stored := self.numbered_page(number):
-                yield stored
+        for _, record in self._entries("pages") if latest is None else self._latest("pages", latest, last_seen):
+            yield self._decoded(record)
 
-    def _keys(self, database: Any) -> Iterator[memoryview]:
+    def _entries(self, name: str) -> Iterator[tuple[bytes | memoryview, memoryview]]:
+        """Yield what a database holds, and tell where that is less or more than was written: LMDB may have lost its way."""
+        database, count = getattr(self.databases, name), 0
         with self.txn.cursor(database) as cursor:
-            yield from cursor.iternext(keys=True, values=False)
+            for entry in cursor:
+                count += 1
+                yield entry
+        if count != (written := self.txn.stat(database)["entries"]):
+            self._tell(name, {f"{count} of {written}".encode()})
 
     def duplicate(self, url: str) -> Duplicate | None:
         """Return the line of the register for a URL; none where it is damaged, which is told."""
@@ -169,43 +177,42 @@ class Snapshot:
         try:
             return None if line is None else parse_line(line)
         except StoreCorruptError:
-            self._tell({key})
+            self._tell("duplicates", {key})
             return None
 
     def duplicates(self, latest: int | None = None) -> Iterator[Duplicate]:
         """Yield the register; or so many of its lines, the latest: the others are not parsed. Damaged ones are told, and passed over."""
-        keys = None if latest is None else self._latest(self.databases.duplicates, latest, quick_when)
-        return self._whole(self.databases.duplicates, parse_line, keys)
+        return self._whole("duplicates", parse_line, None if latest is None else self._latest("duplicates", latest, quick_when))
 
-    def _whole(self, database: Any, parse: Callable[[bytes | memoryview], Any], keys: Iterable[bytes] | None = None) -> Iterator[Any]:
-        """Yield what is under these keys, or all, parsed; pass over what is damaged, and tell it."""
+    def _whole(
+        self, name: str, parse: Callable[[memoryview], Any], entries: Iterable[tuple[Any, memoryview]] | None = None
+    ) -> Iterator[Any]:
+        """Yield all that a database holds, or what these entries of it do, parsed; pass over what is damaged, and tell it."""
         damaged = set[bytes]()
         try:
-            with self.txn.cursor(database) as cursor:
-                for key, value in cursor if keys is None else ((key, self.txn.get(key, b"", db=database)) for key in keys):
-                    try:
-                        parsed = parse(value)
-                    except StoreCorruptError:
-                        damaged.add(bytes(key))
-                    else:
-                        if parsed is not None:
-                            yield parsed
+            for key, value in self._entries(name) if entries is None else entries:
+                try:
+                    parsed = parse(value)
+                except StoreCorruptError:
+                    damaged.add(bytes(key))
+                else:
+                    if parsed is not None:
+                        yield parsed
         finally:
             # Also where whoever reads stops before the end.
-            self._tell(damaged)
+            self._tell(name, damaged)
 
-    def _tell(self, damaged: set[bytes]) -> None:
-        """Say how many lines are damaged, of each once, however often they are read."""
-        if new := damaged - self._damaged:
+    def _tell(self, name: str, damaged: set[bytes]) -> None:
+        """Say how many entries are damaged or lost, of each once, however often they are read."""
+        if new := {f"{name} ".encode() + key for key in damaged} - self._damaged:
             self._damaged |= new
             path, cure = self._env.path(), "`simcrawl verify` names them; restore the store from a backup, or crawl their pages again"
-            logger.warning("%s: %d damaged lines of the register or of rejections are passed over: %s", path, len(new), cure)
+            logger.warning("%s: damaged entries of %s are passed over, %d so far: %s", path, name, len(self._damaged), cure)
 
-    def _latest(self, database: Any, most: int, when: Callable[[memoryview], float]) -> Iterator[bytes]:
-        with self.txn.cursor(database) as cursor:
-            # Buffers of a transaction hold as long as it does.
-            found = nlargest(most, ((when(value), bytes(key)) for key, value in cursor))
-        return (key for _, key in found)
+    def _latest(self, name: str, most: int, when: Callable[[memoryview], float]) -> Iterator[tuple[bytes, memoryview]]:
+        # Buffers of a transaction hold as long as it does.
+        found = nlargest(most, ((when(value), bytes(key), value) for key, value in self._entries(name)), key=itemgetter(0, 1))
+        return ((key, value) for _, key, value in found)
 
     def expired(self, before: float, place: Place) -> tuple[list[bytes], Place | None]:
         """Return the keys of what is older than a moment, of the next few from a place on, and the place after these; None at the end."""
@@ -252,7 +259,7 @@ class Snapshot:
     def rejections(self) -> Iterator[Rejection]:
         """Yield the verdicts that were taken back. Damaged ones are told, and passed over: their pages are held apart all the same."""
         # Nothing stands under the other names of a rejection.
-        return self._whole(self.databases.rejections, lambda value: parse_rejection(value) if value else None)
+        return self._whole("rejections", lambda value: parse_rejection(value) if value else None)
 
     def holds_apart(self, pairs: Iterable[bytes]) -> bool:
         """Return whether one of these pairs of names is among the rejections."""

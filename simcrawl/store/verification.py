@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.index.environment import ERRORS
@@ -30,7 +30,7 @@ _SEVERAL = ("fingerprints", "bodies", "texts")
 def problems(snapshot: Snapshot, reading: Callable[[str], object] = lambda _: None) -> Iterator[str]:
     """Yield every way in which the databases of one moment contradict each other. `reading`: called with what is read next."""
     parts: dict[str, Callable[[Snapshot], Iterator[str]]] = {
-        **{f"keys of {name}": partial(_problems_of_keys, name) for name in snapshot.databases._fields},
+        **{f"keys of {name}": partial(_problems_of_keys, name) for name in _databases(snapshot)},
         "pages": _problems_of_pages,
         "tables": lambda snapshot: index_problems(snapshot.index, snapshot.txn, _owned(snapshot)),
         "duplicates": _problems_of_register,
@@ -49,17 +49,24 @@ def problems(snapshot: Snapshot, reading: Callable[[str], object] = lambda _: No
 
 def _problems_of_keys(name: str, snapshot: Snapshot) -> Iterator[str]:
     """Yield whether a database lost entries, or holds some in a place where nothing finds them: LMDB itself has no checksums."""
-    database = getattr(snapshot.databases, name)
+    database = _databases(snapshot)[name]
     stat, count, last, wrong = snapshot.txn.stat(database), 0, (b"", b""), 0
-    with snapshot.txn.cursor(database) as cursor:
+    with snapshot.txn.cursor(database) as cursor, snapshot.txn.cursor(database) as other:
         # Values that may be long are not even looked at.
         entries = cursor if name in _SEVERAL else ((key, b"") for key in cursor.iternext(keys=True, values=False))
         for key, value in entries:
             entry = bytes(key), bytes(value)
-            wrong += bool(count) and entry <= last
+            found = other.set_key_dup(*entry) if name in _SEVERAL else other.set_key(entry[0])
+            wrong += not found or bool(count and entry <= last)
             count, last = count + 1, entry
     if wrong or count != stat["entries"]:
-        yield f"{name}: {count} entries where {stat['entries']} were written, {wrong} of them out of order"
+        yield f"{name}: {count} entries where {stat['entries']} were written, {wrong} of them where they are not looked for"
+
+
+def _databases(snapshot: Snapshot) -> dict[str, Any]:
+    """Return all databases by their names: those of the index, too."""
+    log, state, tables = snapshot.index.databases
+    return {**snapshot.databases._asdict(), "log": log, "state": state, **{f"table{i}": table for i, table in enumerate(tables)}}
 
 
 def _problems_of_pages(snapshot: Snapshot) -> Iterator[str]:

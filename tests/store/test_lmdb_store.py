@@ -774,7 +774,7 @@ def test_a_damaged_line_of_the_register_is_named_and_passed_over(made: Path, wha
         store.sync()
         assert store.verify() == []
     (told,) = caplog.messages
-    assert told.startswith(f"{made}: 1 damaged lines of the register or of rejections are passed over: `simcrawl verify` names them")
+    assert told.startswith(f"{made}: damaged entries of duplicates are passed over, 1 so far: `simcrawl verify` names them")
 
 
 def test_a_line_under_the_key_of_another_url_is_reported(made: Path):
