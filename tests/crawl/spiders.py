@@ -536,7 +536,7 @@ class WorkerKiller(Base):
 class Resumed(Base):
     """Takes pages from the hubs `/a`, `/b` that `halves` names, and says of each item what content it is of. `text` is part of every item.
 
-    With `fatal` its process is killed when the store has so many pages.
+    With `fatal` its process is killed when the store and the crawl have so many pages.
     """
 
     name = "resumed"
@@ -557,8 +557,9 @@ class Resumed(Base):
     def kill(self) -> None:
         from simcrawl.crawl.session import Session
 
-        store = Session.of(self.crawler).store
-        while store.counts()["pages"] < int(self.fatal):
+        session = Session.of(self.crawler)
+        # The crawl's own pages are written first, but what came out between the two commits is in the lasting store alone.
+        while min(session.store.counts()["pages"], session.detector.crawl.pages) < int(self.fatal):
             Event().wait(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
 
