@@ -18,7 +18,7 @@ from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.rule import Rule
 from simcrawl.store import compact, open_store, rebuild
 from tests.samples import python
-from tests.store.test_lmdb_store import load_in_parts
+from tests.store.test_lmdb_pages import load_in_parts
 from tests.strategies import page
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)

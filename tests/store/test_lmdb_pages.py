@@ -269,7 +269,7 @@ import sys
 from random import Random
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR
+from tests.store.test_lmdb_pages import NEAR
 path, own = sys.argv[1:]
 with open_store(path, sync_seconds=0, memory=0 if own == "one" else None) as store:
     print("open", flush=True)
@@ -307,7 +307,7 @@ COMMIT_COPY = """
 import math, sys
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR
+from tests.store.test_lmdb_pages import NEAR
 with open_store(sys.argv[1], sync_seconds=math.inf) as store:
     store.admit(page("http://b.test/", 1, text="same"), NEAR)
 """
@@ -373,7 +373,7 @@ from itertools import count
 from random import Random
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR
+from tests.store.test_lmdb_pages import NEAR
 with open_store(sys.argv[1], sync_seconds=math.inf, memory=0) as store:
     for batch in count():
         for i in range(10):
@@ -494,7 +494,7 @@ from itertools import count
 from random import Random
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR, BATCH
+from tests.store.test_lmdb_pages import NEAR, BATCH
 with open_store(sys.argv[1], sync_seconds=math.inf) as store:
     for batch in count(int(sys.argv[2])):
         for i in range(BATCH):
@@ -596,7 +596,7 @@ from random import Random
 from simcrawl.errors import StoreError
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR
+from tests.store.test_lmdb_pages import NEAR
 noise, pages = Random(1), {}
 with open_store(sys.argv[1], sync_seconds=math.inf) as store:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
@@ -632,7 +632,7 @@ from random import Random
 from simcrawl.errors import StoreFullError
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR
+from tests.store.test_lmdb_pages import NEAR
 where, noise, pages = Path(sys.argv[1]), Random(1), {}
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", where], check=True)
 
@@ -861,7 +861,7 @@ import os, sys
 from pathlib import Path
 from simcrawl.errors import StoreError
 from simcrawl.store import open_store
-from tests.store.test_lmdb_store import PAGES, right_answers
+from tests.store.test_lmdb_pages import PAGES, right_answers
 path, data = Path(sys.argv[1]), Path(sys.argv[1], "data.mdb")
 whole = data.read_bytes()
 
@@ -1084,7 +1084,7 @@ import math, sys
 from random import Random
 from simcrawl.store import open_store
 from tests.strategies import page
-from tests.store.test_lmdb_store import NEAR
+from tests.store.test_lmdb_pages import NEAR
 with open_store(sys.argv[1], sync_seconds=math.inf, memory=0) as store:
     for round in range(4):
         # So many commits that every slice is folded, and its records deleted, more than once.
@@ -1184,7 +1184,7 @@ from simcrawl.store import open_store
 from simcrawl.index.delta import Loading
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.log import Log
-from tests.store.test_lmdb_store import load_in_parts, to_load
+from tests.store.test_lmdb_pages import load_in_parts, to_load
 path, steps, within = sys.argv[1:]
 steps, catch_up = int(steps), DurableIndex.catch_up
 def die():
