@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import os
 import pty
 import subprocess
@@ -56,7 +57,9 @@ def test_json_is_as_safe_and_says_the_same(command: tuple[str, ...], store: str,
     assert not set(OBEYED) - {"\n"} & set(text)
     assert "secret" not in text
     told = json.loads(text.splitlines()[0])
-    assert HOSTILE.replace("secret", "***") + "/original" in (told.get("original"), told.get("representative"))
+    original = told.get("original") or told["representative"]
+    # A store holds no password: the page has a name of its own for it.
+    assert re.sub("user-[0-9a-f]{16}@", "user:secret@", original) == HOSTILE + "/original"
 
 
 def test_a_url_that_is_printed_to_be_crawled_leads_to_the_same_page():
