@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import os
 import pty
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
