@@ -132,7 +132,7 @@ def test_a_store_that_cannot_be_read_for_rules_stops_no_crawl(site: Site, tmp_pa
     with open_store(tmp_path / "store") as store:
         files = store._committed._files  # type: ignore[attr-defined]
         with files.env.begin(write=True) as txn:
-            txn.put(bytes(16), b"damaged", db=files.databases.duplicates)
+            txn.put((1 << 40).to_bytes(8, "big"), b"damaged", db=files.databases.pages)
     second = night(site, tmp_path / "store")
     assert "simcrawl cannot learn from its store; this crawl learns anew" in second.log
     assert len(contents(site, second)) == 5
