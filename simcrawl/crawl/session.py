@@ -60,6 +60,7 @@ _LIMITS = {
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
     Reason.CRASHED: "%s took its worker process along, twice, and passes unchecked",
 }
+_MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
     "(SIMCRAWL_MAX_HOST_SECONDS)",
@@ -162,6 +163,7 @@ class Session(Common):
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
+        self._held_up: set[tuple[str, str]] = set()
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
@@ -279,7 +281,9 @@ class Session(Common):
 
     def _passed(self, exc: PassedError) -> Case:
         """Say once a host that its pages pass, and return the case of such a page."""
-        if exc.reason in _PASSED:
+        # A crawl may meet any number of hosts. All are counted.
+        if exc.reason in _PASSED and len(self._held_up) < _MOST_HOSTS_TOLD:
+            self._held_up.add((exc.reason, exc.host))
             self.warn(f"{exc.reason} {exc.host}", _PASSED[exc.reason], exc.host)
         return Case(Verdict(kind=Kind.SKIPPED, reason=exc.reason))
 

@@ -66,21 +66,21 @@ def test_a_host_of_slow_pages_holds_up_no_other(site: Site, hostile: Site, mode:
     check_sums(outcome)
 
 
-def test_a_host_alone_may_take_all_the_time_there_is(site: Site) -> None:
-    names = [f"/slow{number}" for number in range(4)]
+def build(site: Site, *names: str) -> None:
     site.add("/", hub(*names))
     for number, name in enumerate(names):
         site.add(name, page("7.4/en/toolbars", more=f"Page {number}."))
+
+
+def test_a_host_alone_may_take_all_the_time_there_is(site: Site) -> None:
+    build(site, *(f"/slow{number}" for number in range(4)))
     outcome = crawl("Plain", site.url(), settings=SLOW | {"SIMCRAWL_WORKERS": 1, "SIMCRAWL_MAX_HOST_SECONDS": 0.001})
     assert "skipped/host_over_budget" not in outcome.pages()
     check_sums(outcome)
 
 
 def test_a_page_that_waits_for_long_passes(site: Site) -> None:
-    names = [f"/loop{number}" for number in range(3)]
-    site.add("/", hub(*names))
-    for number, name in enumerate(names):
-        site.add(name, page("7.4/en/toolbars", more=f"Page {number}."))
+    build(site, *(f"/loop{number}" for number in range(3)))
     settings = SLOW | {"SIMCRAWL_WORKERS": 1, "SIMCRAWL_MAX_PAGE_SECONDS": 4, "SIMCRAWL_MAX_WAIT_SECONDS": 0.5}
     outcome = crawl("Plain", site.url(), settings=settings)
     # One at work, one in line with it, and the third one that waits.
