@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.errors import StoreCorruptError
-from simcrawl.sealed import CRC_BYTES, seal, unseal
+from simcrawl.sealed import CRC_BYTES, is_whole, seal, unseal
 
 
 @given(st.binary())
 def test_a_sealed_value_comes_back(value: bytes):
     sealed = seal(value)
     assert sealed == zlib.crc32(value).to_bytes(4, "big") + value
+    assert is_whole(sealed)
     assert unseal(sealed, "it") == unseal(memoryview(sealed), "it") == value
     assert len(sealed) - len(value) == CRC_BYTES
 
@@ -22,6 +23,7 @@ def test_any_flipped_bit_is_seen(value: bytes, data: st.DataObject):
     sealed = bytearray(seal(value))
     bit = data.draw(st.integers(0, 8 * len(sealed) - 1))
     sealed[bit // 8] ^= 1 << bit % 8
+    assert not is_whole(sealed)
     with pytest.raises(StoreCorruptError, match="fails its checksum"):
         unseal(bytes(sealed), "it")
 

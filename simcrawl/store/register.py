@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.rule import Kind
-from simcrawl.sealed import seal, unseal
+from simcrawl.sealed import is_whole, seal, unseal
 from simcrawl.store.rejections import content_of
 
 if TYPE_CHECKING:
@@ -99,10 +99,13 @@ def parse_line(value: bytes | memoryview) -> Duplicate:
 
 
 def quick_when(value: bytes | memoryview) -> float:
-    """Return the time of a line without parsing it, unchecked; of one that is damaged there, of all times the last.
+    """Return the time of a line without parsing it; of one that is damaged, of all times the last.
 
-    So a damaged line is among the latest ones, where it is looked at and told.
+    So a damaged line is among the latest ones, where it is looked at and told. With one flipped digit of its time it would be an old line,
+    and missing without a word.
     """
+    if not is_whole(value):
+        return inf
     # Within a text of JSON quotes are escaped, and the checksum before it is too short to look like a time.
     found = _WHEN.search(value)
     try:
