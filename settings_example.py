@@ -51,6 +51,9 @@ SIMCRAWL_SKIP = 0.95
 # Hosts with equal pages, as a list or with commas between them: requests for pages of one are left out in favour of pages of another one as
 # within one host.
 SIMCRAWL_MIRRORS = ()
+# Names of query parameters whose values are secret, as a list or with commas between them: a keyed digest stands in their place wherever a
+# URL is stored or shown.
+SIMCRAWL_REDACT = ()
 # How pages become fingerprints: "auto", "content", "main" (the same with the fingerprint of trafilatura's main text), "manku2007" (the
 # paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra fast), "layout", or a dotted path to a
 # simcrawl.Recipe.

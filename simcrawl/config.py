@@ -159,6 +159,14 @@ def _hosts(value: Any) -> tuple[str, ...]:
     return tuple(sorted(set(hosts)))
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    given = value.split(",") if isinstance(value, str) else value
+    names = list(given) if isinstance(given, (list, tuple, set, frozenset)) else [given]
+    if wrong := [name for name in names if not isinstance(name, str) or set(name) & set("=&?#;,")]:
+        raise ValueError(f"{wrong[0]!r} is no name of a parameter: use a list of names such as 'token'")
+    return tuple(sorted({name.strip().lower() for name in names if name.strip()}))
+
+
 _HOST = re.compile(r"[^\s/:?#@,]+|\[[0-9a-f:.]+\]")
 _HOST_SECONDS, _WAIT_SECONDS = 0.25, 60.0
 _KEPT_TEXT = 100_000_000
@@ -292,6 +300,16 @@ class Config:
         "hosts with equal pages, as a list or with commas between them: requests for pages of one are left out in favour of pages of "
         "another one as within one host",
         ". Of other hosts they only come later, but for `www.` and http or https of one",
+    )
+    redact: tuple[str, ...] = _setting(
+        _names,
+        (),
+        "names of query parameters whose values are secret, as a list or with commas between them: a keyed digest stands in their place "
+        "wherever a URL is stored or shown",
+        ". Small letters and capitals count as one. Two values are two pages, as ever. Pages are known by these URLs, so set it before the "
+        "first crawl on a store; the list of pages to crawl again leaves such URLs out. Scrapy's own log and queues have URLs as they are. "
+        "See [who can read a store](threats.md#who-can-read-a-store)",
+        detector=True,
     )
     recipe: Any = _setting(
         _recipe,

@@ -28,6 +28,8 @@ from simcrawl.rule import Comparison, Rule, Verdict
 from simcrawl.store.crawls import Crawl, join_crawl
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from simcrawl.rule import Action, Originals, Scope
     from simcrawl.store import Admission, Store
 
@@ -49,7 +51,8 @@ class Detector:
     store is closed.
 
     Keyword arguments are the settings in lower case, without their prefix; where one is left out the recipe's own value holds.
-    `keep_text`: how many bytes of texts the store may keep; pages are then made with their content.
+    `keep_text`: how many bytes of texts the store may keep; pages are then made with their content. `redact`: names of query parameters
+    whose values pages are not known by: see `known_as`.
     Making a detector binds a new store to its recipe.
 
     Raises:
@@ -77,6 +80,7 @@ class Detector:
         keep_text: int = 0,
         originals: Originals = "crawl",
         crawl: str | Crawl | None = None,
+        redact: Collection[str] = (),
     ) -> None:
         chosen = resolve(recipe or _recipe_of(store))
         overrides = _checked(
@@ -100,6 +104,7 @@ class Detector:
         """How many pages were `extracted`, and how many were not, since a stored or a recent page has their body."""
         self._recent: OrderedDict[bytes, PageFingerprint | Abstention] = OrderedDict()
         self._named = hints.Named()
+        self._redact = frozenset(parse("SIMCRAWL_REDACT", redact))
         self._lock = Lock()
         self._originals = parse("SIMCRAWL_ORIGINALS", originals)
         self._name = None if isinstance(crawl, Crawl) else parse("SIMCRAWL_CRAWL", crawl)
@@ -138,7 +143,7 @@ class Detector:
             if known:
                 self._recent.move_to_end(body)
         stage = "body_recent" if known else "body_stored"
-        url = page_key(url, self.store.header.seed)
+        url = self.known_as(url)
         known = self._under(known or self._stored(body), url)
         if known and known.hints is None:
             # No store keeps them: they are of use while the page is in flight.
@@ -181,7 +186,12 @@ class Detector:
         self, html: bytes | str, *, url: str = "", encoding: str | None = None, keep_text: bool = False
     ) -> PageFingerprint | Abstention:
         """Return a page made with the store's recipe and seed, without a look into the store."""
-        return fingerprint_page(html, url=url, encoding=encoding, keep_text=keep_text, seconds=self.seconds, **self.page_options)
+        options = self.page_options
+        return fingerprint_page(html, url=self.known_as(url), encoding=encoding, keep_text=keep_text, seconds=self.seconds, **options)
+
+    def known_as(self, url: str) -> str:
+        """Return what a URL is stored and told as: without fragment, user, password, and the values of parameters to redact."""
+        return page_key(url, self.store.header.seed, self._redact)
 
     @property
     def page_options(self) -> dict[str, Any]:
@@ -203,8 +213,15 @@ class Detector:
 
     def _with_names(self, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
         """Return a page that knows which others name it as their canonical one."""
+        page = self.without_secrets(page)
         named_by = self._named.by(page.url)
         return replace(page, hints=(page.hints or hints.NO_HINTS)._replace(named_by=named_by)) if named_by else page
+
+    def without_secrets(self, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
+        """Return a page whose hints name others as they are known."""
+        if page.hints and (self._redact or "@" in page.hints.canonical):
+            return replace(page, hints=page.hints.known_as(self.known_as))
+        return page
 
     def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
         """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`."""

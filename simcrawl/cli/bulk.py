@@ -175,6 +175,7 @@ def _cluster(members: list[int], held: _Held) -> dict[str, Any]:
 @click.option("--base-url", metavar="URL", help="URL of a folder; default: file: URLs.")
 @click.option("--recipe", metavar="NAME", shell_complete=complete_recipe, help="Recipe of a store that is new; default: auto.")
 @_workers
+@click.option("--redact", metavar="NAME", multiple=True, help="A query parameter whose values are secret, as in SIMCRAWL_REDACT.")
 @click.option("--skip-broken", is_flag=True, help="Pass over lines and records that cannot be read, count them and name the first.")
 @json_option
 def load(
@@ -184,6 +185,7 @@ def load(
     base_url: str | None,
     recipe: str | None,
     workers: int | None,
+    redact: tuple[str, ...],
     skip_broken: bool,
     as_json: bool,
 ) -> None:
@@ -204,7 +206,7 @@ def load(
     sources = [read_pages(path, base_url=base_url, broken=broken) for path in corpus]
     total = Loaded()
     with open_store(checked_path(store), seed="random") as opened, at_work("Loading") as move:
-        detector = Detector(opened, recipe=recipe)
+        detector = Detector(opened, recipe=recipe, redact=redact)
         pages = (page for source in sources for page in source)
         total = load_pages(
             detector, pages, workers=workers, progress=lambda loaded: move(0, f"{loaded.read} pages, {loaded.copies} copies")

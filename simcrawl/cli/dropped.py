@@ -24,6 +24,7 @@ from simcrawl.cli.output import (
     store_argument,
 )
 from simcrawl.cli.pages import is_web, read_page
+from simcrawl.page.fingerprint import is_whole
 from simcrawl.store.clusters import clusters
 from simcrawl.tools import inspection
 from simcrawl.tools.inspection import DROPPED, SORT_KEYS, Wanted
@@ -87,6 +88,8 @@ def duplicates(
       simcrawl reject STORE https://example.org/boat-xl
       simcrawl duplicates STORE --urls > dropped.txt
       scrapy crawl site -a urls=dropped.txt
+
+    URLs of which a part is secret, and so in no store, are not in that list, but on standard error.
     """
     if reverse and not sort:
         raise click.UsageError("--reverse is of no use without --sort: name what to sort by")
@@ -98,7 +101,9 @@ def duplicates(
         lines = _lines(opened, _wanted(filters), sort, limit, reverse=reverse)
         if urls:
             for line in lines:
-                click.echo(as_line(line.url))
+                # Whoever reads the list fetches what it names.
+                secret = not is_whole(line.url)
+                click.echo(as_line(line.url) + (": cannot be fetched, a part of it is secret" if secret else ""), err=secret)
         else:
             rows = map(_duplicate_row, lines)
             show(rows, as_json=as_json, as_csv=as_csv) if as_json or as_csv else show_entries(rows, _duplicate_entry)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.page.fingerprint import PageFingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy import Request
     from scrapy.http import Response
@@ -26,8 +26,8 @@ _MOST_NAMED = 200
 class Changes:
     """Notes every URL that a crawl comes across, and what has become of its page."""
 
-    def __init__(self, crawl: Crawl, stats: Any) -> None:
-        self._crawl, self._stats = crawl, stats
+    def __init__(self, crawl: Crawl, stats: Any, known_as: Callable[[str], str]) -> None:
+        self._crawl, self._stats, self._known_as = crawl, stats, known_as
         self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": []}
 
     def judged(self, request: Request, url: str, verdict: Verdict) -> None:
@@ -35,7 +35,7 @@ class Changes:
         if request.method != "GET":
             return
         self._seen(request.meta.get("redirect_urls", ()))
-        page = verdict.page
+        page, url = verdict.page, self._known_as(url)
         if page is None:
             self._crawl.visit(url)
             return
@@ -60,7 +60,7 @@ class Changes:
 
     def _seen(self, urls: Iterable[str]) -> None:
         for url in urls:
-            self._crawl.visit(url)
+            self._crawl.visit(self._known_as(url))
 
     def end(self) -> None:
         """Note, after the crawl was left, what is gone."""

@@ -13,7 +13,6 @@ from simcrawl.config import Config
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
-from simcrawl.page.fingerprint import page_key
 from simcrawl.page.recipes import resolve
 from simcrawl.store import open_store
 
@@ -47,8 +46,8 @@ class Common:
         self._warned: set[str] = set()
 
     def known_as(self, url: str) -> str:
-        """Return what a URL is stored and told as: without user and password."""
-        return page_key(url, self.store.header.seed)
+        """Return what a URL is stored and told as: without user, password, and the values of parameters to redact."""
+        return self.detector.known_as(url)
 
     def callback_of(self, request: Request) -> str:
         """Return the name of what will be done with a request's page."""

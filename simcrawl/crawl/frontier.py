@@ -33,6 +33,7 @@ from scrapy.spiders import CrawlSpider, SitemapSpider
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
+from simcrawl.page.fingerprint import page_key
 from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host, site
 from simcrawl.store.register import PREDICTED, Duplicate
@@ -153,7 +154,8 @@ class Frontier:
         if ORDER not in request.meta:
             return
         hints = verdict.page.hints if verdict.page else None
-        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(self._common.known_as(request.url))):
+        # With its parameters: so it stands in the page.
+        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(page_key(request.url, self._common.store.header.seed))):
             request.priority -= 1
         if self._named and self._key(request.url) in self._named:
             request.priority += 1
@@ -219,7 +221,7 @@ class Frontier:
         if not self._order or not response.url.endswith("/robots.txt") or response.status != 200:
             return
         try:
-            host, _, path = response.url.partition("://")[2].partition("/")
+            host, _, path = self._common.known_as(response.url).partition("://")[2].partition("/")
             if path == "robots.txt" and host not in self._said and len(self._said) < _MOST_HOSTS and (said := unimportant(response.body)):
                 self._said[host] = said
                 for rules in self._rules.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -12,13 +13,17 @@ from simcrawl.config import Config
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.errors import SettingError
-from simcrawl.page.fingerprint import without_user
+from simcrawl.page.fingerprint import is_whole, without_user
 
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncIterator, Iterator
 
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+_MOST_NAMED = 20
 
 
 def recrawl_requests(path: str | os.PathLike[str], **options: Any) -> Iterator[Request]:
@@ -27,14 +32,20 @@ def recrawl_requests(path: str | os.PathLike[str], **options: Any) -> Iterator[R
     The file has one URL a line; empty lines, and lines that start with #, are left out. `options` go to each request, such as
     `callback=self.parse_product`. The pages are recorded, and so kept in later crawls, too. Their outlinks are judged as all pages are.
 
+    A URL of which a store keeps a part only (its user, or the value of a parameter in SIMCRAWL_REDACT, is secret) cannot be fetched: a
+    warning names it, the first twenty and how many there are.
+
     Raises:
         SettingError: the file cannot be read, or a line is no http(s) URL. Before the first request.
     """
     # All lines are looked at first: a list that is wrong must not be crawled by half.
-    for _ in _urls(path):
-        pass
+    missing = [url for url in _urls(path) if not is_whole(url)]
+    for url in missing[:_MOST_NAMED]:
+        logger.warning("%s cannot be crawled again: a part of it is secret, and in no store", url)
+    if len(missing) > _MOST_NAMED:
+        logger.warning("%d URLs in %s cannot be crawled again, for the same reason", len(missing), path)
     # With dont_filter Scrapy lets through what it may have seen, and simcrawl never drops such a page.
-    return (Request(url, **{"dont_filter": True} | options) for url in _urls(path))
+    return (Request(url, **{"dont_filter": True} | options) for url in _urls(path) if is_whole(url))
 
 
 def _urls(path: str | os.PathLike[str]) -> Iterator[str]:

@@ -152,7 +152,7 @@ class Session(Common):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.changes = Changes(self.crawl, self.stats)
+        self.changes = Changes(self.crawl, self.stats, self.known_as)
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
         self.links = DroppedLinks()
@@ -245,19 +245,20 @@ class Session(Common):
 
     async def _case(self, request: Request, response: Response, *, never_drop: bool, sure: bool) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
-        url = response.url if request.method == "GET" else f"{request.method} {response.url}"
+        known_as = self.known_as(response.url)
+        url = known_as if request.method == "GET" else f"{request.method} {known_as}"
         encoding = getattr(response, "encoding", None)
         callback = self.callback_of(request)
-        claim, told = partial(self.detector.claim, callback=callback), _told(response, self.known_as(response.url))
+        claim, told = partial(self.detector.claim, callback=callback), _told(response, known_as)
         # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
         may_wait = sure and not never_drop
 
         def claim_at_once(page: PageFingerprint | Abstention) -> Admission | None:
-            page = _with(told, page)
+            page = self.detector.without_secrets(_with(told, page))
             return None if may_wait and self.preferred.waits(page) else claim(page, never_drop=never_drop)
 
         made, first = await self.workers.judge(response.body, url=url, encoding=encoding, claim=claim_at_once)
-        page = _with(told, made)
+        page = self.detector.without_secrets(_with(told, made))
         self.preferred.note(page)
         if first is None and may_wait:
             await self.preferred.wait(page)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urldefrag
+from urllib.parse import unquote_plus, urldefrag
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.page.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -133,6 +133,9 @@ class Abstention(Page):
 
 _USER = re.compile(r"(?P<before>(?:[A-Z]+ )?[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^/?#]*)@")
 _KNOWN_USER = re.compile("user-[0-9a-f]{16}")
+_KNOWN_VALUE = re.compile("redacted-[0-9a-f]{16}")
+_NAME = re.compile(r"(?:^|[;?])([^=;?]*)=")
+_PUT_IN = re.compile(r"[?&;][^=&;?]*=redacted-[0-9a-f]{16}(?=&|$)")
 
 
 def without_user(url: str) -> str:
@@ -140,18 +143,40 @@ def without_user(url: str) -> str:
     return _USER.sub(r"\g<before>***@", url)
 
 
-def page_key(url: str, seed: int) -> str:
-    """Return the URL under which a page is known: without its fragment, which no server sees, and without user and password.
+def page_key(url: str, seed: int, redact: Collection[str] = ()) -> str:
+    """Return the URL under which a page is known: without its fragment, which no server sees, and without what is secret.
 
-    Two users may get two pages under one URL. So in their place stands a digest of them, `user-` and 16 digits, keyed with the seed. What
-    this returns it returns again for itself.
+    That is user and password, and the values of the query's parameters that `redact` names, in lower case. Two users may get two pages
+    under one URL. So in the place of a secret stands a digest of it, `user-` or `redacted-` and 16 digits, keyed with the seed. What this
+    returns it returns again for itself.
     """
     key = urldefrag(url).url
     # Most have none, and every request asks.
-    if "@" not in key or not (found := _USER.match(key)) or _KNOWN_USER.fullmatch(found["user"]):
-        return key
-    user = digest(found["user"].encode("utf-8", "surrogatepass"), seed)[:8].hex()
-    return f"{found['before']}user-{user}@{key[found.end() :]}"
+    if "@" in key and (found := _USER.match(key)) and not _KNOWN_USER.fullmatch(found["user"]):
+        key = f"{found['before']}user-{_stand_in(found['user'], seed)}@{key[found.end() :]}"
+    if redact and "?" in key:
+        path, _, query = key.partition("?")
+        key = f"{path}?{'&'.join(_redacted(part, seed, redact) for part in query.split('&'))}"
+    return key
+
+
+def _redacted(part: str, seed: int, redact: Collection[str]) -> str:
+    # To some servers a semicolon parts parameters, to others it is in the value: what follows it goes with that.
+    for name in _NAME.finditer(part):
+        value = part[name.end() :]
+        if unquote_plus(name[1]).strip().lower() in redact and not _KNOWN_VALUE.fullmatch(value):
+            return f"{part[: name.end()]}redacted-{_stand_in(value, seed)}"
+    return part
+
+
+def _stand_in(secret: str, seed: int) -> str:
+    return digest(secret.encode("utf-8", "surrogatepass"), seed)[:8].hex()
+
+
+def is_whole(url: str) -> bool:
+    """Return whether a URL under which a page is known can be fetched: whether nothing in it stands in the place of a secret."""
+    user = _USER.match(url)
+    return not (user and _KNOWN_USER.fullmatch(user["user"])) and not _PUT_IN.search(url)
 
 
 def digest(data: bytes, seed: int) -> bytes:

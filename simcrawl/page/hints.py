@@ -16,7 +16,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from xxhash import xxh3_64_intdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lxml.html import HtmlElement
 
@@ -71,6 +71,10 @@ class Hints(NamedTuple):
     def asks_not_to_follow(self, url: str) -> bool:
         """Return whether robots are not to follow the page's link to a URL: none of its links, or none of those that lead there."""
         return self.nofollow or (bool(self.unfollowed) and _link_key(urldefrag(url).url) in self.unfollowed)
+
+    def known_as(self, name: Callable[[str], str]) -> Hints:
+        """Return these hints with the URLs of pages as `name` has them."""
+        return self._replace(canonical=self.canonical and name(self.canonical), alternates=tuple(map(name, self.alternates)))
 
     def speak_of(self, original: str) -> Canonical:
         """Return which of a copy and its original is the canonical page, by what they say themselves; "" where they say nothing of it.

@@ -413,7 +413,8 @@ def _made_here(page: RawPage, options: dict[str, Any]) -> Made:
 
 def _unknown(detector: Detector, crawl: Crawl, pages: Iterable[RawPage], loaded: Loaded) -> Iterator[RawPage | Made]:
     """Yield the pages that were not loaded before; as they were read, or made, where another page has the same body."""
-    for page in pages:
+    for raw in pages:
+        page = raw._replace(url=detector.known_as(raw.url))
         loaded.read += 1
         known = crawl.own.page(page.url)
         if known and known.page.body_digest == digest(page.body, detector.store.header.seed):

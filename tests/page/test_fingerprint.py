@@ -4,6 +4,7 @@ import copy
 import json
 import multiprocessing
 import re
+import string
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from hashlib import blake2b
@@ -29,6 +30,7 @@ from simcrawl.page.fingerprint import (
     fingerprint_and_sketch,
     fingerprint_page,
     fingerprint_text,
+    is_whole,
     page_key,
 )
 from simcrawl.page.hashing import hash_units
@@ -668,6 +670,40 @@ def test_nothing_of_a_page_has_the_user_of_its_url():
     html = page(english(), head='<link rel="canonical" href="other">')
     for made in (fingerprint_page(html, url=f"http://{SECRET}@x/a"), fingerprint_page(html, url=f"http://{SECRET}@x/a", max_bytes=1)):
         assert "cret" not in repr(made) + str(made.hints)
+
+
+NAMES = frozenset({"token", "key"})
+
+
+@pytest.mark.parametrize(
+    ("url", "known"),
+    [
+        ("http://x/?token=s3cret", r"http://x/\?token=redacted-[0-9a-f]{16}"),
+        ("POST http://x/a?b=1&TOKEN=s3cret&c=2#f", r"POST http://x/a\?b=1&TOKEN=redacted-[0-9a-f]{16}&c=2"),
+        ("http://x/?t%6Fken=s3cret", r"http://x/\?t%6Fken=redacted-[0-9a-f]{16}"),
+        ("http://x/?b=1;key=s3cret;d=s3cret", r"http://x/\?b=1;key=redacted-[0-9a-f]{16}"),
+        ("http://x/?b=1?key=s3cret=s3cret", r"http://x/\?b=1\?key=redacted-[0-9a-f]{16}"),
+        ("http://a:s3cret@x/?key=s3cret", r"http://user-[0-9a-f]{16}@x/\?key=redacted-[0-9a-f]{16}"),
+        ("http://x/?key=", r"http://x/\?key=redacted-[0-9a-f]{16}"),
+        ("http://x/?tokens=1&keys=2&=3&&key", r"http://x/\?tokens=1&keys=2&=3&&key"),
+        ("http://x/token=1", "http://x/token=1"),
+    ],
+)
+def test_values_of_named_parameters_are_digests_in_the_url_under_which_a_page_is_known(url: str, known: str):
+    key = page_key(url, 7, NAMES)
+    assert re.fullmatch(known, key)
+    assert page_key(key, 8, NAMES) == page_key(key, 8) == key
+    assert is_whole(key) is (re.search("(user|redacted)-", key) is None)
+    assert is_whole(url)
+
+
+@given(st.text("tokenTOKEN=&;?%6f ab", max_size=40), st.text(string.ascii_letters + string.digits, min_size=1))
+def test_no_value_of_a_named_parameter_is_in_the_url_under_which_a_page_is_known(before: str, secret: str):
+    secret = f"<{secret}>"
+    key = page_key(f"http://x/?{before}&token={secret}", 7, NAMES)
+    assert secret not in key
+    assert page_key(f"http://x/?{before}&token={secret}2", 7, NAMES) != key
+    assert page_key(key, 7, NAMES) == key
 
 
 def test_digests_depend_on_content_and_seed():
