@@ -28,6 +28,8 @@ SIMCRAWL_ACTION = "drop"
 # SIMCRAWL_MIN_SIMILARITY = 0.93
 # Which pages can be an original: "all", or those of the same "site" (registrable domain; of an address or localhost, the host).
 SIMCRAWL_SCOPE = "all"
+# Hosts whose pages are never dropped in favour of a page of another host that is not in the list, as a list or with commas between them.
+SIMCRAWL_TRUSTED_HOSTS = ()
 # Which crawl an original must be of: "crawl", of this one (and pages that were loaded); "store", of any that the store knows: then only
 # what no crawl ever had comes out.
 SIMCRAWL_ORIGINALS = "crawl"

@@ -153,7 +153,8 @@ def _skip(value: Any) -> float | None:
 
 def _hosts(value: Any) -> tuple[str, ...]:
     given = [host for host in value.split(",") if host.strip()] if isinstance(value, str) else value
-    hosts = [host.strip().lower() if isinstance(host, str) else host for host in (given if isinstance(given, (list, tuple)) else [given])]
+    many = isinstance(given, (list, tuple, set, frozenset))
+    hosts = [host.strip().lower() if isinstance(host, str) else host for host in (given if many else [given])]
     if wrong := [host for host in hosts if not (isinstance(host, str) and _HOST.fullmatch(host))]:
         raise ValueError(f"{wrong[0]!r} is no host: use names such as 'www.example.org', without a scheme, port or path")
     return tuple(sorted(set(hosts)))
@@ -167,7 +168,7 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(sorted({name.strip().lower() for name in names if name.strip()}))
 
 
-_HOST = re.compile(r"[^\s/:?#@,]+|\[[0-9a-f:.]+\]")
+_HOST = re.compile(r"[^\s/:?#@,*]+|\[[0-9a-f:.]+\]")
 _HOST_SECONDS, _WAIT_SECONDS = 0.25, 60.0
 _KEPT_TEXT = 100_000_000
 
@@ -234,6 +235,16 @@ class Config:
         "all",
         'which pages can be an original: `"all"`, or those of the same `"site"` (registrable domain; of an address or `localhost`, the '
         "host)",
+        detector=True,
+    )
+    trusted_hosts: tuple[str, ...] = _setting(
+        _hosts,
+        (),
+        "hosts whose pages are never dropped in favour of a page of another host that is not in the list, as a list or with commas between "
+        "them",
+        ", so that nobody's copy, crawled first, takes their place. Each name is one host: `www.example.org` is another one than "
+        "`example.org`. Copies elsewhere that come first are kept, too. See "
+        "[who can do what](threats.md#somebody-copies-another-sites-pages)",
         detector=True,
     )
     originals: Originals = _setting(

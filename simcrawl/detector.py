@@ -73,6 +73,7 @@ class Detector:
         extractor: str | None = None,
         action: Action = "drop",
         scope: Scope = "all",
+        trusted_hosts: Collection[str] = (),
         copies_kept: int = 1,
         expire_days: float = 0,
         max_page_bytes: int = MAX_PAGE_BYTES,
@@ -95,6 +96,7 @@ class Detector:
         self.store = store
         self.recipe = replace(chosen, **overrides)
         self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
+        self.rule = replace(self.rule, trusted_hosts=frozenset(parse("SIMCRAWL_TRUSTED_HOSTS", trusted_hosts)))
         limits = _checked(max_page_bytes=max_page_bytes, max_page_seconds=max_page_seconds)
         self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"], "keep_content": keep_text > 0}
         if keep_text:

@@ -186,6 +186,7 @@ class Rule:
     outlinks: float
     action: Action = "drop"
     scope: Scope = "all"
+    trusted_hosts: frozenset[str] = frozenset()
     copies_kept: int = 1
     expire_days: float = 0
 
@@ -295,9 +296,13 @@ class Rule:
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
-        if stored.page.url == page.url or self._is_expired(stored, now):
+        return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
+
+    def may_replace(self, original: str, url: str) -> bool:
+        """Return whether the page of one URL may be dropped in favour of that of another one, by where they are."""
+        if self.trusted_hosts and host_of(url) in self.trusted_hosts and host_of(original) not in self.trusted_hosts:
             return False
-        return self.scope == "all" or site(stored.page.url) == site(page.url)
+        return self.scope == "all" or site(original) == site(url)
 
     def _is_expired(self, stored: StoredPage, now: float) -> bool:
         # As if it were removed: whether that has been done already must not make a difference.

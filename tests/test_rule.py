@@ -618,6 +618,37 @@ def test_scope_site_finds_the_original_behind_those_of_other_sites():
     assert Detector(store, scope="site").admit(_like(100, bits=3)).original == ORIGINAL
 
 
+# ---- trusted hosts
+
+ABSTAINING = Abstention(url=ORIGINAL, recipe=BASE.recipe, seed=0, body_digest=bytes(16), reason=Reason.TOO_LARGE)
+
+
+@pytest.mark.parametrize(
+    ("original", "asked", "found"),
+    [
+        ("http://copies.example/a", "http://www.trusted.example/a", False),
+        ("http://copies.example/a", "POST https://WWW.trusted.example:8443/a", False),
+        ("http://copies.example/a", "http://user-0123456789abcdef@www.trusted.example/a", False),
+        ("http://www.trusted.example/a", "http://copies.example/a", True),
+        ("http://www.trusted.example/a", "http://www.trusted.example/b", True),
+        ("http://also.example/a", "http://www.trusted.example/a", True),
+        ("http://copies.example/a", "http://trusted.example/a", True),
+        ("http://copies.example/a", "http://www.trusted.example.copies.example/a", True),
+        ("http://copies.example/a", "http://www.trusted.example@others.example/a", True),
+    ],
+)
+def test_a_page_of_a_trusted_host_is_dropped_in_favour_of_such_pages_only(original: str, asked: str, found: bool):
+    for copy in (_like(1, url=asked), replace(BASE, url=asked), replace(ABSTAINING, url=asked)):
+        stored = replace(ABSTAINING if copy.body_digest == ABSTAINING.body_digest else BASE, url=original)
+        assert _judge(stored, copy, trusted_hosts=["www.trusted.example", "also.example"]).is_duplicate == found
+        assert _judge(stored, copy).is_duplicate
+
+
+def test_the_original_on_a_trusted_host_is_found_behind_nearer_ones():
+    store = _store(*(_like(number, url=f"http://other{number}.example/") for number in range(1, 10)), BASE)
+    assert Detector(store, trusted_hosts=["example.org"]).admit(_like(100, bits=3, url="http://example.org/b")).original == ORIGINAL
+
+
 # ---- what stands beside equal contents
 
 

@@ -35,7 +35,7 @@ from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
 from simcrawl.page.hints import address
-from simcrawl.rule import Kind, of_one_host, site
+from simcrawl.rule import Kind, of_one_host
 from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
 from simcrawl.urls.recall import Recalled
@@ -107,7 +107,6 @@ class Frontier:
         self._order = config.order
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
-        self._same_site = config.scope == "site"
         self._skips_from = 1.0 if self._skip is None else self._skip
         self._recalled: Recalled | None = None
         self._rules: dict[str, RewriteRules] = {}
@@ -303,9 +302,9 @@ class Frontier:
 
     def _would_drop(self, url: str, original: str, callback: str) -> bool:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
-        if self._same_site and site(url) != site(original):
-            return False
         common = self._common
+        if not common.detector.rule.may_replace(original, url):
+            return False
         try:
             page = common.pages.known(original)
             came_out = page and page.confirmed and page.callback in ("", callback) and common.crawl.has_seen(original)

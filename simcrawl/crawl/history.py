@@ -57,4 +57,6 @@ class History:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, frozenset):
+        value = tuple(sorted(value))
     return value if value is None or isinstance(value, (bool, int, float)) else str(value)[:_LONGEST]

@@ -418,7 +418,15 @@ def test_a_skip_that_is_rejected_is_fetched_and_kept_from_then_on(site: Site, tm
     assert {path, original} <= set(again.paths("kept"))
 
 
-@pytest.mark.parametrize("settings", [{}, {"SIMCRAWL_MIRRORS": True}, {"SIMCRAWL_MIRRORS": True, "SIMCRAWL_SCOPE": "site"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"SIMCRAWL_MIRRORS": True},
+        {"SIMCRAWL_MIRRORS": True, "SIMCRAWL_SCOPE": "site"},
+        {"SIMCRAWL_MIRRORS": True, "SIMCRAWL_TRUSTED_HOSTS": "127.0.0.2"},
+    ],
+)
 def test_pages_of_another_host_are_skipped_only_where_the_user_says_that_it_is_a_mirror(site: Site, settings: dict[str, Any]) -> None:
     named = settings.get("SIMCRAWL_MIRRORS")
     with Site("127.0.0.2") as other:
@@ -426,11 +434,11 @@ def test_pages_of_another_host_are_skipped_only_where_the_user_says_that_it_is_a
         hosts = {"SIMCRAWL_MIRRORS": "127.0.0.1, 127.0.0.2"} if named else {}
         outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST | settings | hosts)
         assert len(contents(site, outcome, other)) == 200
-        if named and "SIMCRAWL_SCOPE" not in settings:
+        if settings == {"SIMCRAWL_MIRRORS": True}:
             assert fetched(other, "/mirror/") < 130
         else:
             assert fetched(other, "/mirror/") == 200
-        assert ("put_back" in predicted(outcome)) is ("SIMCRAWL_SCOPE" not in settings)
+        assert ("put_back" in predicted(outcome)) is (settings.keys() <= {"SIMCRAWL_MIRRORS"})
         check(outcome, site)
 
 
