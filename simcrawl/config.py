@@ -152,9 +152,9 @@ def _skip(value: Any) -> float | None:
 
 
 def _hosts(value: Any) -> tuple[str, ...]:
-    given = [host for host in value.split(",") if host.strip()] if isinstance(value, str) else value
-    many = isinstance(given, (list, tuple, set, frozenset))
-    hosts = [host.strip().lower() if isinstance(host, str) else host for host in (given if many else [given])]
+    given: Any = [host for host in value.split(",") if host.strip()] if isinstance(value, str) else value
+    many: Any = given if isinstance(given, (list, tuple, set, frozenset)) else [given]
+    hosts = [host.strip().lower() if isinstance(host, str) else host for host in many]
     if wrong := [host for host in hosts if not (isinstance(host, str) and _HOST.fullmatch(host))]:
         raise ValueError(f"{wrong[0]!r} is no host: use names such as 'www.example.org', without a scheme, port or path")
     return tuple(sorted(set(hosts)))

@@ -258,6 +258,7 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
         "simcrawl/errors",
         "simcrawl/store/errors",
         "simcrawl/store/expired",
+        "simcrawl/store/not_expired",
     }
     of_workers = {"simcrawl/cascade/body_recent", "simcrawl/workers/restarts/<why>"}
     missing = {name for name, pattern in _stats().items() if not any(re.fullmatch(pattern, other) for other in found)}

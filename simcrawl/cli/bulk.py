@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from time import time
@@ -327,9 +328,10 @@ def import_(store: str, file: Path, as_json: bool) -> None:
 @store_argument
 @click.argument("urls", metavar="[URL]...", nargs=-1)
 @click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Forget all pages that were not seen for so many days.")
+@click.option("--force", is_flag=True, help="With --older-than: even if more than half of the pages go.")
 @click.option("--all", "everything", is_flag=True, help="Forget all that the store holds, rejections and history too: a new beginning.")
 @json_option
-def forget(store: str, urls: tuple[str, ...], older_than: float | None, everything: bool, as_json: bool) -> int:
+def forget(*, store: str, urls: tuple[str, ...], older_than: float | None, force: bool, everything: bool, as_json: bool) -> int:
     """Remove pages from a store, by URL or by age, or all of it.
 
     With their lines in the register of duplicates; verdicts that were taken back stay so. Crawls may go on meanwhile, but for --all, which
@@ -339,27 +341,42 @@ def forget(store: str, urls: tuple[str, ...], older_than: float | None, everythi
       simcrawl forget STORE --older-than 90
       simcrawl forget STORE --all
 
+    A clock that is wrong makes every page old: more than half of a store are forgotten by age only with --force.
+
     What remains is reused; `simcrawl compact` gives the space back.
     """
     if [bool(urls), older_than is not None, everything].count(True) != 1:
         raise click.UsageError("name the URLs of pages, or --older-than DAYS, or --all")
+    if force and older_than is None:
+        raise click.UsageError("--force is of no use without --older-than")
     if everything:
         reset(checked_path(store))
         show_values({"forgotten": "all"}, as_json=as_json)
         return 0
     with open_existing(store, readonly=False) as opened:
-        forgotten = sum(map(opened.forget, urls)) if older_than is None else _forget_old(opened, time() - older_than * 86_400)
+        forgotten = sum(map(opened.forget, urls)) if older_than is None else _forget_old(opened, older_than, force=force)
     show_values({"forgotten": forgotten}, as_json=as_json)
     return 0 if forgotten or not urls else NEGATIVE
 
 
-def _forget_old(store: Store, before: float) -> int:
-    forgotten = 0
+def _forget_old(store: Store, days: float, *, force: bool) -> int:
+    forgotten, before = 0, time() - days * 86_400
+    if not force:
+        _check_clock(store, days, before)
     with at_work("Forgetting") as move:
         for removed in store.expiring(before):
             forgotten += removed
             move(0, f"{forgotten} pages")
     return forgotten
+
+
+def _check_clock(store: Store, days: float, before: float) -> None:
+    old, pages = sum(store.counting_old(before)), store.size()["pages"]
+    if 2 * old > pages:
+        raise click.ClickException(
+            f"{old} of {pages} pages were not seen for {days:g} days, more than half, and none is forgotten: look whether the clock is "
+            f"right (it is {datetime.now(UTC).isoformat(' ', 'minutes')}), and give --force to forget them"
+        )
 
 
 def _open_like(tables: SortedTables | None, where: str) -> Store:

@@ -52,7 +52,7 @@ def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
     job = Path(directory, _JOB).absolute() if directory else None
     interrupted = read_job(job) if job else None
     crawl = join_crawl(store, name, spider=spider.name, resume=interrupted, job=str(job) if job else None)
-    values = {"name": name, "since": _time(crawl.started), "pages": crawl.pages, "job": directory}
+    values = {"name": name, "since": moment(crawl.started), "pages": crawl.pages, "job": directory}
     if crawl.resumed:
         message = "Resumed the crawl that began at %(since)s: %(pages)d of its pages have come out"
     elif crawl.joined_others:
@@ -65,8 +65,9 @@ def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
     return crawl
 
 
-def _time(moment: float) -> str:
-    return datetime.fromtimestamp(moment).astimezone().isoformat(" ", "seconds")
+def moment(when: float) -> str:
+    """Return a moment, in seconds since 1970, as people here write it."""
+    return datetime.fromtimestamp(when).astimezone().isoformat(" ", "seconds")
 
 
 class ForeignOriginals:

@@ -27,7 +27,7 @@ from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
-from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals
+from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, moment
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.threads import Threads, Wake
 from simcrawl.crawl.workers import PageWorkers
@@ -60,6 +60,10 @@ _LIMITS = {
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
     Reason.CRASHED: "%s took its worker process along, twice, and passes unchecked",
 }
+_TOO_MANY = (
+    "None of %d pages that were not seen for SIMCRAWL_EXPIRE_DAYS is removed: they are more than half of the store's %d. If that is right "
+    "(%g days, and it is %s now), remove them with: simcrawl forget %s --older-than %g --force"
+)
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
@@ -427,10 +431,24 @@ class Session(Common):
     async def _expire(self, before: float) -> None:
         steps = self.store.expiring(before)
         try:
+            if await self._would_take_most(before):
+                return
             while not self._ending and (removed := await self._store_threads.run(next, steps, None)) is not None:
                 self.stats.inc_value("simcrawl/store/expired", removed)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot remove expired pages; the next crawl tries again: %s", exc)
+
+    async def _would_take_most(self, before: float) -> bool:
+        """Return whether more than half of the store's pages are from before a moment, and say so: a clock may be wrong."""
+        old, steps = 0, self.store.counting_old(before)
+        while not self._ending and (more := await self._store_threads.run(next, steps, None)) is not None:
+            old += more
+        pages = (await self._store_threads.run(self._size)).get("pages", 0)
+        if 2 * old <= pages:
+            return False
+        self.stats.set_value("simcrawl/store/not_expired", old)
+        self.warn("not_expired", _TOO_MANY, old, pages, self.config.expire_days, moment(time()), self.store.path, self.config.expire_days)
+        return True
 
     async def close(self, reason: str = "") -> None:
         """Write what is confirmed, set the final stats, and give back the store."""

@@ -151,6 +151,9 @@ class CommittedPages(Protocol):
         The first step is None, and after the last one it is None again. A step is short.
         """
 
+    def count_old(self, before: float, step: Step | None) -> tuple[int, Step | None]:
+        """Return how many of some pages are from before a moment, and the next step, as `expire` does. Removes nothing."""
+
     def load(self, fingerprints: NDArray[np.uint64]) -> None:
         """Insert fingerprints without pages, given as words. The caller holds `deciding`."""
 

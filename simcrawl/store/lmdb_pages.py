@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from simcrawl.store.visits import Visits
 
 _READERS_SECONDS = 60.0
+_FIRST = Place("pages", b"")
 
 
 class LmdbPages:
@@ -185,7 +186,7 @@ class LmdbPages:
 
     def expire(self, before: float, spared: Container[str], step: Step | None) -> tuple[int, Step | None]:
         """Remove what is older among the next few pages, or lines: see `CommittedPages`."""
-        place = step if isinstance(step, Place) else Place("pages", b"")
+        place = step if isinstance(step, Place) else _FIRST
         with self.reading() as snapshot:
             old, following = snapshot.expired(before, place)
         if not old:
@@ -195,6 +196,12 @@ class LmdbPages:
             removed = writer.expire(place.name, old, before, spared)
             writer.changes.finish()
         return removed, following
+
+    def count_old(self, before: float, step: Step | None) -> tuple[int, Step | None]:
+        """Count what is older among the next few pages: see `CommittedPages`."""
+        with self.reading() as snapshot:
+            old, following = snapshot.expired(before, step if isinstance(step, Place) else _FIRST)
+        return len(old), following if following and following.name == _FIRST.name else None
 
     def load(self, fingerprints: NDArray[np.uint64]) -> None:
         """Insert fingerprints without pages, in as many transactions as it takes."""

@@ -168,6 +168,11 @@ class MemoryPages:
             self._texts = {url: text for url, text in self._texts.items() if url in self._index or url in self._register}
         return len(old), None
 
+    def count_old(self, before: float, step: Step | None) -> tuple[int, Step | None]:  # noqa: ARG002 - as above
+        """Count pages from before a moment."""
+        with self.deciding:
+            return sum(stored.last_seen < before for stored in self._index), None
+
     def load(self, fingerprints: NDArray[np.uint64]) -> None:
         """Insert fingerprints without pages."""
         for row in fingerprints:

@@ -635,6 +635,19 @@ class Store:
             claim.wake()
         return waited or erased or any(known)
 
+    def counting_old(self, before: float) -> Iterator[int]:
+        """Count pages that were last seen before a moment, as `expiring` would remove them; yield how many each short step found.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        step: Step | None = None
+        while True:
+            count, step = self._committed.count_old(before, step)
+            yield count
+            if step is None:
+                return
+
     def expire(self, before: float) -> int:
         """Remove all pages that were last seen before a moment, in seconds since 1970; return how many: see `expiring`."""
         return sum(self.expiring(before))

@@ -221,7 +221,9 @@ def test_forgetting_by_url_and_by_age(store: str, capsys: pytest.CaptureFixture[
     assert set(_fingerprints(store)) == {"b", "c"}
     assert run(["forget", store, f"{ORIGIN}/a", "--json"]) == 1
     assert run(["forget", store, "--older-than", "1", "--json"]) == 0
-    assert run(["forget", store, "--older-than", "0", "--json"]) == 0
+    assert run(["forget", store, "--older-than", "0", "--json"]) == 1
+    assert run(["forget", store, f"{ORIGIN}/b", "--force"]) == 2
+    assert run(["forget", store, "--older-than", "0", "--force", "--json"]) == 0
     assert _rows(capsys) == [{"forgotten": 0}, {"forgotten": 0}, {"forgotten": 2}]
     assert run(["verify", store]) == 0
     assert run(["duplicates", store, "--json"]) == 0

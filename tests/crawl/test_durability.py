@@ -8,6 +8,7 @@ from dataclasses import replace
 from time import time
 from typing import TYPE_CHECKING
 
+from simcrawl.cli import run
 from simcrawl.store import open_store
 from simcrawl.store.committed import Batch
 from tests.crawl.content import hub, page
@@ -16,6 +17,8 @@ from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from tests.crawl.server import DirectorySite, Site
 
@@ -127,6 +130,35 @@ def test_a_crawl_removes_expired_pages_and_no_others(site: Site, tmp_path: Path)
     assert second.pages()["revisited"] == first.pages()["admitted"]
     with open_store(path, create=False) as store:
         assert {stored.page.url for stored in store.pages()} == set(known)
+        assert store.verify() == []
+
+
+def test_a_clock_that_jumped_expires_no_store(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copies(site)
+    path = tmp_path / "store"
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(path)}
+    crawl("Plain", site.url(), settings=settings)
+    with open_store(path) as store:
+        pages = list(store.pages())
+        # As if the clock were ten days ahead now. One page less than these were seen since.
+        then = time() - 10 * 86_400
+        old = [replace(stored, last_seen=then, page=replace(stored.page, url=f"{stored.page.url}/old")) for stored in pages]
+        more = replace(old[0], page=replace(old[0].page, url=f"{site.url()}one/more"))
+        store._committed.write(Batch([*old, more]))
+    second = crawl("Plain", site.url(), settings=settings | {"SIMCRAWL_EXPIRE_DAYS": 5})
+    assert "simcrawl/store/expired" not in second.stats
+    assert second.stats["simcrawl/store/not_expired"] == len(old) + 1
+    assert second.log.count("--force") == 1
+    cure = second.log.partition("remove them with: simcrawl ")[2].partition(" (no more")[0].split()
+    assert cure == ["forget", str(path), "--older-than", "5", "--force"]
+    for days in ("5", "0"):
+        assert run(["forget", str(path), "--older-than", days]) == 1
+        assert "look whether the clock is right" in capsys.readouterr().err
+    with open_store(path) as store:
+        assert store.size()["pages"] == len(old) + len(pages) + 1
+    assert run(cure) == 0
+    with open_store(path) as store:
+        assert store.size()["pages"] == len(pages)
         assert store.verify() == []
 
 

@@ -597,8 +597,9 @@ def test_what_is_expired_is_gone_and_what_is_younger_stays(store: Store):
     write_long_ago(store, page(C, 1 << 40, text="other"), days=1)
     store.load_fingerprints([1 << 50])
     before = time() - 2 * 86_400
+    assert sum(store.counting_old(before)) == 2
     assert store.expire(before) == 2
-    assert store.expire(before) == 0
+    assert store.expire(before) == sum(store.counting_old(before)) == 0
     assert stored_urls(store) == {C}
     assert store.query(0xFF, 3) == []
     assert store.query_fingerprint(0xFF, 3) == []
@@ -660,6 +661,7 @@ def test_expiry_goes_in_short_steps_between_which_others_read_and_write(store: S
         store.admit(page(url, fingerprint), NEAR)
         store.admit(page(f"{url}/copy", fingerprint), NEAR)
     store.sync()
+    assert sum(store.counting_old(time() + 60)) == len(urls)
     left, removed = set(urls), 0
     for number, step in enumerate(store.expiring(time() + 60)):
         removed += step
