@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# How often it is looked at what waits.
-_LOOK = 0.25
+# How often it is looked at what waits, and seconds after which a page steps aside.
+_LOOK = 0.1
+_LONG = 0.2
 # Threads to start processes from: two at a time.
 _STARTING = 2
 # Seconds that a page may still take when its crawl has been told to stop.
@@ -96,14 +97,18 @@ async def _to_the_end(work: Coroutine[Any, Any, _T]) -> _T:
 class _Process:
     """A worker and the line to it."""
 
-    def __init__(self, worker: PageProcess, threads: Threads) -> None:
+    def __init__(self, worker: PageProcess, threads: Threads, *, is_aside: bool = False) -> None:
         self.worker = worker
         self.pages = 0
         """Pages that are asked of it at this moment."""
+        self.is_aside = False
+        """Whether it is for pages that take long."""
         self._threads = threads
         self._line: Line | None = None
         # One starts or stops it at a time.
         self._changing = DeferredLock()
+        if is_aside:
+            self.step_aside()
 
     async def page(self, question: Question) -> tuple[Page | None, float]:
         """Return the page, None where the process dies of it, and the seconds that it took.
@@ -151,6 +156,11 @@ class _Process:
             return line
         finally:
             self._changing.release()
+
+    def step_aside(self) -> None:
+        """Be for pages that take long from now on."""
+        self.is_aside = True
+        self.worker.step_aside()
 
     async def _stop(self, line: Line, asker: Asker, why: str) -> None:
         """Stop the process at the other end of a line, unless somebody did."""
@@ -214,10 +224,21 @@ class Processes:
 
     Pages of a crawler and a host take turns with those of others. What they cost is bounded: where a host has taken more than its crawler's
     `per_host` seconds a page, beside a few to begin with, and others are there, its pages pass.
+
+    Fair turns alone would not do: a page that takes two seconds keeps a process that long from pages of a hundredth. So one that takes long
+    where pages of other hosts are there steps aside, with its process, which has only what the others leave of the cores from then on; and
+    pages of hosts that are known as slow, or whose pages are very large, go there at once:
+
+        page -- of a host that is not slow ---> the process that is free first, of `most`
+          |                                        | takes long
+          |                                        v
+          +---- of a slow one --------------> the process aside, one in all; a few wait for it, the others pass
+
+    Where nobody else has come for a while, slow hosts may have the other processes as well, but for the last.
     """
 
     def __init__(self, most: int, *, at_once: int, held_up: float) -> None:
-        """Take how many processes there may be: beyond these one only, where each is busy for long with pages of other hosts.
+        """Take how many processes there may be, beside the one aside.
 
         `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds. One alone is asked for its next
         page before it has answered, as it would otherwise wait whenever the event loop is busy.
@@ -229,6 +250,7 @@ class Processes:
         self._turns: Turns[_Key, _Turn] = Turns()
         self._crawlings: set[Crawling] = set()
         self._looking: Any = None
+        self._quick_came = 0.0
         self._closed = False
 
     def join(self, crawling: Crawling) -> None:
@@ -265,9 +287,16 @@ class Processes:
             PassedError: it is not made, so that others are.
             WorkerError: no process can be started.
         """
-        question, started, deaths = crawling.question(body, url, encoding, body_digest), monotonic(), 0
+        question = crawling.question(body, url, encoding, body_digest)
         key = crawling, host_of(url)
-        self._turns.arrived(key)
+        self._turns.arrived(key, len(body))
+        try:
+            return await self._made(key, question, monotonic())
+        finally:
+            self._turns.settled(key, len(body))
+
+    async def _made(self, key: _Key, question: Question, started: float) -> Page:
+        crawling, deaths = key[0], 0
         while deaths < MOST_DEATHS:
             process = await self._take(key, started)
             crawling.seconds_in_queue += monotonic() - started
@@ -300,8 +329,9 @@ class Processes:
         if why := self._why_not(key, busy, since):
             raise PassedError(why, key[1])
         self._look_soon()
-        if self._has_room() and self._may(key, busy):
-            return self._room()
+        is_slow = self._turns.is_slow(key, busy)
+        if self._has_room(is_slow):
+            return self._room(is_slow)
         turn = _Turn(key[0], since)
         self._turns.add(key, turn)
         try:
@@ -326,10 +356,8 @@ class Processes:
         return "waited_too_long" if monotonic() - since > crawling.patience_in_line else ""
 
     def _is_crowd(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
-        """Return whether so many pages of a host wait behind a slow one that those of others could not even be fetched."""
-        if busy.get(key, 0.0) < self._held_up or not self._turns.are_several:
-            return False
-        return self._turns.waiting(key) > key[0].most_behind
+        """Return whether so many pages of a slow host wait that those of others could not even be fetched."""
+        return self._turns.waiting(key) > key[0].most_behind and self._turns.is_slow(key, busy)
 
     def _busy(self) -> Mapping[_Key, float]:
         """Return for how many seconds the pages are being made that are, by host."""
@@ -340,9 +368,24 @@ class Processes:
                 busy[cast("Crawling", question.asker), host_of(question.url)] += seconds
         return busy
 
-    def _has_room(self) -> bool:
+    @property
+    def _quick(self) -> list[_Process]:
+        return [process for process in self._all if not process.is_aside]
+
+    @property
+    def _aside(self) -> _Process | None:
+        return next((process for process in self._all if process.is_aside), None)
+
+    def _has_room(self, is_slow: bool) -> bool:
         """Return whether a process is free, or may be started, for one page more."""
-        return len(self._all) < self._at_once or any(map(self._takes_more, self._all))
+        if is_slow:
+            return not (self._aside and self._aside.pages) or self._may_lend()
+        return len(self._quick) < self._at_once or any(map(self._takes_more, self._quick))
+
+    def _may_lend(self) -> bool:
+        """Return whether a slow host may have a process that is not aside: there was no other for long, and one more is left for it."""
+        free = sum(not process.pages for process in self._quick) + self._most - len(self._quick)
+        return free > 1 and monotonic() - self._quick_came > self._held_up
 
     def _takes_more(self, process: _Process) -> bool:
         return not process.pages or (process.pages < self._deep and not self._is_held_up(process))
@@ -351,27 +394,29 @@ class Processes:
     def _deep(self) -> int:
         return 2 if self._at_once == 1 else 1
 
-    def _room(self) -> _Process:
+    def _room(self, is_slow: bool) -> _Process:
         """Return the process that is to make the next page, where there is room."""
-        # The first that has nothing to do: no more are started than pages are in work at a time.
-        least = min(filter(self._takes_more, self._all), key=lambda process: process.pages, default=None)
-        if least is None or (least.pages and len(self._all) < self._at_once):
-            return self._new()
-        least.pages += 1
-        return least
+        if is_slow and not (self._aside and self._aside.pages):
+            free = self._aside
+        elif is_slow:
+            free, is_slow = next((process for process in self._quick if not process.pages), None), False
+        else:
+            self._quick_came = monotonic()
+            # The first that has nothing to do: no more are started than pages are in work at a time.
+            free = min(filter(self._takes_more, self._quick), key=lambda process: process.pages, default=None)
+            if free and free.pages and len(self._quick) < self._at_once:
+                free = None
+        if free is None:
+            return self._new(is_slow)
+        free.pages += 1
+        return free
 
-    def _may(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
-        """Return whether a host may have one more process: the last one not where a page of it takes long already and others are there."""
-        if busy.get(key, 0.0) < self._held_up or not self._turns.are_several:
-            return True
-        return sum(not process.pages for process in self._all) + max(0, self._most - len(self._all)) > 1
-
-    def _is_held_up(self, process: _Process) -> bool:
+    def _is_held_up(self, process: _Process, seconds: float | None = None) -> bool:
         at_work = process.at_work
-        return bool(at_work and at_work[1] >= self._held_up)
+        return bool(at_work and at_work[1] >= (self._held_up if seconds is None else seconds))
 
-    def _new(self) -> _Process:
-        process = _Process(PageProcess(), self._threads)
+    def _new(self, is_slow: bool) -> _Process:
+        process = _Process(PageProcess(), self._threads, is_aside=is_slow)
         process.pages = 1
         self._all.append(process)
         return process
@@ -382,12 +427,13 @@ class Processes:
 
     def _serve(self) -> None:
         """Give processes that are free to those whose turn it is."""
-        while self._turns and self._has_room() and (turn := self._next(self._may)):
-            turn.give(self._room())
+        for is_slow in (False, True):
+            while self._turns and self._has_room(is_slow) and (turn := self._next(is_slow)):
+                turn.give(self._room(is_slow))
 
-    def _next(self, may: Callable[[_Key, Mapping[_Key, float]], bool]) -> _Turn | None:
+    def _next(self, is_slow: bool) -> _Turn | None:
         busy = self._busy()
-        return self._turns.next(busy, lambda key: may(key, busy))
+        return self._turns.next(busy, lambda key: self._turns.is_slow(key, busy) == is_slow)
 
     # ---- what is looked at now and then
 
@@ -397,8 +443,9 @@ class Processes:
 
     def _look(self) -> None:
         self._looking = None
+        self._step_aside()
         self._pass_some()
-        if self._most > 1:
+        if self._most > 1 or self._aside:
             self._let_go()
         self._start_more()
         self._serve()
@@ -413,31 +460,35 @@ class Processes:
                 self._turns.remove(key, turn)
                 turn.refuse(PassedError(why, key[1]))
 
+    def _step_aside(self) -> None:
+        """Let the page that takes longest go on aside, if it takes long, and others are there."""
+        if self._aside or not self._turns.are_several:
+            return
+        if slow := [process for process in self._quick if self._is_held_up(process, min(_LONG, self._held_up))]:
+            longest = max(slow, key=lambda process: process.at_work[1] if process.at_work else 0.0)
+            longest.step_aside()
+
     def _let_go(self) -> None:
         """Let pages that stand in line behind one that takes long go to another process."""
         for process in self._all:
-            if process.pages > 1 and process.line and self._is_held_up(process):
+            if process.pages > 1 and process.line and (process.is_aside or self._is_held_up(process)):
                 process.line.let_go()
             elif process.line and process.line.is_wasted(self._held_up):
                 # It went elsewhere, and takes long here, too. The next page starts another process.
                 process.line.close()
 
     def _start_more(self) -> None:
-        now = monotonic()
-        if self._has_room():
+        if self._has_room(False) or len(self._quick) >= self._most:
             return
-        turn = None
-        if len(self._all) < self._most and (self._are_blocked() or any(now - turn.since >= self._held_up for _, turn in self._turns)):
-            turn = self._next(self._may)
-        elif len(self._all) == self._most and self._are_blocked():
-            turn = self._next(lambda key, busy: self._turns.are_several and not busy.get(key))
-        if turn:
-            turn.give(self._new())
+        now = monotonic()
+        waits_long = self._are_blocked() or any(now - turn.since >= self._held_up for _, turn in self._turns)
+        if waits_long and (turn := self._next(False)):
+            turn.give(self._new(False))
 
     def _are_blocked(self) -> bool:
         """Return whether pages wait because every process makes one that takes long of another host."""
         busy = self._busy()
-        return all(map(self._is_held_up, self._all)) and any(key not in busy for key, _ in self._turns)
+        return all(map(self._is_held_up, self._quick)) and any(key not in busy for key, _ in self._turns)
 
     def _end_soon(self) -> None:
         """Let pages of crawls that were told to stop end soon."""

@@ -60,6 +60,8 @@ _NEEDED = re.compile(
 )
 # Time that is up is a short time-out: none at all would mean that nothing is waited for, ever.
 _SHORTEST = 1e-3
+# The priority of a process that has only what others leave.
+_LAST = 19
 # Bytes of an answer that are taken at once.
 _RECEIVED = 1 << 20
 # As many seconds as select and setitimer take anywhere.
@@ -186,7 +188,7 @@ class PageProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._ready: set[bytes] = set()
         self._pages = 0
-        self._closed = False
+        self._closed = self._is_aside = False
 
     @property
     def pid(self) -> int | None:
@@ -226,6 +228,8 @@ class PageProcess:
         self._process = subprocess.Popen(  # noqa: S603 - ours
             command, pass_fds=[handle], stdin=subprocess.DEVNULL, stdout=_prints_to(), env=_environment(), process_group=0
         )
+        if self._is_aside:
+            self.step_aside()
 
     def is_ready(self, asker: Asker) -> bool:
         """Return whether the process has been told what these pages are to be like."""
@@ -272,6 +276,13 @@ class PageProcess:
         if too_large or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
             return made, "memory"
         return made, "recycled" if self._pages >= self._max_pages else None
+
+    def step_aside(self) -> None:
+        """Let the process, and all that replace it, have only what others leave of the cores: only a superuser could take that back."""
+        self._is_aside = True
+        if process := self._process:
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, process.pid, _LAST)
 
     def stop(self) -> None:
         """End the process; the next `start` starts another one."""

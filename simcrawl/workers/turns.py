@@ -18,15 +18,18 @@ _T = TypeVar("_T")
 
 # Worker seconds that each host has before it is asked how many a page: a worker loads a dictionary for its first Chinese page.
 _TO_BEGIN_WITH = 5.0
+# Worker seconds a page, on average, that make a host a slow one; pages of so many seconds each that one is believed to have had before it;
+# and bytes of a page that take a second, as it is guessed before that is known: most pages are five times as fast.
+_SLOW, _HEAD_START, _BYTES_A_SECOND = 0.25, 3, 3e6
 # Hosts that are remembered.
 _MOST_HOSTS = 10_000
 
 
 class _Host(Generic[_T]):
-    __slots__ = ("pages", "seconds", "tag", "waiting")
+    __slots__ = ("pages", "seconds", "tag", "under_way", "waiting")
 
     def __init__(self) -> None:
-        self.pages = 0
+        self.pages = self.under_way = 0
         self.seconds = self.tag = 0.0
         self.waiting: deque[_T] = deque()
 
@@ -52,11 +55,17 @@ class Turns(Generic[_K, _T]):
         """Whether there is another host that one could hold up."""
         return len(self._hosts) > 1
 
-    def arrived(self, key: _K) -> None:
-        """Count a page of a host."""
+    def arrived(self, key: _K, size: int = 0) -> None:
+        """Count a page of a host, of so many bytes; it is under way until it is `settled`."""
         host = self._host(key)
         self._hosts.move_to_end(key)
         host.pages += 1
+        host.under_way += size
+
+    def settled(self, key: _K, size: int) -> None:
+        """Note that a page is under way no longer: what it took is known, if it was made."""
+        if host := self._hosts.get(key):
+            host.under_way = max(0, host.under_way - size)
 
     def _host(self, key: _K) -> _Host[_T]:
         host = self._hosts.get(key)
@@ -108,6 +117,12 @@ class Turns(Generic[_K, _T]):
         """Return whether a host has taken more than so many seconds a page, where others are there that it takes them from."""
         host = self._host(key)
         return self.are_several and host.seconds + busy.get(key, 0.0) > _TO_BEGIN_WITH + per_page * host.pages
+
+    def is_slow(self, key: _K, busy: Mapping[_K, float]) -> bool:
+        """Return whether pages of a host take long, on average, where others are there that they could hold up."""
+        host = self._host(key)
+        seconds = host.seconds + max(busy.get(key, 0.0), host.under_way / _BYTES_A_SECOND)
+        return self.are_several and seconds > _SLOW * (_HEAD_START + host.pages)
 
     def forget(self, keys: Callable[[_K], bool]) -> None:
         """Forget hosts of which nothing waits."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from threading import get_ident
 from time import monotonic
@@ -13,9 +15,12 @@ import pytest
 
 from simcrawl.config import Config
 from simcrawl.crawl import workers
+from simcrawl.crawl.processes import Crawling, Processes
 from simcrawl.crawl.workers import PageWorkers
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
+from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.recipes import resolve
 from simcrawl.store import open_store
 from tests.samples import english, page
 
@@ -103,6 +108,77 @@ def test_a_page_that_waits_long_gets_another_process_while_there_may_be_one(core
             assert await waiting is taken[-1]
 
     asyncio.run(look())
+
+
+def misbehaving(most: int, held_up: float = 60.0) -> tuple[Processes, Crawling]:
+    options = {"recipe": replace(resolve("content"), extractor="tests.extractors.misbehaving"), "seed": 7}
+    return Processes(most, at_once=1, held_up=held_up), Crawling(options | {"max_bytes": 10**8, "max_seconds": 600.0}, max_bytes=10**9)
+
+
+def nice(processes: Processes) -> list[int]:
+    return [os.getpriority(os.PRIO_PROCESS, pid) for pid in processes.pids if pid]
+
+
+@asynccontextmanager
+async def ended(processes: Processes, *tasks: asyncio.Task[Any]) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        processes.close()
+        await processes.ended()
+
+
+@pytest.mark.parametrize("first", ["a.test", "b.test"])
+def test_a_page_that_takes_long_steps_aside_where_others_are_there(first: str):
+    async def look() -> None:
+        processes, crawling = misbehaving(1)
+        # For ever.
+        slow = asyncio.create_task(processes.page(crawling, BODY, "http://a.test/loop", "utf-8"))
+        async with ended(processes, slow):
+            # Also behind a page of its own host that was made before it: nobody knew.
+            for number in range(3):
+                url = f"http://{first if number == 0 else 'b.test'}/fine{number}"
+                made = await processes.page(crawling, BODY, url, "utf-8")
+                assert isinstance(made, PageFingerprint)
+            assert not slow.done()
+            assert sorted(nice(processes)) == [os.getpriority(os.PRIO_PROCESS, 0), 19]
+
+    asyncio.run(asyncio.wait_for(look(), 60))
+
+
+def test_pages_of_a_slow_host_wait_for_one_process_and_hold_up_no_other():
+    async def look() -> None:
+        processes, crawling = misbehaving(2)
+        assert isinstance(await processes.page(crawling, BODY, "http://b.test/fine", "utf-8"), PageFingerprint)
+        # What is so large is taken for slow before it is made.
+        large = BODY + b" " * 5_000_000
+        slow = [asyncio.create_task(processes.page(crawling, large, f"http://a.test/loop{number}", "utf-8")) for number in range(3)]
+        async with ended(processes, *slow):
+            while not (processes._aside and processes._aside.at_work):
+                assert isinstance(await processes.page(crawling, BODY, "http://b.test/fine", "utf-8"), PageFingerprint)
+            assert isinstance(await processes.page(crawling, BODY, "http://b.test/fine", "utf-8"), PageFingerprint)
+            assert not any(task.done() for task in slow)
+            assert sorted(nice(processes)) == [os.getpriority(os.PRIO_PROCESS, 0), 19]
+
+    asyncio.run(asyncio.wait_for(look(), 60))
+
+
+def test_slow_hosts_among_themselves_have_all_processes_but_one():
+    async def look() -> None:
+        processes, crawling = misbehaving(3, held_up=0.05)
+        large = BODY + b" " * 5_000_000
+        hosts = [asyncio.create_task(processes.page(crawling, large, f"http://{name}.test/loop", "utf-8")) for name in "abcd"]
+        async with ended(processes, *hosts):
+            while sum(bool(process.at_work) for process in processes._all) < 3:
+                await asyncio.wait(hosts, timeout=0.01)
+            assert isinstance(await processes.page(crawling, BODY, "http://quick.test/fine", "utf-8"), PageFingerprint)
+            assert not any(task.done() for task in hosts)
+            assert processes.count == 4
+
+    asyncio.run(asyncio.wait_for(look(), 60))
 
 
 def test_as_many_processes_as_a_user_asks_for_are_started_at_once(monkeypatch: pytest.MonkeyPatch):

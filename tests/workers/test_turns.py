@@ -91,6 +91,28 @@ def test_a_budget_is_of_all_pages_of_a_host_and_binds_where_there_are_others():
     assert not turns.is_over_budget("a", {}, 0.25)
 
 
+def test_a_host_is_slow_by_what_its_pages_take_and_before_that_by_their_size():
+    turns: Turns[str, str] = Turns()
+    turns.arrived("a", 10**7)
+    # There is nobody whom it could hold up.
+    assert not turns.is_slow("a", {})
+    turns.arrived("b", 10**4)
+    assert turns.is_slow("a", {})
+    assert not turns.is_slow("b", {})
+    # It did not take as long as that.
+    turns.charge("a", 0.5)
+    turns.settled("a", 10**7)
+    assert not turns.is_slow("a", {})
+    assert turns.is_slow("a", {"a": 0.6})
+    turns.charge("a", 0.6)
+    assert turns.is_slow("a", {})
+    # One page that took long is not what the others are like.
+    for _ in range(10):
+        turns.arrived("a")
+    assert not turns.is_slow("a", {})
+    turns.settled("gone", 1)
+
+
 def test_hosts_that_are_remembered_are_bounded():
     turns: Turns[str, str] = Turns()
     _arrive(turns, ["waiting"])
