@@ -22,6 +22,7 @@ from rich.text import Text
 from simcrawl.config import SETTINGS
 from simcrawl.page.recipes import RECIPES
 from simcrawl.store import open_store
+from simcrawl.store.apart import go_on_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +44,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 BAR_AFTER = 1.0
 NEGATIVE = 1
 """The exit code of a negative answer."""
+APART = "apart"
+"""The object of a click context whose program is all that its process does."""
 
 
 # What a terminal would obey (&#27; is ESC), what ends a line or a cell, what no encoding has, and what turns the direction of a text about,
@@ -128,10 +131,16 @@ recipe_option = click.option(
 def open_existing(path: str, *, readonly: bool = True) -> Store:
     """Return the store at a path; none is made. `readonly`: without ever waiting for those who write to it, nor they for it.
 
+    A program that only reads goes on in a copy of itself, which damage may end: see `simcrawl.store.apart`.
+
     Raises:
-        StoreError: there is none.
+        StoreError: there is none, or reading it ended that copy.
+        click.exceptions.Exit: the copy has done the rest.
     """
-    return open_store(checked_path(path), create=False, readonly=readonly)
+    where, context = checked_path(path), click.get_current_context(silent=True)
+    if readonly and context and context.obj == APART and (code := go_on_apart(where)) is not None:
+        raise click.exceptions.Exit(code)
+    return open_store(where, create=False, readonly=readonly)
 
 
 def checked_path(path: str) -> str:

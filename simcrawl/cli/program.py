@@ -22,6 +22,7 @@ from simcrawl.cli.bulk import COMMANDS
 from simcrawl.cli.compare import COMMANDS as COMPARING, match_row, page_row
 from simcrawl.cli.dropped import COMMANDS as INSPECTING
 from simcrawl.cli.output import (
+    APART,
     NEGATIVE,
     as_json_line,
     at_work,
@@ -78,7 +79,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line."""
     try:
-        code = run(sys.argv[1:])
+        code = run(sys.argv[1:], apart=True)
         sys.stdout.flush()
     except BrokenPipeError:
         # As in `run`. What is still buffered goes nowhere.
@@ -87,11 +88,14 @@ def main() -> None:
     sys.exit(code)
 
 
-def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any] | None = None) -> int:
-    """Run a command and return its exit code, errors told on standard error. `defaults`: of the options of each command, by its name."""
+def run(arguments: list[str], program: str = "simcrawl", defaults: dict[str, Any] | None = None, *, apart: bool = False) -> int:
+    """Run a command and return its exit code, errors told on standard error. `defaults`: of the options of each command, by its name.
+
+    `apart`: where the command only reads a store, this returns in a copy of this process, too: nothing but to exit may follow.
+    """
     stdout = sys.stdout
     try:
-        return cli.main(arguments, prog_name=program, standalone_mode=False, default_map=defaults) or 0
+        return cli.main(arguments, prog_name=program, standalone_mode=False, default_map=defaults, obj=APART if apart else None) or 0
     except click.exceptions.Exit as exc:
         return exc.exit_code
     except click.ClickException as exc:

@@ -60,7 +60,7 @@ class SimcrawlCommand(ScrapyCommand):
             raise UsageError(str(exc)) from exc
         if arguments[0] in store_commands():
             arguments.insert(1, store)
-        self.exitcode = run(arguments, program="scrapy simcrawl", defaults=_defaults(config, store))
+        self.exitcode = run(arguments, program="scrapy simcrawl", defaults=_defaults(config, store), apart=True)
         sys.stdout.flush()
 
 

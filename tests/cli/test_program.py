@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -429,6 +430,44 @@ def test_the_script_exits_with_its_code_and_no_traceback(arguments: list[str], c
     done = call(SCRIPT, *(argument.format(store=store) for argument in arguments), stdin=b"no page")
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
+
+
+def _lead_astray(store: str) -> None:
+    """Let the root of all lead past the end of the file, which is mapped into memory: it is the last page of a compact store."""
+    simcrawl.store.compact(store)
+    file = Path(store, "data.mdb")
+    data = bytearray(file.read_bytes())
+    page = len(data) - 4096
+    end = int.from_bytes(data[page + 12 : page + 14], "little")
+    data[page + 16 : page + end] = b"\xf0\xff" * ((end - 16) // 2)
+    file.write_bytes(data)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a reader is not copied")
+@pytest.mark.parametrize("command", ["stats", "duplicates", "hosts", "clusters", "rules", "query", "export", "batch", "report"])
+def test_damage_that_ends_who_reads_it_is_an_error_of_one_line(command: str, store: str, tmp_path: Path, write: Any):
+    more = {"query": [write("a.html", page(english()))], "export": [str(tmp_path / "out")], "batch": [store]}
+    arguments = [SCRIPT, command, store, *more.get(command, [])]
+    whole = call(*arguments, cwd=tmp_path)
+    assert whole.returncode in (0, 1)
+    assert whole.stderr == b""
+    _lead_astray(store)
+    done = call(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.decode().count("\n") == 1
+    assert done.stderr.startswith(f"Error: reading {store} ended the process that did so (".encode())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a reader is not copied")
+def test_a_reader_that_is_told_to_end_ends(store: str, tmp_path: Path):
+    page = tmp_path / "page"
+    os.mkfifo(page)
+    # A pipe can be opened when whoever reads the store opens it, too.
+    with subprocess.Popen([SCRIPT, "query", store, page], stderr=subprocess.DEVNULL) as process, page.open("wb", buffering=0) as writing:
+        process.terminate()
+        assert process.wait() == 128 + signal.SIGTERM
+        with pytest.raises(BrokenPipeError):
+            writing.write(b"nobody reads")
 
 
 def on_terminal(*arguments: str, width: int = 200) -> str:
