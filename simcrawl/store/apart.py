@@ -13,7 +13,7 @@ import sys
 import warnings
 from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from simcrawl import errors
 from simcrawl.system import no_dumps
@@ -91,7 +91,7 @@ def go_on_apart(path: Path | str) -> int | None:
         os.kill(child, number)
 
     # What a terminal sends the child gets, too, and ends by it; what is sent to this process alone is passed on.
-    wanted = {signal.SIGINT: signal.SIG_IGN, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}
+    wanted: dict[int, Any] = {signal.SIGINT: signal.SIG_IGN, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}
     before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     with warnings.catch_warnings():
         # Of threads: nothing that they may hold is used in the child.
