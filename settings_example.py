@@ -57,8 +57,8 @@ SIMCRAWL_MIRRORS = ()
 # URL is stored or shown.
 SIMCRAWL_REDACT = ()
 # How pages become fingerprints: "auto", "content", "main" (the same with the fingerprint of trafilatura's main text), "manku2007" (the
-# paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra fast), "layout", or a dotted path to a
-# simcrawl.Recipe.
+# paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra fast), "terms" ("content" with features by which
+# unrelated pages lie far apart), "layout", or a dotted path to a simcrawl.Recipe.
 SIMCRAWL_RECIPE = "auto"
 # Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that gives the main text; pages are then compared by it alone.
 # SIMCRAWL_EXTRACTOR = "simcrawl.page.extraction.main_text"

@@ -327,7 +327,7 @@ class Config:
         "auto",
         'how pages become fingerprints: `"auto"`, `"content"`, `"main"` (the same with the fingerprint of trafilatura\'s main text), '
         '`"manku2007"` (the paper\'s plain rule), `"resiliparse"` (by that library\'s main text alone; needs the extra `fast`), '
-        '`"layout"`, or a dotted path to a `simcrawl.Recipe`',
+        '`"terms"` (`"content"` with features by which unrelated pages lie far apart), `"layout"`, or a dotted path to a `simcrawl.Recipe`',
         detector=True,
     )
     extractor: str | None = _setting(

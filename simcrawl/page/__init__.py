@@ -9,6 +9,7 @@ extraction     what a page says, by kinds of text
 ├ hints        canonical URL, robots
 └ fast_extraction    main text by another library
 features       text into weighted features
+├ common_words which words weigh less
 └ hashing      units into hashes
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told

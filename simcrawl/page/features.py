@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -23,15 +23,16 @@ import xxhash
 
 from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
+from simcrawl.page.common_words import factors, factors_of
 from simcrawl.page.hashing import MARGIN, hash_runs, hash_units
 from simcrawl.page.simhash import pack, project, project_rounded, round_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-Kind = Literal["words", "ngrams", "characters", "tfidf", "textrank", "tags"]
+Kind = Literal["words", "terms", "ngrams", "characters", "tfidf", "textrank", "tags"]
 Weighting = Literal["unit", "tf", "log-tf"]
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -45,6 +46,9 @@ _UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
 _LONGEST_RUN = 256
 _UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_ONE_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_HANS = re.compile(f"[{_HAN}]+")
+_TERM_RUN = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\w)+")
 _HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
 _WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _SIMPLE = 0x10000
@@ -82,11 +86,12 @@ NOTHING = "the text has no features: there is nothing to fingerprint"
 class Features:
     """What the features of a text are and what each weighs.
 
-    `kind`: "words"; "ngrams" of `size` successive words, in order; "characters", n-grams of `size` letters and digits;
-    "tfidf" and "textrank", jieba's `size` best keywords with their own weights; "tags", the tag paths of the page's elements
-    (then a page's layout is compared, not its text).
+    `kind`: "words"; "terms", words with pairs of neighbours in place of single characters; "ngrams" of `size` successive words, in
+    order; "characters", n-grams of `size` letters and digits; "tfidf" and "textrank", jieba's `size` best keywords with their own
+    weights; "tags", the tag paths of the page's elements (then a page's layout is compared, not its text).
     `weighting` of a feature that occurs tf times: "unit" 1, "tf" tf, "log-tf" 1 + log tf. Keywords bring their own.
     `weights` multiplies the weight of the features it names; `stop_words` are left out before n-grams are made.
+    `common`: the version of the table by which common words weigh less, see `simcrawl.page.common_words`; 0 for none.
     """
 
     kind: Kind = "words"
@@ -94,6 +99,7 @@ class Features:
     weighting: Weighting = "log-tf"
     stop_words: frozenset[str] = frozenset()
     weights: tuple[tuple[str, float], ...] = ()
+    common: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, at the place where it was written."""
@@ -103,13 +109,21 @@ class Features:
             raise SettingError(f"weighting {self.weighting!r} does not exist: use one of {', '.join(_WEIGHTINGS)}")
         if self.size < 1:
             raise SettingError(f"feature size must be 1 or more, got {self.size}")
+        if self.common not in (0, 1):
+            raise SettingError(f"there is no table {self.common!r} of common words: use 1, or 0 for none")
         for feature, weight in self.weights:
             if not 0 <= weight < math.inf:
                 raise SettingError(f"the weight of feature {feature!r} must be a number of 0 or more, got {weight}")
 
     def weigh(self, text: str) -> dict[str, float]:
         """Return the features of a text and their weights; empty where the text has none."""
-        return self._apply_user_weights(_EXTRACTORS[self.kind](self, text))
+        weighed = _EXTRACTORS[self.kind](self, text)
+        if self.common:
+            known = factors()
+            # Rounded first, as weights of hashes are.
+            rounded = zip(weighed, round_weights(list(weighed.values())).tolist(), strict=True)
+            weighed = {feature: known.get(feature, 1.0) * weight for feature, weight in rounded}
+        return self._apply_user_weights(weighed)
 
     def count(self, features: Iterable[str]) -> dict[str, float]:
         """Return distinct features with the weight that their number gives them."""
@@ -118,8 +132,8 @@ class Features:
         weights = {tf: weight(tf) for tf in set(counted.values())}
         return {feature: weights[tf] for feature, tf in counted.items()}
 
-    def weigh_hashes(self, hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Return distinct hashes of features with the weights of `count`, rounded: one hash is one feature."""
+    def weigh_hashes(self, hashes: NDArray[np.uint64], *, seed: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Return distinct hashes of features with the weights of `weigh`, rounded: one hash is one feature. `seed`: that of the hashes."""
         ascending = hashes.copy()
         ascending.sort()
         starts = _bounds(ascending)
@@ -128,12 +142,13 @@ class Features:
         if len(hashes) >= _USUAL_COUNTS:
             for place in (counts >= _USUAL_COUNTS).nonzero()[0]:
                 weights[place] = round_weights(_WEIGHTINGS[self.weighting](int(counts[place])))
-        return ascending.take(starts[:-1]), weights
+        distinct = ascending.take(starts[:-1])
+        return distinct, round_weights(weights * factors_of(distinct, seed=seed)) if self.common else weights
 
     @property
     def are_plain_words(self) -> bool:
-        """Whether the features are a text's words, all of them, in whatever order."""
-        return self.kind == "words" and not self.stop_words and not self.weights
+        """Whether the features are a text's words or terms, all of them, in whatever order."""
+        return self.kind in ("words", "terms") and not self.stop_words and not self.weights
 
     def without_stop_words(self, units: list[str]) -> list[str]:
         """Return the units that are not stop words."""
@@ -221,10 +236,27 @@ class Cut:
         """Return the hashes of `words`, in any order."""
         if not self._has_unspaced or not (chinese := self._chinese()).any():
             return self.hashes
-        found = _segmenter()(_runs_of_han(self._characters, chinese))
-        data = np.frombuffer(_framed("\n".join(found)).encode(), np.uint8)
-        others = self.hashes[~chinese[_first_letters(self._kinds)]]
-        return np.concatenate((others, hash_runs(data, *_runs(data), seed=self.seed)))
+        return np.concatenate((self.hashes[~chinese[_first_letters(self._kinds)]], self._segmented(chinese)))
+
+    def terms(self) -> NDArray[np.uint64]:
+        """Return the hashes of `terms`, in any order."""
+        if not self._has_unspaced or not (alone := self._kinds > _PART).any():
+            return self.hashes
+        found = [self.hashes[~alone[_first_letters(self._kinds)]]]
+        chinese = self._chinese()
+        if chinese.any():
+            found.append(self._segmented(chinese))
+            alone &= ~chinese
+        if alone.any():
+            found.append(_hash_texts(_pairs(self._characters, alone), seed=self.seed))
+        return np.concatenate(found)
+
+    def features(self, kind: Kind) -> NDArray[np.uint64]:
+        """Return the hashes of words or terms, in any order."""
+        return self.terms() if kind == "terms" else self.words()
+
+    def _segmented(self, chinese: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        return _hash_texts("\n".join(_segmenter()(_runs_of_han(self._characters, chinese))), seed=self.seed)
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint8]:
@@ -336,6 +368,26 @@ def _runs_of_han(characters: NDArray[np.uint32], han: NDArray[np.bool_]) -> str:
     return " ".join(_HAN_RUN.findall(text)) if (edges[:, 1] - edges[:, 0]).max() > _LONGEST_RUN else text
 
 
+def _hash_texts(text: str, *, seed: int) -> NDArray[np.uint64]:
+    """Return the hashes of what stands between spaces."""
+    data = np.frombuffer(_framed(text).encode(), np.uint8)
+    return hash_runs(data, *_runs(data), seed=seed)
+
+
+def _pairs(characters: NDArray[np.uint32], alone: NDArray[np.bool_]) -> str:
+    """Return the pairs of neighbours among some characters of a framed text, and those without neighbours, with spaces in between."""
+    both = alone[:-1] & alone[1:]
+    lonely = alone.copy()
+    lonely[:-1] &= ~both
+    lonely[1:] &= ~both
+    firsts = both.nonzero()[0]
+    pairs = np.full((len(firsts), 3), _SPACE, np.uint32)
+    pairs[:, 0], pairs[:, 1] = characters[firsts], characters[firsts + 1]
+    singles = np.full((int(lonely.sum()), 2), _SPACE, np.uint32)
+    singles[:, 0] = characters[lonely]
+    return _text_of(np.concatenate((pairs.ravel(), singles.ravel())))
+
+
 def _hash_letters(characters: NDArray[np.uint32], *, seed: int) -> NDArray[np.uint64]:
     """Return `hash_units` of letters."""
     data = np.frombuffer(_text_of(characters).encode() + bytes(MARGIN), np.uint8)
@@ -383,6 +435,28 @@ def _words_of_line(line: str) -> Iterable[str]:
     if not _HAS_HAN.search(line) or _HAS_KANA.search(line):
         return _UNIT.findall(line)
     return segment(line)
+
+
+def terms(text: str) -> list[str]:
+    """Return words as `words` does, but of the other unspaced scripts each pair of neighbours; single characters that have none."""
+    return [term for line in normalize(text).splitlines() for term in _terms_of_line(line)]
+
+
+def _terms_of_line(line: str) -> Iterator[str]:
+    is_chinese = _HAS_HAN.search(line) and not _HAS_KANA.search(line)
+    for run in _TERM_RUN.findall(line):
+        if not _is_unspaced(run[0]):
+            yield run
+            continue
+        if is_chinese:
+            for han in _HANS.findall(run):
+                yield from segment(han)
+        for part in _HANS.split(run) if is_chinese else (run,):
+            yield from map("".join, pairwise(part)) if len(part) > 1 else part
+
+
+def _is_unspaced(character: str) -> bool:
+    return _ONE_UNSPACED.match(character) is not None
 
 
 def segment(line: str) -> list[str]:
@@ -462,6 +536,10 @@ def _word_features(spec: Features, text: str) -> dict[str, float]:
     return spec.count(spec.without_stop_words(words(text)))
 
 
+def _term_features(spec: Features, text: str) -> dict[str, float]:
+    return spec.count(spec.without_stop_words(terms(text)))
+
+
 def _ngram_features(spec: Features, text: str) -> dict[str, float]:
     return spec.count(runs(spec.without_stop_words(words(text)), spec.size))
 
@@ -520,6 +598,7 @@ def _textrank() -> Any:
 
 _EXTRACTORS = {
     "words": _word_features,
+    "terms": _term_features,
     "ngrams": _ngram_features,
     "characters": _character_features,
     "tfidf": _tfidf_features,
@@ -568,13 +647,15 @@ def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: i
     return pack(project(hash_rows(weighed, seed=seed, bits=bits), weights))
 
 
-def fingerprint_hashes(hashes: NDArray[np.uint64], features: Features, *, bits: int = 64) -> int:
+def fingerprint_hashes(hashes: NDArray[np.uint64], features: Features, *, seed: int = 0, bits: int = 64) -> int:
     """Return what `fingerprint_features` does, of the 64-bit hashes of all features of a text, in any order, for up to 64 bits.
+
+    `seed`: that of the hashes.
 
     Raises:
         ValueError: there is no feature.
     """
-    distinct, weights = features.weigh_hashes(hashes)
+    distinct, weights = features.weigh_hashes(hashes, seed=seed)
     if not len(distinct):
         raise ValueError(NOTHING)
     return pack(project_rounded(_rows(distinct, check_width(bits) // 8), weights))
@@ -589,18 +670,18 @@ def fingerprint_both(cut: Cut, other: Cut, features: Features, *, share: float, 
         return fingerprint_cut(cut, features, bits=bits)
     # In steps: sums of these are exact in any order.
     part = round(share * _STEPS) / _STEPS
-    own, whole = (_sums(text.words(), features, bits) for text in (cut, other))
+    own, whole = (_sums(text, features, bits) for text in (cut, other))
     return pack((1 - part) * own + part * whole)
 
 
-def _sums(hashes: NDArray[np.uint64], features: Features, bits: int) -> NDArray[np.float64]:
-    distinct, weights = features.weigh_hashes(hashes)
+def _sums(cut: Cut, features: Features, bits: int) -> NDArray[np.float64]:
+    distinct, weights = features.weigh_hashes(cut.features(features.kind), seed=cut.seed)
     return project_rounded(_rows(distinct, check_width(bits) // 8), weights)
 
 
 def fingerprint_cut(cut: Cut, features: Features, *, bits: int = 64) -> int | None:
     """Return the fingerprint of a text, None where it has no features: nothing but stop words, too few words for one n-gram, no keyword."""
     if features.are_plain_words and bits <= 64:
-        return fingerprint_hashes(cut.words(), features, bits=bits) if len(cut.hashes) else None
+        return fingerprint_hashes(cut.features(features.kind), features, seed=cut.seed, bits=bits) if len(cut.hashes) else None
     weighed = features.weigh(cut.text)
     return fingerprint_features(weighed, seed=cut.seed, bits=bits) if any(weighed.values()) else None

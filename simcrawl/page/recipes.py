@@ -93,7 +93,9 @@ class Recipe:
         spec = self.features
         # Sets have no order of their own: sort, so that one recipe has one digest in every process.
         of_features = spec.kind, spec.size, spec.weighting, sorted(spec.stop_words), sorted(spec.weights)
-        stable = (_HASHES, *self.meaning[:2], *self.meaning[3:], *of_features)
+        # Not as a zero: recipes of users keep the digests that they had before there was a table.
+        table = (spec.common,) if spec.common else ()
+        stable = (_HASHES, *self.meaning[:2], *self.meaning[3:], *of_features, *table)
         return xxhash.xxh3_64_hexdigest(repr(stable).encode())[:8]
 
 
@@ -114,6 +116,7 @@ RECIPES = {
             min_features=1,
         ),
         Recipe("resiliparse", 2, source="main", extractor=_FAST_EXTRACTOR),
+        Recipe("terms", 1, Features(kind="terms", common=1)),
         Recipe("layout", 3, Features(kind="tags"), max_distance=3),
     )
 }
@@ -121,7 +124,8 @@ RECIPES = {
 
 content: content must agree, or the prose of pages with much around it; the default. main: the same, with the fingerprint of trafilatura's
 main text. manku2007: the paper's plain rule, Hamming distance
-only, outlinks dropped. resiliparse: pages are compared by the main text of that library (the extra `fast`) alone. layout: the tag paths
+only, outlinks dropped. resiliparse: pages are compared by the main text of that library (the extra `fast`) alone. terms: content
+with other features in its fingerprint, so that unrelated pages lie far apart. layout: the tag paths
 of the page, for questions about templates.
 """
 

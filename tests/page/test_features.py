@@ -26,6 +26,7 @@ from simcrawl.page.features import (
     hash_rows,
     normalize,
     runs,
+    terms,
     units,
     words,
 )
@@ -227,6 +228,7 @@ def test_tags_are_taken_as_they_stand():
     [
         ({"kind": "letters"}, "'letters'"),
         ({"weighting": "idf"}, "'idf'"),
+        ({"common": 2}, "table 2"),
         ({"size": 0}, "got 0"),
         ({"weights": (("a", -1.5),)}, r"'a'.*-1\.5"),
         ({"weights": (("a", math.nan),)}, "'a'.*nan"),
@@ -316,6 +318,34 @@ def test_a_cut_text_has_the_hashes_of_its_words(text: str):
     assert sorted(found.tolist()) == sorted(hash_units(words(text), seed=1).tolist())
 
 
+@given(_lines | st.sampled_from(["北" * 257, "京" * 256 + "。" + "大学" * 400, f"{chinese(3)}\n{JAPANESE}\n{KOREAN} {chinese(1)}"]))
+def test_a_cut_text_has_the_hashes_of_its_terms(text: str):
+    found = Cut(text, seed=1).terms()
+    assert sorted(found.tolist()) == sorted(hash_units(terms(text), seed=1).tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Words stay, 1 by 1", ["words", "stay", "1", "by", "1"]),
+        ("かな漢 字", ["かな", "な漢", "字"]),
+        ("한국어 수 있다", ["한국", "국어", "수", "있다"]),
+        ("北京大学 한국 北", ["北京大学", "한국", "北"]),
+        ("北京한국어大学", ["北京", "大学", "한국", "국어"]),
+        ("か\nな北京", ["か", "な北", "北京"]),
+        ("aไทb", ["a", "ไท", "b"]),
+    ],
+)
+def test_terms_are_words_and_pairs_of_neighbours(text: str, found: list[str]):
+    assert sorted(terms(text)) == sorted(found)
+
+
+@given(_lines)
+def test_terms_of_a_text_without_other_unspaced_scripts_are_its_words(text: str):
+    text = re.sub(f"[{features._KANA}{features._OTHER_UNSPACED}{features._SYMBOLS}]", " ", normalize(text))
+    assert sorted(terms(text)) == sorted(words(text))
+
+
 @given(_lines)
 def test_a_cut_text_is_shingled_by_its_units_or_letters(text: str):
     assert Cut(text, seed=2).shingled().tolist() == hash_units(shingle_units(units(text)), seed=2).tolist()
@@ -389,6 +419,13 @@ def test_hashes_weigh_what_their_features_weigh():
     assert weights.tolist() == round_weights(list(weighed.values())).tolist()
 
 
+@given(_lines, st.integers(0, 3))
+def test_common_words_weigh_as_much_by_their_hashes_as_by_their_names(text: str, seed: int):
+    spec = Features(kind="terms", common=1)
+    text += " the oracle of the java ไทย かなかな of a"
+    assert fingerprint_cut(Cut(text, seed=seed), spec) == fingerprint_features(spec.weigh(text), seed=seed)
+
+
 def _letters(text: str) -> list[int]:
     return list(hash_units(text, seed=0).tolist())
 
@@ -439,3 +476,7 @@ def test_a_fingerprint_of_today_is_the_one_of_yesterday():
     assert f"{simcrawl.fingerprint('the quick brown fox jumps over the lazy dog'):016x}" == "3b88d04c6bd1ca4a"
     assert f"{simcrawl.fingerprint(TEXT):016x}" == "80306a4d281a3137"
     assert f"{simcrawl.fingerprint(TEXT, recipe='manku2007', seed=1):016x}" == "15e0240c0875fa5e"
+    mixed = "\n".join((TEXT, JAPANESE, KOREAN, *FOREIGN.values()))
+    assert f"{simcrawl.fingerprint(TEXT, recipe='terms'):016x}" == "253ae37d2c5b3317"
+    assert f"{simcrawl.fingerprint(mixed, recipe='terms', seed=1):016x}" == "5906d5a740951557"
+    assert f"{simcrawl.fingerprint(english(), recipe='terms'):016x}" == "a85a1f6024fde4ca"

@@ -65,6 +65,23 @@ def test_resiliparse_is_the_default_but_for_the_text_that_is_compared():
     assert recipe.identity == "resiliparse/2"
 
 
+def test_terms_is_the_default_but_for_the_features_of_its_fingerprints():
+    recipe = RECIPES["terms"]
+    assert replace(recipe, name="content", version=3, features=Features()) == RECIPES["content"]
+    assert recipe.identity == "terms/1"
+    text = page(english(300))
+    made, plain = (fingerprint_page(text, recipe=name) for name in ("terms", "content"))
+    assert isinstance(made, PageFingerprint)
+    assert isinstance(plain, PageFingerprint)
+    assert replace(made, recipe=plain.recipe, fingerprint=plain.fingerprint) == plain
+    assert made.fingerprint != plain.fingerprint
+
+
+def test_recipes_of_users_keep_their_identity():
+    # Of a version before there was a table of common words.
+    assert Recipe("own", 3, Features(kind="ngrams", size=2)).identity == "own/3+707e787d"
+
+
 def test_the_paper_s_recipe_is_the_paper_s():
     paper = RECIPES["manku2007"]
     assert (paper.bits, paper.max_distance, paper.min_similarity, paper.sketch_registers) == (64, 3, 0, 0)
@@ -111,6 +128,7 @@ def test_one_of_which_not_all_could_be_told_is_not(recipe: Recipe, why: str):
         {"features": Features(weighting="tf")},
         {"features": Features(stop_words=frozenset({"the"}))},
         {"features": Features(weights=(("a", 2.0),))},
+        {"features": Features(common=1)},
         {"bits": 128},
         {"extractor": "tests.samples.counting_extractor"},
         {"sketch_registers": 64},
@@ -148,7 +166,7 @@ def test_the_order_in_which_words_are_written_does_not_matter():
 
 @pytest.mark.parametrize("wrong", ["", "agrement", "CONTENT", "tests.page.test_recipes.DEFAULT", "tests.samples.english"])
 def test_a_recipe_that_does_not_exist_is_refused_with_those_that_do(wrong: str):
-    with pytest.raises(SettingError, match="use auto, content, main, manku2007, resiliparse, layout, or a dotted path") as refused:
+    with pytest.raises(SettingError, match="use auto, content, main, manku2007, resiliparse, terms, layout, or a dotted path") as refused:
         resolve(wrong)
     assert repr(wrong) in str(refused.value)
 
