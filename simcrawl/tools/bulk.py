@@ -10,7 +10,7 @@ import gzip
 import json
 import re
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,7 @@ _MOST_BYTES = 64_000_000
 """Of a page unpacked, and of a record; a longer page is cut, and too large anyway."""
 _MOST_LINE = 4 * MAX_PAGE_BYTES
 """Bytes of a line of JSON: a page that is not too large, in the longest way to write it, takes three times its own."""
+_READERS = {".zst": "ZstdReader", ".lz4": "Lz4Reader"}
 # Bytes that are read at once of what may be long.
 _PIECE = 1 << 18
 # What would end a line of a list of URLs, or what a terminal obeys: no URL has it.
@@ -203,11 +204,6 @@ def _read_warc(path: Path, broken: Broken) -> Iterator[RawPage]:
         return [page for page in made if page and _checked(page, where, broken)]
 
     with _readable(path, broken), path.open("rb") as file:
-        if path.suffix.lower() not in {".warc", ".gz"}:
-            for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=True):
-                if (page := _of_record(record)) and _checked(page, str(path), broken):
-                    yield page
-            return
         for number, one in enumerate(_records(_pieces(file, path, broken), path, broken), 1):
             found = list[RawPage]()
             with _readable(path, broken, f", record {number}".__str__):
@@ -217,6 +213,9 @@ def _read_warc(path: Path, broken: Broken) -> Iterator[RawPage]:
 
 def _pieces(file: BinaryIO, path: Path, broken: Broken) -> Iterator[bytes | None]:
     """Yield what a file of WARC records holds, unpacked, in pieces; None where something is missing."""
+    if reader := _READERS.get(path.suffix.lower()):
+        yield from _streamed(reader, file, path, broken)
+        return
     head = file.read(_PIECE)
     if head.startswith(_GZIP[:2]):
         yield from _unpacked(head, file, path, broken)
@@ -226,6 +225,28 @@ def _pieces(file: BinaryIO, path: Path, broken: Broken) -> Iterator[bytes | None
         while head:
             yield head
             head = file.read(_PIECE)
+
+
+def _streamed(reader: str, file: BinaryIO, path: Path, broken: Broken) -> Iterator[bytes | None]:
+    """Yield what a file holds that fastwarc unpacks. Behind something damaged nothing can be read."""
+    from fastwarc import stream_io  # noqa: PLC0415 - an extra
+
+    stream, read = getattr(stream_io, reader)(file), 0
+    try:
+        while made := stream.read(_PIECE):
+            read += len(made)
+            yield made
+    except (OSError, ValueError) as exc:
+        # A piece that cannot be read to its end is not given at all: so once more, and byte by byte from there on.
+        file.seek(0)
+        stream = getattr(stream_io, reader)(file)
+        with suppress(OSError, ValueError):
+            while read and (passed := stream.read(min(read, _PIECE))):
+                read -= len(passed)
+            while made := stream.read(1):
+                yield made
+        broken(f"cannot read {path}: it is damaged, or cut off ({exc})", exc)
+        yield None
 
 
 def _unpacked(data: bytes, file: BinaryIO, path: Path, broken: Broken) -> Iterator[bytes | None]:
