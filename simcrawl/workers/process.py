@@ -215,6 +215,9 @@ class PageProcess:
                 refusal = repr(exc)
             if refusal is None and not self._closed:
                 self._ready.add(asker.told)
+                if self._is_aside:
+                    # Not sooner: on a busy machine it would never be ready.
+                    self.step_aside()
                 return ours
             ours.close()
             self.stop()
@@ -228,8 +231,6 @@ class PageProcess:
         self._process = subprocess.Popen(  # noqa: S603 - ours
             command, pass_fds=[handle], stdin=subprocess.DEVNULL, stdout=_prints_to(), env=_environment(), process_group=0
         )
-        if self._is_aside:
-            self.step_aside()
 
     def is_ready(self, asker: Asker) -> bool:
         """Return whether the process has been told what these pages are to be like."""

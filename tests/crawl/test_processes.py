@@ -146,7 +146,7 @@ def test_a_page_that_takes_long_steps_aside_where_others_are_there(first: str):
             assert not slow.done()
             assert sorted(nice(processes)) == [os.getpriority(os.PRIO_PROCESS, 0), 19]
 
-    asyncio.run(asyncio.wait_for(look(), 60))
+    asyncio.run(asyncio.wait_for(look(), 600))
 
 
 def test_pages_of_a_slow_host_wait_for_one_process_and_hold_up_no_other():
@@ -163,7 +163,7 @@ def test_pages_of_a_slow_host_wait_for_one_process_and_hold_up_no_other():
             assert not any(task.done() for task in slow)
             assert sorted(nice(processes)) == [os.getpriority(os.PRIO_PROCESS, 0), 19]
 
-    asyncio.run(asyncio.wait_for(look(), 60))
+    asyncio.run(asyncio.wait_for(look(), 600))
 
 
 def test_slow_hosts_among_themselves_have_all_processes_but_one():
@@ -178,7 +178,7 @@ def test_slow_hosts_among_themselves_have_all_processes_but_one():
             assert not any(task.done() for task in hosts)
             assert processes.count == 4
 
-    asyncio.run(asyncio.wait_for(look(), 60))
+    asyncio.run(asyncio.wait_for(look(), 600))
 
 
 def test_as_many_processes_as_a_user_asks_for_are_started_at_once(monkeypatch: pytest.MonkeyPatch):
