@@ -244,6 +244,11 @@ class Detector:
         return (self._crawl or self.store).falls_behind
 
     @property
+    def asks_others(self) -> bool:
+        """Whether a claim may ask another machine: never to be done on an event loop."""
+        return self.store.asks_others
+
+    @property
     def crawl(self) -> Crawl:
         """The crawl whose pages this detector compares: begun, or joined, on first use.
 

@@ -47,6 +47,7 @@ OWNERS = {
     "xxhash": ["crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.classes"],
     "tldextract": ["rule"],
     "click": ["cli"],
+    "redis": ["store.fleet_log"],
     "fastwarc": ["tools.bulk"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
@@ -56,7 +57,7 @@ OWNERS = {
 }
 # Modules that import each other for types alone; none is to come.
 TYPED_CYCLES: list[set[str]] = []
-HEAVY = ("scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")
+HEAVY = ("redis", "scrapy", "twisted", "trafilatura", "lxml", "lmdb", "jieba", "numpy", "click")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from heapq import heappush, heappushpop
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
+from simcrawl.page.fingerprint import without_user
 from simcrawl.rule import Rule
 
 if TYPE_CHECKING:
@@ -59,4 +60,5 @@ def _plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, frozenset):
         value = tuple(sorted(value))
-    return value if value is None or isinstance(value, (bool, int, float)) else str(value)[:_LONGEST]
+    # The URL of a store may hold a password.
+    return value if value is None or isinstance(value, (bool, int, float)) else without_user(str(value))[:_LONGEST]

@@ -10,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 from scrapy.utils.job import job_dir
 
-from simcrawl.store import join_crawl, read_job, reset
+from simcrawl.errors import SettingError
+from simcrawl.page.fingerprint import without_user
+from simcrawl.store import is_fleet, join_crawl, read_job, reset
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,8 +35,13 @@ def start_anew(where: str) -> None:
     """Forget what a store holds; no effect on one that is yet to be made, or in memory.
 
     Raises:
+        SettingError: it is a fleet's.
         StoreError: another crawl uses it, or it cannot be written.
     """
+    if is_fleet(where):
+        raise SettingError(
+            f"SIMCRAWL_RESET cannot forget {without_user(where)}, which other machines use: give it another name, as ?name=other"
+        )
     directory = None if where.startswith("memory:") else Path(unquote(urlsplit(where).path) if "://" in where else where)
     if directory and (directory / "data.mdb").exists():
         reset(where)

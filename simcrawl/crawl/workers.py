@@ -95,7 +95,7 @@ class PageWorkers:
             except WorkerError as exc:
                 self._without_processes(exc)
                 return await self._judge_in_thread(source, claim, recall=False)
-            return page, await self._visit(0, partial(claim, page))
+            return page, await self._visit(0, partial(claim, page), asks_others=self._detector.asks_others)
         finally:
             self._queue -= 1
 
@@ -113,13 +113,13 @@ class PageWorkers:
             raise WorkerError("there are no worker processes")
         return await self._pool.page(self._crawling, body, url, encoding, body_digest)
 
-    async def _visit(self, size: int, function: Callable[[], _T]) -> _T:
+    async def _visit(self, size: int, function: Callable[[], _T], *, asks_others: bool = False) -> _T:
         """Return what the function finds in the store: here, as long as that is quick, for a hop to a thread costs several times as much.
 
         In a thread where it has been slow (a large store that is not in memory, another process that commits), or must be: to digest a body
-        of that size, to pack a text that is kept, to write what waits.
+        of that size, to pack a text that is kept, to write what waits, to ask other machines.
         """
-        if self._visits_elsewhere or size > _LARGE or self._config.keep_text or self._detector.falls_behind:
+        if asks_others or self._visits_elsewhere or size > _LARGE or self._config.keep_text or self._detector.falls_behind:
             self._visits_elsewhere = max(0, self._visits_elsewhere - 1)
             return await self._threads.run(function)
         started = monotonic()

@@ -4,6 +4,7 @@
     ├ header           what a store was made with
     ├ claims           what is claimed or confirmed, and not yet written
     │ └ page_index     pages in memory, findable in every way that a rule asks for
+    ├ views            what a rule sees where it is not to see all
     ├ committed        what is written, as two protocols: a new kind of store is one class
     │ ├ memory         in dictionaries
     │ └ lmdb_pages     in LMDB
@@ -15,6 +16,10 @@
     └ crawls           a crawl on a store, and its own pages
       ├ crawl_note     what its runs share
       └ crawl_files, visits                 on disk
+    fleet              many machines, one crawl: a log orders their claims
+    ├ fleet_opening    stores of a fleet
+    ├ fleet_events     what the log says
+    └ fleet_log        the log, in Redis
     opening            stores in directories, shared within a process
     ├ files            who may use a store's files, and how others take their place
     ├ truncation       files that were cut short
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
     from simcrawl.page.recipes import Recipe
 
 _BITS, _DISTANCE = 64, 3
+_FLEETS = ("redis", "rediss", "unix")
 
 __all__ = [
     "PREDICTED",
@@ -58,6 +64,7 @@ __all__ = [
     "Header",
     "Store",
     "compact",
+    "is_fleet",
     "join_crawl",
     "join_loaded",
     "open_store",
@@ -79,7 +86,7 @@ def open_store(
     expected_pages: int | None = None,
     **options: Any,
 ) -> Store:
-    """Return a store, made where there is none: a directory, `lmdb:///absolute/path`, or `memory:` (`memory:?seed=1`).
+    """Return a store, made where there is none: a directory, `lmdb:///absolute/path`, `memory:` (`memory:?seed=1`), or a fleet's, `redis://`.
 
     `recipe`: binds a new store, is checked against an old one; without it the first page binds the store. `bits`, `design`,
     `seed` likewise are for a new store and checked against an old one; `seed="random"` lets a new store choose its own.
@@ -111,6 +118,11 @@ def open_store(
             store.close()
             raise
     return store
+
+
+def is_fleet(where: str) -> bool:
+    """Return whether a URL is that of a fleet's store."""
+    return where.partition("://")[0] in _FLEETS and "://" in where
 
 
 def rebuild(where: str | os.PathLike[str], design: str) -> None:
@@ -166,16 +178,24 @@ def _open(where: str, options: dict[str, Any]) -> Store:
         return _open_lmdb(where, options)
     if scheme == "memory":
         return _open_memory(options | _seed_of(where))
+    if is_fleet(where):
+        return _open_fleet(where, options)
     parts = urlsplit(where)
     if scheme == "lmdb" and parts.path.startswith("/") and not parts.netloc:
         return _open_lmdb(unquote(parts.path), options)
-    raise SettingError(f"no store has the URL {without_user(where)!r}: use a directory, lmdb:///absolute/path or memory:")
+    raise SettingError(f"no store has the URL {without_user(where)!r}: use a directory, lmdb:///absolute/path, redis://host/0 or memory:")
 
 
 def _open_lmdb(path: str, options: dict[str, Any]) -> Store:
     from simcrawl.store.opening import open_lmdb  # noqa: PLC0415 - memory stores work without lmdb
 
     return open_lmdb(path, **options)
+
+
+def _open_fleet(url: str, options: dict[str, Any]) -> Store:
+    from simcrawl.store.fleet_opening import open_fleet  # noqa: PLC0415 - as above
+
+    return open_fleet(url, **options)
 
 
 def _seed_of(url: str) -> dict[str, int]:

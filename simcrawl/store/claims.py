@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from simcrawl.errors import StoreFullError
 from simcrawl.rule import StoredPage
@@ -44,12 +44,21 @@ NOT_WAITING = object()
 class Claim:
     """A page that is being crawled. Confirm it when its content came out; withdraw it when that failed. Thread-safe."""
 
+    token = b""
+    """In a fleet: by what all know it."""
+    place: tuple[int, int] | None = None
+    """Where it stands in the order of a fleet; None as long as it has no place there."""
+    brief = False
+    """Whether it is settled without waiting for a page's content."""
+
     def __init__(self, claims: Claims, stored: StoredPage, *, previous: StoredPage | None = None, settled: bool = False) -> None:
         self._claims = claims
         self.stored = stored
         # The confirmed page of the same URL that is not yet written: a withdrawal brings it back.
         self.previous = previous
         self.settled = settled
+        self.kept = False
+        """Whether it was confirmed."""
         self.waiting: list[Callable[[], object]] = []
         self.text: bytes | None = None
         # Of a crawl's claim: what the lasting store knew under the URL.
@@ -85,6 +94,25 @@ class Admission(NamedTuple):
     waits_for: Claim | None = None
 
 
+class Others(Protocol):
+    """Who is told of what happens in one process: the others of a fleet. Never blocks on I/O."""
+
+    def settled(self, claim: Claim, *, confirmed: bool, callback: str) -> None:
+        """Tell that a claim was settled."""
+
+    def page(self, stored: StoredPage) -> None:
+        """Tell of a page that was seen again."""
+
+    def line(self, line: Duplicate) -> None:
+        """Tell of a line of the register."""
+
+    def text(self, url: str, packed: bytes) -> None:
+        """Tell of a packed text."""
+
+    def visit(self, key: bytes, value: bytes) -> None:
+        """Tell of a visit."""
+
+
 class Claims:
     """The claims of one store, and all that waits for its next group commit. Thread-safe."""
 
@@ -96,6 +124,7 @@ class Claims:
         """Whether visits found no space, so that some are missing."""
         self.came_out: Callable[[Claim, StoredPage], object] | None = None
         """Of a crawl's own store: told of each confirmed claim and its page, which another store is to record. Called without the lock."""
+        self.others: Others | None = None
         self._claims: dict[str, Claim] = {}
         self._register: dict[str, Duplicate | None] = {}
         self._visits: dict[bytes, bytes] = {}
@@ -141,24 +170,67 @@ class Claims:
             return not claim.settled
 
     def settle(self, claim: Claim, *, confirmed: bool, callback: str = "") -> None:
-        """Confirm or withdraw a claim; no effect once settled."""
+        """Confirm or withdraw a claim, and wake who waits for it; no effect once settled."""
+        if self.settle_quietly(claim, confirmed=confirmed, callback=callback):
+            if self.others:
+                self.others.settled(claim, confirmed=confirmed, callback=callback)
+            claim.wake()
+
+    def settle_quietly(self, claim: Claim, *, confirmed: bool, callback: str = "") -> bool:
+        """Confirm or withdraw a claim without telling anybody; return whether it was open."""
         url, kept = claim.stored.page.url, replace(claim.stored, confirmed=True, callback=callback)
         with self.lock:
             if claim.settled:
-                return
-            claim.settled = True
-            del self._claims[url]
-            if confirmed:
-                self.pages.replace(kept)
-                if not self.came_out:
-                    self._record(kept, claim.text)
-            elif claim.previous:
-                self.pages.add(claim.previous)
-            else:
-                self.pages.remove(url)
+                return False
+            claim.settled, claim.kept = True, confirmed
+            current = self._claims.get(url)
+            if current is claim:
+                del self._claims[url]
+                self._replace(claim, kept if confirmed else claim.previous)
+            elif confirmed and current:
+                # In a fleet a later claim on the URL may be open: where its page does not come out, this one stands.
+                current.previous = kept
+            elif confirmed:
+                self.pages.add(kept)
+            if confirmed and not self.came_out:
+                self._record(kept, claim.text)
         if confirmed and self.came_out:
             self.came_out(claim, kept)
-        claim.wake()
+        return True
+
+    def _replace(self, claim: Claim, stored: StoredPage | None) -> None:
+        """Put what follows in the place of a claimed page."""
+        if stored is None:
+            self.pages.remove(claim.stored.page.url)
+        elif stored is claim.previous:
+            self.pages.add(stored)
+        else:
+            self.pages.replace(stored)
+
+    def adopt(self, stored: StoredPage, token: bytes, place: tuple[int, int]) -> tuple[Claim, Claim | None]:
+        """Take over a claim of another process; return it, and the one whose place it takes, which is settled: wake it.
+
+        Under one URL the earlier claim stands: one that has no place yet in the order of the fleet comes later. The claim of a URL that is
+        claimed earlier is kept apart until it is settled.
+        """
+        claim, url = Claim(self, stored), stored.page.url
+        claim.token, claim.place = token, place
+        with self.lock:
+            current = self._claims.get(url)
+            if current and current.place is not None:
+                return claim, None
+            if current:
+                current.settled = True
+            claim.previous = current.previous if current else self.pages.page(url)
+            self._claims[url] = claim
+            self.pages.add(stored)
+        return claim, current
+
+    def record(self, stored: StoredPage, known: StoredPage | None, text: bytes | None) -> None:
+        """Record a page that came out in another process; `known` stood for it so far in the lasting store."""
+        claim = Claim(self, stored)
+        claim.known, claim.text = known, text
+        self.settle_quietly(claim, confirmed=True, callback=stored.callback)
 
     def _record(self, stored: StoredPage, text: bytes | None) -> None:
         if text:
@@ -185,8 +257,11 @@ class Claims:
     def touch(self, known: StoredPage, now: float) -> None:
         """Let the time be written at which a page was seen again."""
         if known.confirmed and now - known.last_seen > _TOUCH_SECONDS:
+            seen = replace(known, last_seen=now)
             with self.lock:
-                self.pages.add(replace(known, last_seen=now))
+                self.pages.add(seen)
+            if self.others:
+                self.others.page(seen)
 
     def forget(self, url: str) -> tuple[bool, Claim | None]:
         """Forget all that waits under a URL; return whether a page or a line waited, and the claim on it, which is settled: wake it."""
@@ -205,8 +280,10 @@ class Claims:
         with self.lock:
             return self.pages.page(url)
 
-    def note(self, line: Duplicate) -> None:
-        """Let a line of the register be written."""
+    def note(self, line: Duplicate, *, told: bool = True) -> None:
+        """Let a line of the register be written, and the others know."""
+        if told and self.others:
+            self.others.line(line)
         with self.lock:
             # While nothing can be written the crawl goes on; its log still names every drop.
             if len(self._register) < _MOST_UNWRITTEN:
@@ -217,13 +294,17 @@ class Claims:
         with self.lock:
             return self._register.get(url, NOT_WAITING)
 
-    def keep_text(self, url: str, packed: bytes) -> None:
-        """Let a packed text be written."""
+    def keep_text(self, url: str, packed: bytes, *, told: bool = True) -> None:
+        """Let a packed text be written, and the others know."""
+        if told and self.others:
+            self.others.text(url, packed)
         with self.lock:
             self.texts.add(url, packed)
 
-    def visit(self, key: bytes, value: bytes) -> None:
-        """Let a visit be written."""
+    def visit(self, key: bytes, value: bytes, *, told: bool = True) -> None:
+        """Let a visit be written, and the others know."""
+        if told and self.others:
+            self.others.visit(key, value)
         with self.lock:
             if len(self._visits) < _MOST_UNWRITTEN:
                 self._visits[key] = value

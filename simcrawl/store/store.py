@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain
 from operator import attrgetter, itemgetter
-from threading import Lock
+from threading import Event, Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
-from simcrawl.bits import fitting_rows
+from simcrawl.bits import fitting_rows, to_rows
 from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
@@ -32,6 +32,7 @@ from simcrawl.store.page_index import PageIndex
 from simcrawl.store.register import Duplicate, line_of
 from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
 from simcrawl.store.texts import pack, unpack
+from simcrawl.store.views import Beside, Only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -77,6 +78,47 @@ class Homes(Protocol):
         """Give the stores that hold pages of this one which can be originals: the loaded ones, and those of each crawl."""
 
 
+class Link(Protocol):
+    """What binds a store to others that are one crawl with it: see `simcrawl.store.fleet`. `tell_` never blocks on I/O."""
+
+    moment: int
+    """How many claims and pages of others have been taken over."""
+
+    def attach(self, store: Store, claims: Claims, committed: CommittedPages, writing: Lock) -> None:
+        """Take the store, its parts, and what it holds while it writes."""
+
+    def order(self, claim: Claim, since: int, find: Callable[[StoredPage], tuple[StoredPage, Duplicate] | None]) -> Iterable[StoredPage]:
+        """Put a claim into the order of all; return the pages that others claimed before it and after the moment `since`."""
+
+    def lose(self, claim: Claim) -> None:
+        """Withdraw a claim that came after another one."""
+
+    def flush(self) -> None:
+        """Tell what waits to be told.
+
+        Raises:
+            StoreError: nobody can be told.
+        """
+
+    def bind(self, recipe: str) -> None:
+        """Bind all of them to a recipe, unless another one did."""
+
+    def tell_fingerprints(self, rows: NDArray[np.uint64]) -> None:
+        """Tell of fingerprints without pages."""
+
+    def tell_rejection(self, rejection: Rejection, lines: Iterable[Duplicate], *, rejected: bool) -> None:
+        """Tell that a verdict was taken back, or that it was not, and which lines that marks."""
+
+    def tell_forgotten(self, url: str) -> None:
+        """Tell that a page was forgotten."""
+
+    def tell_expired(self, before: float) -> None:
+        """Tell that pages from before a moment are being removed."""
+
+    def tell_record(self, record: Mapping[str, Any]) -> None:
+        """Tell what became of a crawl."""
+
+
 class Store:
     """Pages, what was a copy of what, and the decisions that lead to it. Use `simcrawl.open_store`. Thread-safe.
 
@@ -85,7 +127,8 @@ class Store:
     passes `verify`.
 
     `committed`: where pages are kept. `homes`: where crawls meet. `path`: the directory of a store on disk. `release`: called with the
-    store and with what shuts it, when a user closes it; it shuts the store if that was the last one.
+    store and with what shuts it, when a user closes it; it shuts the store if that was the last one. `link`: where the store is part of a
+    fleet, what binds it to that: see `simcrawl.store.fleet`.
     """
 
     def __init__(
@@ -96,6 +139,7 @@ class Store:
         sync_seconds: float = 1.0,
         path: Path | None = None,
         release: Callable[[Store, Callable[[], None]], object] = lambda _, shut: shut(),
+        link: Link | None = None,
     ) -> None:
         self.sync_seconds = sync_seconds
         self.path = path
@@ -114,6 +158,9 @@ class Store:
         self._committing = Lock()
         self._last_commit = monotonic()
         self._retry_at = 0.0
+        self._link = link
+        if link:
+            link.attach(self, self._claims, committed, self._committing)
 
     @property
     def header(self) -> Header:
@@ -129,6 +176,11 @@ class Store:
     def readonly(self) -> bool:
         """Whether the store was opened to be read only."""
         return self._committed.readonly
+
+    @property
+    def asks_others(self) -> bool:
+        """Whether a claim may ask another machine, and wait up to a second: never to be done on an event loop."""
+        return self._link is not None
 
     def __enter__(self) -> Self:
         """Return the store; leaving the block closes it."""
@@ -175,8 +227,9 @@ class Store:
     def _bind_identity(self, identity: str) -> None:
         bound = self._committed.header.recipe
         if bound is None:
-            self._committed.bind(identity)
-        elif bound != identity:
+            (self._link or self._committed).bind(identity)
+            bound = self._committed.header.recipe
+        if bound != identity:
             raise StoreMismatchError(
                 f"the store was made with recipe {bound}, not {identity}: use that recipe "
                 "(SIMCRAWL_RECIPE) or another store (SIMCRAWL_STORE)"
@@ -203,13 +256,28 @@ class Store:
             StoreError: the store cannot be read or written.
         """
         self._check(page)
-        with self._ordered() as view:
-            admission = self._decide(page, rule, view)
-            # Within the decision: to the next one the page is not a claim that could yet be withdrawn.
-            if admission.claim:
-                admission.claim.confirm()
+        if self._link:
+            admission = self._admit_in_fleet(page, rule or self._default_rule())
+        else:
+            with self._ordered() as view:
+                admission = self._decide(page, rule, view)
+                # Within the decision: to the next one the page is not a claim that could yet be withdrawn.
+                if admission.claim:
+                    admission.claim.confirm()
         self.commit_if_due()
         return admission.verdict
+
+    def _admit_in_fleet(self, page: PageFingerprint | Abstention, rule: Rule) -> Admission:
+        while True:
+            admission = self._claim_in_order(page, rule, brief=True)
+            if admission.claim:
+                admission.claim.confirm()
+            if not (admission.waits_for and admission.waits_for.brief):
+                return admission
+            # Of another thread that admits a page just now.
+            settled = Event()
+            admission.waits_for.when_settled(settled.set)
+            settled.wait()
 
     def claim(
         self, page: PageFingerprint | Abstention, rule: Rule | None = None, *, never_drop: bool = False, callback: str = ""
@@ -226,17 +294,48 @@ class Store:
         """
         self._check(page)
         self.write_ahead()
-        with self._ordered() as view:
-            admission = self._decide(page, rule, view, never_drop=never_drop, callback=callback)
+        admission = self._claim_in_order(page, rule or self._default_rule(), never_drop=never_drop, callback=callback)
         self._keep_text(page, admission)
         return admission
 
+    def _claim_in_order(
+        self, page: PageFingerprint | Abstention, rule: Rule, *, never_drop: bool = False, callback: str = "", brief: bool = False
+    ) -> Admission:
+        """Decide among the threads of this process and, where the page is claimed, put the claim into the order of the fleet."""
+        while True:
+            since = self._link.moment if self._link else 0
+            with self._ordered() as view:
+                admission = self._decide(page, rule, view, never_drop=never_drop, callback=callback)
+                if admission.claim:
+                    admission.claim.brief = brief
+            if admission.claim is None or self._link is None or self._is_first(admission.claim, self._link, since, rule, callback):
+                return admission
+
+    def _is_first(self, claim: Claim, link: Link, since: int, rule: Rule, callback: str) -> bool:
+        """Return whether a claim stands; where an earlier one of another process matters it is withdrawn."""
+        earlier = link.order(claim, since, lambda stored: self._copy_of_known(stored, rule, callback))
+        matters = claim.settled
+        for stored in earlier:
+            decision = rule.decide(claim.stored.page, Only(stored), now=time(), never_drop=True, callback=callback)
+            matters = matters or decision.original is not None
+        if matters:
+            link.lose(claim)
+        return not matters
+
+    def _copy_of_known(self, stored: StoredPage, rule: Rule, callback: str) -> tuple[StoredPage, Duplicate] | None:
+        """Return a page that a claimed one is a copy of, and the line that says so: both were claimed before either was known."""
+        with self._ordered() as view:
+            decision = rule.decide(stored.page, Beside(view, stored.page.url), now=time(), never_drop=True, callback=callback)
+        if decision.original is None:
+            return None
+        return decision.original, replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False)
+
     @contextmanager
     def _ordered(self) -> Iterator[Overlay | _InCrawl]:
-        """Give what a decision sees, while no other is made: the one place where decisions have an order.
+        """Give what a decision sees, while no other is made: the one place where the decisions of a process have an order.
 
-        That order holds among the threads of a process. Processes that share a directory each have their own, and find at the next commit
-        what both have kept: `late_duplicates`. A store that orders the decisions of many machines has to do it here.
+        Processes that share a directory each have their own, and find at the next commit what both have kept: `late_duplicates`. In a fleet
+        the claim that a decision leads to is put into the order of all: `_is_first`.
         """
         with ExitStack() as stack:
             own = stack.enter_context(self._view())
@@ -295,6 +394,8 @@ class Store:
             near = committed.near(fingerprint, max_distance)
             if claims.near_or_insert(fingerprint, max_distance, near, _MOST_BARE_UNWRITTEN):
                 committed.hold(fingerprint)
+                if self._link:
+                    self._link.tell_fingerprints(to_rows([fingerprint], bits=self.header.bits))
         if claims.pages.bare >= _MOST_BARE or monotonic() - self._last_commit >= self.sync_seconds:
             self.try_sync()
         return min((Match(other, apart) for other, apart in near.items()), key=_distance) if near else None
@@ -309,6 +410,9 @@ class Store:
         loaded = fitting_rows(fingerprints, bits=self.header.bits)
         with self._committing, self._committed.deciding:
             self._committed.load(loaded)
+        if self._link:
+            self._link.tell_fingerprints(loaded)
+            self._link.flush()
 
     # ---- queries
 
@@ -468,7 +572,11 @@ class Store:
             if other == url:
                 raise ValueError(f"{url} is no copy of itself: give the page that it was taken for a copy of")
             rejection = Rejection(url, other, time(), self._content(url, line), self._content(other, self._committed_line(other)))
-            self._committed.write_rejection(rejection, self._marked(rejection, rejected=True))
+            marked = self._marked(rejection, rejected=True)
+            self._committed.write_rejection(rejection, marked)
+        if self._link:
+            self._link.tell_rejection(rejection, marked, rejected=True)
+            self._link.flush()
         return rejection
 
     def unreject(self, url: str, original: str | None = None) -> int:
@@ -483,7 +591,12 @@ class Store:
         with self._committing, self._committed.deciding:
             found = [one for one in self.rejections() if sides <= {one.url, one.original}]
             for rejection in found:
-                self._committed.erase_rejection(rejection, self._marked(rejection, rejected=False))
+                marked = self._marked(rejection, rejected=False)
+                self._committed.erase_rejection(rejection, marked)
+                if self._link:
+                    self._link.tell_rejection(rejection, marked, rejected=False)
+        if self._link:
+            self._link.flush()
         return len(found)
 
     def _marked(self, rejection: Rejection, *, rejected: bool) -> list[Duplicate]:
@@ -553,10 +666,20 @@ class Store:
                 self.try_sync()
 
     def sync(self) -> None:
-        """Commit everything confirmed; where the store has a disk it is on it when this returns.
+        """Commit everything confirmed; where the store has a disk it is on it when this returns, and a fleet has been told.
 
         Raises:
             StoreError: it cannot be written; nothing is lost, the next commit tries again.
+        """
+        self.commit()
+        if self._link:
+            self._link.flush()
+
+    def commit(self) -> None:
+        """`sync`, without a fleet.
+
+        Raises:
+            StoreError: as `sync`.
         """
         with self._committing:
             self._last_commit = monotonic()
@@ -631,6 +754,8 @@ class Store:
             # In one step with the end of the claim: it must not be confirmed in between.
             erased = self._committed.erase(url)
             waited, claim = self._claims.forget(url)
+        if self._link:
+            self._link.tell_forgotten(url)
         if claim:
             claim.wake()
         return waited or erased or any(known)
@@ -663,17 +788,25 @@ class Store:
         Raises:
             StoreError: the store cannot be read or written; what earlier steps removed is gone.
         """
+        if self._link:
+            # What waits stays, and the others do not know what waits here.
+            self.commit()
+            self._link.tell_expired(before)
+        yield from self.expiring_here(before)
+        with self.homes.spaces(self, crawls=False) as spaces:
+            for space in spaces:
+                # Each of them stands here, too, and was counted.
+                yield from (0 for _ in space.expiring(before))
+
+    def expiring_here(self, before: float) -> Iterator[int]:
+        """`expiring`, without a fleet, and without pages that were loaded."""
         step: Step | None = None
         while True:
             with self._committing:
                 removed, step = self._committed.expire(before, self._claims.pages, step)
             yield removed
             if step is None:
-                break
-        with self.homes.spaces(self, crawls=False) as spaces:
-            for space in spaces:
-                # Each of them stands here, too, and was counted.
-                yield from (0 for _ in space.expiring(before))
+                return
 
     # ---- crawls
 
@@ -741,6 +874,8 @@ class Store:
             StoreError: the store cannot be written.
         """
         self._committed.note_crawl(record)
+        if self._link:
+            self._link.tell_record(record)
 
     def crawls(self) -> list[dict[str, Any]]:
         """Return the records of crawls, the latest last."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from shutil import copytree
+from traceback import format_exception
 from typing import TYPE_CHECKING
 
 import pytest
 
 import simcrawl
 from simcrawl.cli import run
-from simcrawl.errors import SettingError
+from simcrawl.errors import SettingError, StoreError
 from tests.crawl.runner import crawl
 from tests.crawl.server import Site
 from tests.samples import edited, english, page
@@ -192,10 +193,21 @@ def test_pages_that_are_loaded_are_redacted(tmp_path: Path, capfd: pytest.Captur
     _knows_no_secret(store, told)
 
 
-@pytest.mark.parametrize(
-    "where", ["redis://:hunter2@host/0", "redis://anna:hunter2@host", "lmdb://anna:hunter2@host/path", "lmdb://anna:hunter2@/path"]
-)
+@pytest.mark.parametrize("where", ["lmdb://anna:hunter2@host/path", "lmdb://anna:hunter2@/path"])
 def test_a_store_that_cannot_be_is_told_without_its_password(where: str):
     with pytest.raises(SettingError, match=r"no store has the URL .*://\*\*\*@") as refused:
         simcrawl.open_store(where)
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("where", ["redis://:hunter2@127.0.0.1:1/0", "rediss://anna:hunter2@127.0.0.1:1", "unix://anna:hunter2@/no/socket"])
+def test_a_fleet_s_server_that_cannot_be_reached_is_told_without_its_password(where: str):
+    with pytest.raises(StoreError, match=r"://\*\*\*@.* does not answer") as refused:
+        simcrawl.open_store(where)
+    assert "hunter2" not in "".join(format_exception(refused.value))
+
+
+def test_a_password_that_would_be_shown_is_refused():
+    with pytest.raises(SettingError, match="use redis://user:password@host") as refused:
+        simcrawl.open_store("redis://host/0?password=hunter2")
     assert "hunter2" not in str(refused.value)

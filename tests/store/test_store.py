@@ -31,14 +31,15 @@ from simcrawl.store.committed import MOST_CRAWLS, Batch
 from simcrawl.store.memory import memory_store
 from simcrawl.store.rejections import content_of
 from simcrawl.store.texts import LONGEST
+from tests.redis_server import shared_server
 from tests.strategies import RECIPE, abstention, crowded, designs, fingerprints, near, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# "folding": on disk, with next to no memory, so that nothing stays there and slices are folded all the time.
-KINDS = ("memory", "lmdb", "folding")
+# "folding": on disk, with next to no memory, so that nothing stays there and slices are folded all the time. "fleet": alone in it.
+KINDS = ("memory", "lmdb", "folding", "fleet")
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 EVERYTHING = replace(NEAR, copies_kept=1_000_000)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -48,7 +49,13 @@ A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 def where(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "folding":
         monkeypatch.setattr("simcrawl.index.durable.MEMORY", 0)
-    return "memory:" if request.param == "memory" else str(tmp_path / "store")
+    return place(request.param, str(tmp_path / "store"))
+
+
+def place(kind: str, directory: str) -> str:
+    if kind == "fleet":
+        return shared_server().url(directory)
+    return "memory:" if kind == "memory" else directory
 
 
 @pytest.fixture
@@ -62,7 +69,7 @@ def store(where: str) -> Iterator[Store]:
 def open_kind(kind: str, directory: str, **options: Any) -> Store:
     if kind == "folding":
         options["memory"] = 0
-    return open_store("memory:" if kind == "memory" else directory, sync_seconds=math.inf, **options)
+    return open_store(place(kind, directory), sync_seconds=math.inf, **options)
 
 
 @contextmanager
@@ -886,9 +893,9 @@ def test_a_detector_makes_pages_with_the_seed_of_the_store(where: str):
         assert detector.admit(detector.page(html, url=B)).original == A
 
 
-@pytest.mark.parametrize("url", ["redis://localhost/", "lmdb:relative", "lmdb://host", "sqlite:x"])
+@pytest.mark.parametrize("url", ["lmdb:relative", "lmdb://host", "sqlite:x"])
 def test_a_url_of_no_store_is_refused_with_those_that_exist(url: str):
-    with pytest.raises(SettingError, match="use a directory, lmdb:///absolute/path or memory:") as caught:
+    with pytest.raises(SettingError, match="use a directory, lmdb:///absolute/path, redis://host/0 or memory:") as caught:
         open_store(url)
     assert repr(url) in str(caught.value)
 
@@ -1256,10 +1263,17 @@ class FoldingMachine(StoreMachine):
     kind = "folding"
 
 
+class FleetMachine(StoreMachine):
+    kind = "fleet"
+
+
 TestMemoryMachine = MemoryMachine.TestCase
 TestLmdbMachine = LmdbMachine.TestCase
 TestFoldingMachine = FoldingMachine.TestCase
-TestMemoryMachine.settings = TestLmdbMachine.settings = TestFoldingMachine.settings = settings(stateful_step_count=30)
+TestFleetMachine = FleetMachine.TestCase
+TestFleetMachine.settings = TestMemoryMachine.settings = TestLmdbMachine.settings = TestFoldingMachine.settings = settings(
+    stateful_step_count=30
+)
 
 
 # ---- texts and records of crawls

@@ -1,0 +1,190 @@
+"""A fleet's log in Redis: one stream, and a header beside it. The only module that knows Redis.
+
+    {NAME}:header    what the fleet's store was made with: whoever comes first sets it
+    {NAME}:log       a Redis Stream; each entry is one event, in the field "e"
+
+The braces keep both in one slot of a cluster. One script does all that must be one step: it says what has come since an id, and appends.
+Entries are bytes here: `fleet_events` knows what they say.
+
+Calls take a second at most, and are made once: to ask again is up to the caller, who has other things to do meanwhile. What the client
+library would do, ten tries with pauses between them, would hold up a crawl.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from simcrawl.errors import SettingError, StoreError
+from simcrawl.page.fingerprint import without_user
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+logger = logging.getLogger(__name__)
+
+SCHEMES = ("redis", "rediss", "unix")
+START = (0, 0)
+# Seconds. A read that waits for news waits less, so that silence is no failure.
+_PATIENCE, _NEWS = 1.0, 0.5
+_REPLAYED_AT_ONCE = 1000
+_LOST = "SIMCRAWL the header is gone"
+_ASK = f"""
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return redis.error_reply('{_LOST}') end
+local tail = redis.call('XRANGE', KEYS[1], '(' .. ARGV[2], '+')
+local ids = {{}}
+for i = 3, #ARGV do ids[i - 2] = redis.call('XADD', KEYS[1], '*', 'e', ARGV[i]) end
+return {{tail, ids}}
+"""
+
+Place = tuple[int, int]
+"""An id of the stream: later entries have larger ones."""
+
+
+class Entry(NamedTuple):
+    """An entry of the log."""
+
+    place: Place
+    data: bytes
+
+
+class LogLostError(StoreError):
+    """The server has forgotten the log: it was flushed, or started again without what it had."""
+
+
+class RedisLog:
+    """The log of one fleet. Thread-safe.
+
+    Raises, from whatever asks the server:
+        StoreError: it does not answer within a second, or refuses. What was to be appended may have been, or not.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Take a URL of Redis; `name` in its query names the fleet, by default simcrawl.
+
+        Raises:
+            SettingError: the URL cannot be, or redis-py is missing.
+        """
+        try:
+            import redis  # noqa: PLC0415 - an extra
+        except ImportError as exc:
+            raise SettingError(f"{without_user(url)} needs the client of Redis: pip install 'simcrawl[redis]'") from exc
+        self._redis = redis
+        self.shown = without_user(url)
+        """The URL without user and password."""
+        bare, name = _split(url)
+        self._keys = [f"{{{name}}}:log", f"{{{name}}}:header"]
+        try:
+            # Read only what RESP2 has: the same answers from every version of the client.
+            self._client = redis.Redis.from_url(
+                bare,
+                socket_timeout=_PATIENCE,
+                socket_connect_timeout=_PATIENCE,
+                retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),
+                protocol=2,
+            )
+        except (ValueError, TypeError) as exc:
+            raise SettingError(f"no Redis has the URL {self.shown} ({type(exc).__name__}): use redis://host:6379/0?name=NAME") from exc
+        self._ask = self._client.register_script(_ASK)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        redis = self._redis
+        try:
+            yield
+        except redis.exceptions.ResponseError as exc:
+            if _LOST in str(exc):
+                raise LogLostError(f"{self.shown} has forgotten its log") from exc
+            raise StoreError(f"{self.shown} refuses ({exc}): the crawl goes on by itself, and tries again") from exc
+        except (redis.exceptions.RedisError, OSError) as exc:
+            # What a message of the client may hold of the URL has no password, but its kind says enough.
+            raise StoreError(f"{self.shown} does not answer ({type(exc).__name__}): the crawl goes on by itself, and tries again") from exc
+
+    def header(self, fresh: bytes | None) -> bytes | None:
+        """Return the header, which is `fresh` where there was none; None where there is none and none is given."""
+        with self._asking():
+            if fresh is not None:
+                self._client.set(self._keys[1], fresh, nx=True)
+            found: Any = self._client.get(self._keys[1])
+        return None if found is None else bytes(found)
+
+    def append(self, header: bytes, after: Place, events: Sequence[bytes]) -> tuple[list[Entry], list[Entry]]:
+        """Append events; return what came after a place and before them, and their own entries. One step.
+
+        Raises:
+            LogLostError: the log has another header, or none.
+        """
+        with self._asking():
+            tail, ids = self._ask(keys=self._keys, args=[header, _text(after), *events])
+        return _entries(tail), [Entry(_place(one), event) for one, event in zip(ids, events, strict=True)]
+
+    def news(self, after: Place) -> list[Entry]:
+        """Return what came after a place; where nothing has, wait for half a second."""
+        with self._asking():
+            answer: Any = self._client.xread({self._keys[0]: _text(after)}, count=_REPLAYED_AT_ONCE, block=int(1000 * _NEWS))
+        return _entries(answer[0][1]) if answer else []
+
+    def replay(self, after: Place) -> Iterator[list[Entry]]:
+        """Yield what came after a place, up to the end, some at a time."""
+        while True:
+            with self._asking():
+                chunk: Any = self._client.xrange(self._keys[0], f"({_text(after)}", "+", count=_REPLAYED_AT_ONCE)
+            if not chunk:
+                return
+            entries = _entries(chunk)
+            yield entries
+            after = entries[-1].place
+
+    def last(self) -> Place:
+        """Return the place of the last entry, `START` where there is none."""
+        with self._asking():
+            found: Any = self._client.xrevrange(self._keys[0], "+", "-", count=1)
+        return _entries(found)[0].place if found else START
+
+    def now(self) -> int:
+        """Return the server's time in milliseconds, which the first part of a place is."""
+        with self._asking():
+            seconds, micros = self._client.time()
+        return int(seconds * 1000 + micros // 1000)
+
+    def forgets(self) -> str | None:
+        """Return the policy by which the server would drop the log when its memory is full; None where it keeps it, or does not say."""
+        policy = ""
+        # Hosted servers know no CONFIG.
+        with suppress(self._redis.exceptions.RedisError, OSError):
+            told: Any = self._client.config_get("maxmemory-policy")
+            policy = str(told.get("maxmemory-policy", ""))
+        # The volatile ones drop what has a time to live, and the log has none.
+        return policy if policy.startswith("allkeys") else None
+
+    def close(self) -> None:
+        """Release the connections."""
+        self._client.close()
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Return a URL that the client understands, and the name of the fleet."""
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if secret := {"username", "password"} & set(options):
+        raise SettingError(f"{sorted(secret)} in the query of SIMCRAWL_STORE would be shown: use redis://user:password@host")
+    name = options.pop("name", "simcrawl")
+    if not name or set("{}") & set(name):
+        raise SettingError(f"the name of a fleet is {name!r}: use some letters, without braces")
+    return urlunsplit(parts._replace(query=urlencode(options))), name
+
+
+def _text(place: Place) -> str:
+    return f"{place[0]}-{place[1]}"
+
+
+def _place(text: bytes) -> Place:
+    milliseconds, _, number = bytes(text).partition(b"-")
+    return int(milliseconds), int(number)
+
+
+def _entries(raw: Any) -> list[Entry]:
+    # As a reply of the client's own commands, or of a script.
+    return [Entry(_place(place), fields[b"e"] if isinstance(fields, dict) else fields[1]) for place, fields in raw]

@@ -1,0 +1,79 @@
+"""Redis servers of the tests' own, on free ports of the loopback interface."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import socket
+import subprocess
+from functools import cache
+from itertools import count
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from redis import Redis
+
+_names = count()
+
+
+class Server:
+    """A server that can be stopped, killed and started again on its port. In memory only, unless `options` say otherwise."""
+
+    def __init__(self, *options: str, directory: str | None = None) -> None:
+        if shutil.which("redis-server") is None:
+            pytest.skip("needs a Redis server: apt-get install redis-server")
+        self.directory = directory or mkdtemp(prefix="simcrawl-redis-")
+        self._own = directory is None
+        self._options = options or ("--save", "", "--appendonly", "no")
+        self.port = 0
+        for _ in range(10):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.port = probe.getsockname()[1]
+            # It ends at once where somebody else has taken the port meanwhile.
+            if self.start():
+                break
+        else:
+            pytest.fail("redis-server does not start")
+
+    def start(self) -> bool:
+        """Start the server; return whether it takes connections."""
+        where = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.directory]
+        self.process = subprocess.Popen(["redis-server", *where, *self._options], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        return any("Ready to accept connections" in line for line in self.process.stdout)
+
+    def url(self, name: str = "") -> str:
+        """Return the URL of a fleet of its own."""
+        return f"redis://127.0.0.1:{self.port}/0?name={name or f'test-{next(_names)}'}"
+
+    def client(self, **options: Any) -> Redis:
+        """Return a client."""
+        return Redis(port=self.port, **options)
+
+    def kill(self) -> None:
+        """End the server without notice."""
+        self.process.kill()
+        self._wait()
+
+    def _wait(self) -> None:
+        self.process.wait()
+        assert self.process.stdout
+        self.process.stdout.close()
+
+    def close(self) -> None:
+        """End the server for good."""
+        if self.process.returncode is None:
+            self.process.kill()
+            self._wait()
+        if self._own:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+@cache
+def shared_server() -> Server:
+    """Return the server of all tests of this process that do no harm to it."""
+    server = Server()
+    atexit.register(server.close)
+    return server

@@ -1,0 +1,387 @@
+"""A fleet: stores that share nothing but a log, on a real server. Each store stands for a process."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from random import Random
+from threading import Barrier, Event
+from time import sleep, time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreMismatchError
+from simcrawl.rule import Kind, Rule
+from simcrawl.store import Duplicate, Store, join_crawl, join_loaded, open_store
+from simcrawl.store.fleet import Fleet, Link
+from tests.redis_server import Server, shared_server
+from tests.strategies import abstention, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simcrawl.store import Admission, Claim
+
+NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+QUICK: dict[str, Any] = {"sync_seconds": math.inf, "beat": 0.05, "dead": 0.5}
+
+
+@pytest.fixture
+def url() -> str:
+    return shared_server().url()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server of the test's own, to do harm to."""
+    made = Server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def two(url: str) -> Iterator[tuple[Store, Store]]:
+    with open_store(url, sync_seconds=math.inf) as one, open_store(url, sync_seconds=math.inf) as other:
+        yield one, other
+
+
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that comes from another process; the test's own time limit ends it."""
+    while not true():
+        sleep(0.001)
+
+
+def claimed(store: Store, url: str, fingerprint: int = 0, *, text: str = "") -> Claim:
+    claim = store.claim(page(url, fingerprint, text=text), NEAR).claim
+    assert claim
+    return claim
+
+
+def fleet_of(store: Store) -> Fleet:
+    link = store._link
+    assert isinstance(link, Link)
+    return link.fleet
+
+
+def caught_up(*stores: Store) -> None:
+    """Let every store know what the others have told."""
+    for store in (*stores, *stores):
+        # A round trip tells what has come meanwhile.
+        store.note(Duplicate(f"http://{id(store)}.test/", A, "near_duplicate", 1, 0.9, "near-duplicate", True, False, time()))
+        store.sync()
+
+
+def urls(store: Store) -> set[str]:
+    store.sync()
+    return {stored.page.url for stored in store.pages()}
+
+
+# ---- claims
+
+
+def test_a_copy_of_another_process_s_open_claim_waits_for_it(two: tuple[Store, Store]):
+    one, other = two
+    claim, woken = claimed(one, A, 1), Event()
+    admission = other.claim(page(B, 3), NEAR)
+    assert (admission.claim, admission.verdict.original) == (None, A)
+    assert admission.waits_for
+    admission.waits_for.when_settled(woken.set)
+    claim.confirm()
+    assert woken.wait(30)
+    again = other.claim(page(B, 3), NEAR)
+    assert (again.verdict.kind, again.claim, again.waits_for) == (Kind.NEAR_DUPLICATE, None, None)
+
+
+def test_a_page_that_another_process_withdraws_is_kept_by_who_waits(two: tuple[Store, Store]):
+    one, other = two
+    claim, woken = claimed(one, A, 1), Event()
+    waits_for = other.claim(page(B, 1), NEAR).waits_for
+    assert waits_for
+    waits_for.when_settled(woken.set)
+    claim.withdraw()
+    assert woken.wait(30)
+    claimed(other, B, 1).confirm()
+    caught_up(one, other)
+    assert urls(one) == urls(other) == {B}
+
+
+def test_what_is_known_costs_no_round_trip(two: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch):
+    one, other = two
+    claimed(one, A, 1).confirm()
+    caught_up(one, other)
+    with monkeypatch.context() as patched:
+        patched.setattr(Link, "order", None)
+        assert other.claim(page(B, 1), NEAR).verdict.original == A
+        assert other.claim(page(A, 1), NEAR).verdict.kind is Kind.REVISITED
+        with pytest.raises(TypeError):
+            other.claim(page(C, 0xFF << 40), NEAR)
+
+
+def test_all_of_a_page_is_known_everywhere(two: tuple[Store, Store]):
+    one, other = two
+    one.keep_texts(10**6)
+    other.keep_texts(10**6)
+    claim = one.claim(replace(page(A, 1), content="what it says"), NEAR, callback="spider.parse").claim
+    assert claim
+    claim.confirm("spider.parse")
+    one.admit(abstention(B, "shell"), NEAR)
+    assert one.claim(replace(page(C, 3), content="of the copy"), NEAR, callback="spider.parse").verdict.original == A
+    caught_up(one, other)
+    for url in (A, B):
+        assert one.page(url) == other.page(url)
+    assert other.duplicate(C) == one.duplicate(C)
+    assert (other.text(A), other.text(C)) == ("what it says", "of the copy")
+    assert other.claim(page("http://d.test/", 1), NEAR, callback="spider.other").claim
+
+
+def test_what_users_say_is_known_everywhere(two: tuple[Store, Store]):
+    one, other = two
+    for url in (A, B, C):
+        one.admit(page(url, 1, text="same"), NEAR)
+    one.reject(B)
+    one.forget(C)
+    one.load_fingerprints([0xF << 50, 0xF << 51])
+    one.note_crawl({"spider": "蜘蛛"})
+    caught_up(one, other)
+    assert list(other.rejections()) == list(one.rejections())
+    assert other.duplicate(B) == one.duplicate(B)
+    assert (other.duplicate(C), other.crawls()) == (None, [{"spider": "蜘蛛"}])
+    assert {match.fingerprint for match in other.query_fingerprint(0xF << 50, 2)} == {0xF << 50, 0xF << 51}
+    assert not other.admit(page(B, 1, text="same"), NEAR).is_duplicate
+    assert one.unreject(B) == 1
+    assert one.expire(time() + 60) == 2
+    caught_up(one, other)
+    assert (list(other.rejections()), urls(other)) == ([], set())
+
+
+def test_who_comes_later_knows_all(two: tuple[Store, Store], url: str):
+    one, other = two
+    for index in range(50):
+        (one, other)[index % 2].admit(page(f"{A}{index}", 1 << index), replace(NEAR, max_distance=0))
+    caught_up(one, other)
+    open_claim = claimed(one, B, 0xFF00FF00FF)
+    with open_store(url, create=False) as late, open_store(url, create=False, readonly=True) as reading:
+        assert urls(late) == {f"{A}{index}" for index in range(50)}
+        assert reading.counts()["pages"] == 50
+        waits_for = late.claim(page(C, 0xFF00FF00FF), NEAR).waits_for
+        assert waits_for
+        open_claim.confirm()
+        woken = Event()
+        waits_for.when_settled(woken.set)
+        assert woken.wait(30)
+
+
+@pytest.mark.parametrize("alike", ["exact", "near", "one URL"])
+def test_of_copies_that_come_at_the_same_moment_one_is_kept(url: str, alike: str):
+    machines, clusters = 4, 60
+    start, noise = Barrier(machines), Random(1)
+    centres = [noise.getrandbits(64) for _ in range(clusters)]
+
+    def crawl(store: Store, machine: int) -> None:
+        start.wait()
+        for cluster in Random(machine).sample(range(clusters), clusters):
+            where = f"http://{cluster}.test/" if alike == "one URL" else f"http://{machine}.test/{cluster}"
+            made = page(where, centres[cluster] ^ (1 << machine if alike == "near" else 0), text="" if alike == "near" else f"{cluster}")
+            settle(store, made, Random(where + str(machine)))
+
+    def settle(store: Store, made: Any, chance: Random) -> None:
+        admission = admitted(store, made)
+        while admission.claim and chance.random() < 0.3:
+            # Its callback failed, and it is fetched again.
+            admission.claim.withdraw()
+            admission = admitted(store, made)
+        if admission.claim:
+            admission.claim.confirm()
+
+    with ExitStack() as opened, ThreadPoolExecutor(machines) as pool:
+        stores = [opened.enter_context(open_store(url, sync_seconds=math.inf)) for _ in range(machines)]
+        list(pool.map(crawl, stores, range(machines)))
+        caught_up(*stores)
+        kept = [urls(store) for store in stores]
+        assert all(one == kept[0] for one in kept)
+        # Who meets a URL that is claimed keeps its page, too, and leaves the record to the other one, whose callback may fail.
+        assert len(kept[0]) <= clusters if alike == "one URL" else len(kept[0]) == clusters
+        assert len({one.rpartition("/")[2] for one in kept[0]}) == (1 if alike == "one URL" else clusters)
+        assert sum(store.late_duplicates for store in stores) == 0
+        assert not any(fleet_of(store).open for store in stores)
+
+
+def admitted(store: Store, made: Any) -> Admission:
+    """Claim a page, and wait as long as that depends on another one."""
+    while waits_for := (admission := store.claim(made, NEAR)).waits_for:
+        woken = Event()
+        waits_for.when_settled(woken.set)
+        assert woken.wait(30)
+    return admission
+
+
+# ---- processes that end
+
+
+def test_the_claims_of_a_dead_process_are_withdrawn(url: str):
+    dead = open_store(url, **QUICK)
+    claimed(dead, A, 1)
+    with open_store(url, **QUICK) as living:
+        waits_for = living.claim(page(B, 1), NEAR).waits_for
+        assert waits_for
+        die(dead)
+        woken = Event()
+        waits_for.when_settled(woken.set)
+        assert woken.wait(30)
+        assert living.claim(page(B, 1), NEAR).claim
+
+
+def die(store: Store) -> None:
+    """End a process's part as a kill does: nothing is told."""
+    fleet = fleet_of(store)
+    fleet._closing.set()
+    with fleet._queueing:
+        fleet._queueing.notify_all()
+    for thread in fleet._threads:
+        thread.join()
+    fleet.log.close()
+
+
+def test_a_process_that_is_idle_lives(url: str):
+    with open_store(url, **QUICK) as idle, open_store(url, **QUICK) as other:
+        claim = claimed(idle, A, 1)
+        beats = fleet_of(idle)._number
+        until(lambda: fleet_of(idle)._number > beats + 20)
+        assert other.claim(page(B, 1), NEAR).waits_for
+        claim.confirm()
+
+
+def test_a_page_that_was_given_up_and_came_out_all_the_same_is_known(two: tuple[Store, Store]):
+    one, other = two
+    claim = claimed(one, A, 1)
+    foreign = other.claim(page(B, 1), NEAR).waits_for
+    assert foreign
+    # At the same moment: neither knows of the other's word.
+    for store in two:
+        fleet_of(store)._asking.acquire()
+    claim.confirm()
+    foreign.withdraw()
+    for store in two:
+        fleet_of(store)._asking.release()
+    caught_up(one, other)
+    assert urls(one) == urls(other) == {A}
+
+
+# ---- crawls
+
+
+def test_a_crawl_is_shared_by_name_and_ends_with_its_last_run(two: tuple[Store, Store]):
+    one, other = two
+    first, second = join_crawl(one, "tonight", spider="s"), join_crawl(other, "tonight", spider="s")
+    assert first.id == second.id
+    assert (first.joined_others, second.joined_others) == (False, True)
+    claim = first.claim(page(A, 1), NEAR).claim
+    assert claim
+    claim.confirm()
+    first.visit(A, bytes(16), kept=True)
+    assert second.claim(page(B, 1), NEAR).verdict.original == A
+    first.leave(finished=True)
+    third = join_crawl(one, "tonight", spider="s")
+    assert third.id == first.id
+    assert third.claim(page(C, 1), NEAR).verdict.original == A
+    for crawl in (second, third):
+        crawl.leave(finished=True)
+    caught_up(one, other)
+    assert not fleet_of(one).crawls
+    # Only what came out in this crawl makes a page a copy.
+    again = join_crawl(other, "tonight", spider="s")
+    assert again.id != first.id
+    admission = again.claim(page(B, 1), NEAR)
+    assert admission.claim
+    assert again.visit(A, bytes(16), kept=True) == "unchanged"
+    assert other.page(A)
+
+
+def test_a_crawl_of_the_dead_is_not_gone_on_with(url: str):
+    dead = open_store(url, **QUICK)
+    first = join_crawl(dead, "tonight")
+    first.admit(page(A, 1), NEAR)
+    dead.sync()
+    die(dead)
+    sleep(0.6)  # longer than a process may be silent
+    with open_store(url, **QUICK) as living:
+        again = join_crawl(living, "tonight")
+        assert (again.id != first.id, again.joined_others) == (True, False)
+        assert again.admit(page(B, 1), NEAR).kind is Kind.ADMITTED
+
+
+def test_a_crawl_that_was_interrupted_is_resumed_on_another_machine(two: tuple[Store, Store]):
+    one, other = two
+    first = join_crawl(one, spider="s", job="/jobs/1")
+    first.admit(page(A, 1), NEAR)
+    first.leave()
+    caught_up(one, other)
+    resumed = join_crawl(other, spider="s", resume=first.id, job="/jobs/1")
+    assert (resumed.id, resumed.resumed, resumed.joined_others) == (first.id, True, False)
+    assert resumed.admit(page(B, 1), NEAR).original == A
+    resumed.leave(finished=True)
+    assert not fleet_of(other).crawls
+
+
+def test_loaded_pages_are_originals_on_every_machine(two: tuple[Store, Store]):
+    one, other = two
+    crawl = join_crawl(other, "tonight")
+    join_loaded(one).admit(page(A, 1), NEAR)
+    one.sync()
+    caught_up(one, other)
+    assert crawl.admit(page(B, 1), NEAR).original == A
+
+
+# ---- what a store was made with
+
+
+def test_a_fleet_has_one_seed_and_one_recipe(url: str):
+    with open_store(url, seed="random") as one, open_store(url, seed="random") as other:
+        assert one.header.seed == other.header.seed
+        one.bind("manku2007")
+        with pytest.raises(StoreMismatchError, match=r"manku2007/3, not content/3"):
+            other.bind("content")
+        with pytest.raises(StoreMismatchError, match="made with another seed"):
+            open_store(url, seed=1)
+        with pytest.raises(StoreMismatchError, match="made with bits 64, not 32"):
+            open_store(url, bits=32)
+
+
+def test_nothing_is_made_where_a_store_is_only_read(url: str):
+    with pytest.raises(StoreFormatError, match="there is no store"):
+        open_store(url, create=False)
+    shared_server().client().set("{other}:header", b"[1, 2]")
+    with pytest.raises(StoreFormatError, match="something else"):
+        open_store(shared_server().url("other"))
+    with pytest.raises(SettingError, match="the name of a fleet is ''"):
+        open_store(f"redis://127.0.0.1:{shared_server().port}/0?name=")
+
+
+def test_who_only_reads_tells_nothing(url: str):
+    with open_store(url) as store:
+        store.admit(page(A, 1), NEAR)
+    length = shared_server().client().xlen(f"{{{url.rpartition('=')[2]}}}:log")
+    with open_store(url, create=False, readonly=True) as reading:
+        assert reading.readonly
+        with pytest.raises(StoreError, match="read only"):
+            join_crawl(reading)
+    assert shared_server().client().xlen(f"{{{url.rpartition('=')[2]}}}:log") == length
+
+
+def test_an_entry_that_cannot_be_read_does_no_harm(two: tuple[Store, Store], url: str):
+    one, other = two
+    for entry in (b"", b"?" * 40, b"12345678\0\0\0\0\0\0\0\1c\0\0\0\0\0\0\0\0broken"):
+        shared_server().client().xadd(f"{{{url.rpartition('=')[2]}}}:log", {"e": entry})
+    one.admit(page(A, 1), NEAR)
+    caught_up(one, other)
+    assert urls(other) == {A}
+
+
+def test_a_server_that_would_drop_the_log_is_warned_of(server: Server, caplog: pytest.LogCaptureFixture):
+    server.client().config_set("maxmemory-policy", "allkeys-lru")
+    with open_store(server.url()):
+        assert "set maxmemory-policy noeviction" in caplog.text
