@@ -14,7 +14,7 @@ from __future__ import annotations
 import zlib
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PATH = Path(__file__).with_suffix(".z")
 LEVELS = 16
 """A word's factor is a whole number of parts of this: sums of weights stay exact."""
+_FIRST_BITS = 15
+_OTHER_BITS = np.uint64(64 - _FIRST_BITS)
 
 
 @cache
@@ -35,17 +37,35 @@ def factors() -> dict[str, float]:
     return {word: level / LEVELS for level, line in enumerate(lines, 1) for word in line.split()}
 
 
+class _Hashed(NamedTuple):
+    """The ascending hashes of the common words, their factors and a last one of 1, and where those begin whose first bits are 0, 1, ...
+
+    `most`: as many words as begin with the same bits.
+    """
+
+    hashes: NDArray[np.uint64]
+    values: NDArray[np.float32]
+    starts: NDArray[np.uint16]
+    most: int
+
+
 @lru_cache(maxsize=4)
-def _hashed(seed: int) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """Return the ascending hashes of the common words, and their factors."""
+def _hashed(seed: int) -> _Hashed:
     hashes = hash_units(factors(), seed=seed)
     order = hashes.argsort()
-    return hashes[order], np.fromiter(factors().values(), np.float64, len(hashes))[order]
+    hashes = hashes[order]
+    values = np.append(np.fromiter(factors().values(), np.float32, len(hashes))[order], np.float32(1))
+    starts = hashes.searchsorted(np.arange(2**_FIRST_BITS, dtype=np.uint64) << _OTHER_BITS)
+    # As small as may be: between two pages all this has left the processor's caches.
+    return _Hashed(hashes, values, starts.astype(np.uint16), int(np.diff(starts, append=len(hashes)).max()))
 
 
-def factors_of(ascending: NDArray[np.uint64], *, seed: int) -> NDArray[np.float64]:
+def factors_of(hashes: NDArray[np.uint64], *, seed: int) -> NDArray[np.float32]:
     """Return the factors of words given by their hashes, 1 for those that are not common."""
-    hashes, values = _hashed(seed)
-    places = hashes.searchsorted(ascending)
-    found = hashes.take(places, mode="clip") == ascending
-    return np.where(found, values.take(places, mode="clip"), 1.0)
+    known = _hashed(seed)
+    places = known.starts.take((hashes >> _OTHER_BITS).astype(np.intp)).astype(np.intp)
+    # What searchsorted does, at a fifth of its time: most hashes are where they begin.
+    for _ in range(known.most):
+        places += known.hashes.take(places, mode="clip") < hashes
+    places[known.hashes.take(places, mode="clip") != hashes] = len(known.hashes)
+    return known.values.take(places)

@@ -24,7 +24,7 @@ import xxhash
 from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
 from simcrawl.page.common_words import factors, factors_of
-from simcrawl.page.hashing import MARGIN, hash_runs, hash_units
+from simcrawl.page.hashing import MARGIN, hash_runs, hash_short, hash_units
 from simcrawl.page.simhash import pack, project, project_rounded, round_weights
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ _SIMPLE_RANGES = (
 _TABLED = 0x40000
 _SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
 _SPACE, _LINE_FEED, _ASCII, _FIRST_UNSPACED = ord(" "), ord("\n"), 0x80, 0x0E00
+# From here on UTF-8 has four bytes a character; the unspaced ones below have three.
+_FOUR_BYTES = 0x10000
 # What `_simple_spaced` says of a character whose neighbours may matter.
 _NOT_SIMPLE = 0x110000
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -143,7 +145,9 @@ class Features:
             for place in (counts >= _USUAL_COUNTS).nonzero()[0]:
                 weights[place] = round_weights(_WEIGHTINGS[self.weighting](int(counts[place])))
         distinct = ascending.take(starts[:-1])
-        return distinct, round_weights(weights * factors_of(distinct, seed=seed)) if self.common else weights
+        if self.common:
+            weights = round_weights(weights * factors_of(distinct, seed=seed))
+        return distinct, weights
 
     @property
     def are_plain_words(self) -> bool:
@@ -248,7 +252,7 @@ class Cut:
             found.append(self._segmented(chinese))
             alone &= ~chinese
         if alone.any():
-            found.append(_hash_texts(_pairs(self._characters, alone), seed=self.seed))
+            found += _hash_pairs(self._characters, alone, seed=self.seed)
         return np.concatenate(found)
 
     def features(self, kind: Kind) -> NDArray[np.uint64]:
@@ -374,18 +378,24 @@ def _hash_texts(text: str, *, seed: int) -> NDArray[np.uint64]:
     return hash_runs(data, *_runs(data), seed=seed)
 
 
-def _pairs(characters: NDArray[np.uint32], alone: NDArray[np.bool_]) -> str:
-    """Return the pairs of neighbours among some characters of a framed text, and those without neighbours, with spaces in between."""
-    both = alone[:-1] & alone[1:]
-    lonely = alone.copy()
-    lonely[:-1] &= ~both
-    lonely[1:] &= ~both
-    firsts = both.nonzero()[0]
-    pairs = np.full((len(firsts), 3), _SPACE, np.uint32)
-    pairs[:, 0], pairs[:, 1] = characters[firsts], characters[firsts + 1]
-    singles = np.full((int(lonely.sum()), 2), _SPACE, np.uint32)
-    singles[:, 0] = characters[lonely]
-    return _text_of(np.concatenate((pairs.ravel(), singles.ravel())))
+def _hash_pairs(characters: NDArray[np.uint32], alone: NDArray[np.bool_], *, seed: int) -> list[NDArray[np.uint64]]:
+    """Return the hashes of the pairs of neighbours among some characters of a framed text, and of those without neighbours."""
+    places = alone.nonzero()[0]
+    codes = characters.take(places)
+    are_pairs = places[1:] - places[:-1] == 1
+    lonely = np.ones(len(places), np.bool_)
+    lonely[:-1] &= ~are_pairs
+    lonely[1:] &= ~are_pairs
+    if codes.max() >= _FOUR_BYTES:
+        pairs = np.full((np.count_nonzero(are_pairs), 3), _SPACE, np.uint32)
+        pairs[:, 0], pairs[:, 1] = codes[:-1][are_pairs], codes[1:][are_pairs]
+        singles = np.full((np.count_nonzero(lonely), 2), _SPACE, np.uint32)
+        singles[:, 0] = codes[lonely]
+        return [_hash_texts(_text_of(np.concatenate((pairs.ravel(), singles.ravel()))), seed=seed)]
+    # Their UTF-8, without a text of it: a page in Japanese is next to nothing but pairs.
+    ones = (0x8080E0 | codes >> 12 | (codes & 0xFC0) << 2 | (codes & 0x3F) << 16).astype(np.uint64)
+    twos = (ones[1:] << np.uint64(24) | ones[:-1])[are_pairs]
+    return [hash_short(twos, 6, seed=seed), hash_short(ones[lonely], 3, seed=seed)]
 
 
 def _hash_letters(characters: NDArray[np.uint32], *, seed: int) -> NDArray[np.uint64]:

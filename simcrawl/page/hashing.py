@@ -78,6 +78,14 @@ def hash_units(units: Iterable[str], *, seed: int) -> NDArray[np.uint64]:
     return hash_runs(data, firsts(lengths), lengths, seed=seed)
 
 
+def hash_short(runs: NDArray[np.uint64], size: int, *, seed: int) -> NDArray[np.uint64]:
+    """Return the hashes of runs of `size` bytes, fewer than eight, which are the lowest ones of each number; its others are 0."""
+    hashes: NDArray[np.uint64] = runs | _FILLING[size]
+    hashes ^= _keys(seed)[0]
+    mix(hashes)
+    return hashes
+
+
 def hash_runs(data: NDArray[np.uint8], starts: NDArray[np.intp], lengths: NDArray[np.intp], *, seed: int) -> NDArray[np.uint64]:
     """Return the hashes of runs of UTF-8; `MARGIN` bytes must follow the last one."""
     longer = (lengths >= _CHUNK).nonzero()[0]

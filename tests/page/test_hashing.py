@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from simcrawl.bits import mix
 from simcrawl.page import hashing
 from simcrawl.page.features import hash_rows
-from simcrawl.page.hashing import MARGIN, hash_numbered, hash_runs, hash_successive, hash_units
+from simcrawl.page.hashing import MARGIN, hash_numbered, hash_runs, hash_short, hash_successive, hash_units
 
 GOLDEN = 0x9E3779B97F4A7C15
 MODULUS = 2**64
@@ -46,6 +46,14 @@ def test_units_have_the_hashes_of_their_definition(units: list[str], seed: int):
     expected = [_hashed(unit, seed) for unit in units]
     assert hash_units(units, seed=seed).tolist() == expected
     assert [int.from_bytes(row.tobytes(), "big") for row in hash_rows(units, seed=seed, bits=64)] == expected
+
+
+@given(st.lists(st.binary(min_size=3, max_size=3)), seeds)
+def test_short_runs_given_as_numbers_have_them(runs: list[bytes], seed: int):
+    numbers = np.array([int.from_bytes(run, "little") for run in runs], np.uint64)
+    data = np.frombuffer(b"".join(runs) + bytes(MARGIN), np.uint8)
+    lengths = np.full(len(runs), 3)
+    assert hash_short(numbers, 3, seed=seed).tolist() == hash_runs(data, np.arange(len(runs)) * 3, lengths, seed=seed).tolist()
 
 
 @pytest.mark.parametrize("length", [7, 8, 9, 8191, 8192, 8193, 20_000])
