@@ -23,7 +23,7 @@ import logging
 from collections import OrderedDict
 from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import IgnoreRequest
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from simcrawl.crawl.changes import Changes
     from simcrawl.crawl.common import Common
     from simcrawl.crawl.preferred import Preferred
+    from simcrawl.page.hints import Hints
     from simcrawl.rule import Verdict
     from simcrawl.urls.rewrites import Outlook, Prediction
     from simcrawl.urls.robots import Unimportant
@@ -97,6 +98,17 @@ class _Kind:
         return url == self.last or number in _CHECKED
 
 
+class Links(NamedTuple):
+    """What is known of all links of a page: they are many, and so it is found out once.
+
+    `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one.
+    """
+
+    behind: list[str] | None
+    on_copy: bool
+    hints: Hints | None
+
+
 class Frontier:
     """Decides, for one crawler, what becomes of a request when it leaves the scheduler. All of it on the event loop."""
 
@@ -126,38 +138,55 @@ class Frontier:
 
     # ---- what a spider yields
 
-    def mark(self, request: Request, response: Response) -> None:
-        """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait."""
+    def mark(self, request: Request, *, may_wait: bool) -> None:
+        """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait.
+
+        `may_wait`: what `lets_wait` says of the response.
+        """
         meta = request.meta
-        # What was handed on with the meta of a response is not this request's.
-        for key in (ORDER, ASKED, BEHIND):
-            meta.pop(key, None)
+        if meta:
+            # What was handed on with the meta of a response is not this request's.
+            for key in (ORDER, ASKED, BEHIND):
+                meta.pop(key, None)
         if request.dont_filter:
             meta[ASKED] = True
-        elif self._order and _may_wait(request) and not self._is_sitemap(response):
+        elif may_wait and _may_wait(request):
             meta[ORDER] = 0
 
-    def _is_sitemap(self, response: Response) -> bool:
-        """Return whether a response is a sitemap: a site names there what it wants to be visited, in its own order."""
+    def lets_wait(self, response: Response) -> bool:
+        """Return whether requests that come of a response may wait: not of a sitemap, whose site names what is to be visited, in order."""
         spider: Any = self._crawler.spider
         request = response.request
-        return isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
+        is_sitemap = isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
+        return self._order and not is_sitemap
 
-    def found_on(self, request: Request, verdict: Verdict, page: Request | None) -> None:
+    def links(self, verdict: Verdict, page: Request | None) -> Links:
+        """Return what is known of all links of a page. `page`: the request for it."""
+        is_copy = verdict.is_duplicate
+        behind = [self._name(page), verdict.page.url] if self._order and is_copy and page and verdict.page else None
+        return Links(behind, is_copy, verdict.page.hints if verdict.page else None)
+
+    def found(self, request: Request, links: Links) -> None:
         """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
 
-        Before others comes one for a URL by which another page of its site wants to be known. `page`: the request for the page.
+        Before others comes one for a URL by which another page of its site wants to be known.
         """
-        if self._order and verdict.is_duplicate and page and verdict.page:
-            request.meta[BEHIND] = [self._name(page), verdict.page.url]
-        if ORDER not in request.meta:
+        meta = request.meta
+        if links.behind:
+            meta[BEHIND] = [*links.behind]
+        if ORDER not in meta:
             return
-        hints = verdict.page.hints if verdict.page else None
-        # With its parameters: so it stands in the page.
-        if verdict.is_duplicate or (hints and hints.asks_not_to_follow(page_key(request.url, self._common.store.header.seed))):
+        if links.on_copy or self._is_unwanted(request.url, links.hints):
             request.priority -= 1
         if self._named and self._key(request.url) in self._named:
             request.priority += 1
+
+    def _is_unwanted(self, url: str, hints: Hints | None) -> bool:
+        """Return whether robots are not to follow a page's link."""
+        if hints is None or not (hints.nofollow or hints.unfollowed):
+            return False
+        # With its parameters: so it stands in the page.
+        return hints.asks_not_to_follow(page_key(url, self._common.store.header.seed))
 
     # ---- what is learned
 

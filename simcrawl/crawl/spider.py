@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
+    from simcrawl.crawl.frontier import Links
     from simcrawl.crawl.session import Case
 
 
@@ -56,10 +57,10 @@ class NearDuplicateSpiderMiddleware(OfSession):
             async for entry in result:
                 yield entry
             return
-        counts = Counter[str]()
+        counts, links = Counter[str](), self._session.frontier.links(case.verdict, response.request)
         try:
             async for entry in result:
-                if self._passes(entry, case, response, counts):
+                if self._passes(entry, case, links, counts):
                     yield entry
             case.exhausted = True
         finally:
@@ -72,14 +73,14 @@ class NearDuplicateSpiderMiddleware(OfSession):
             self._session.tell_links(response, case.links_dropped)
         case.settle()
 
-    def _passes(self, entry: Any, case: Case, response: Response, counts: Counter[str]) -> bool:
+    def _passes(self, entry: Any, case: Case, links: Links, counts: Counter[str]) -> bool:
         verdict = case.verdict
         if isinstance(entry, Request):
             if entry.callback is None:
                 entry.meta[YIELDED] = True
             if verdict.drop_page or verdict.drop_outlinks:
                 counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
-            self._session.frontier.found_on(entry, verdict, response.request)
+            self._session.frontier.found(entry, links)
             case.links_dropped += verdict.drop_outlinks
             return not verdict.drop_outlinks
         if verdict.drop_page:
@@ -113,9 +114,11 @@ class CallbackWatchMiddleware(OfSession):
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Mark the requests that may wait."""
+        frontier = self._session.frontier
+        may_wait = frontier.lets_wait(response)
         async for entry in result:
             if isinstance(entry, Request):
-                self._session.frontier.mark(entry, response)
+                frontier.mark(entry, may_wait=may_wait)
             yield entry
 
 

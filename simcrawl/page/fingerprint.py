@@ -150,8 +150,8 @@ def page_key(url: str, seed: int, redact: Collection[str] = ()) -> str:
     under one URL. So in the place of a secret stands a digest of it, `user-` or `redacted-` and 16 digits, keyed with the seed. What this
     returns it returns again for itself.
     """
-    key = urldefrag(url).url
-    # Most have none, and every request asks.
+    # Most have none of what is looked for, and every request asks.
+    key = urldefrag(url).url if "#" in url else url
     if "@" in key and (found := _USER.match(key)) and not _KNOWN_USER.fullmatch(found["user"]):
         key = f"{found['before']}user-{_stand_in(found['user'], seed)}@{key[found.end() :]}"
     if redact and "?" in key:
