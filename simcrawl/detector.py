@@ -179,7 +179,8 @@ class Detector:
     def remember(self, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
         """Return the page, which `recall` now knows without asking the store, for as long as its body is among the last few."""
         with self._lock:
-            self._recent[page.body_digest] = replace(page, text=None, content=None)
+            # A copy takes longer than all the rest here, and most pages have neither.
+            self._recent[page.body_digest] = replace(page, text=None, content=None) if page.text or page.content else page
             if len(self._recent) > _MOST_RECENT:
                 self._recent.popitem(last=False)
         return page

@@ -272,7 +272,8 @@ class Session(Common):
         patience = self.config.max_page_seconds if sure else _UNSURE_WAIT
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
-        return Case(replace(admission.verdict, page=page), self.feeds.hold(admission.claim), callback=callback)
+        verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
+        return Case(verdict, self.feeds.hold(admission.claim), callback=callback)
 
     def _count_stage(self, verdict: Verdict, page: PageFingerprint | Abstention) -> None:
         """Count which stage of the decision was the last: the cheaper ones save the later ones."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -36,7 +37,7 @@ def _threshold(default: Any) -> Any:
     return field(default=default, metadata={"threshold": True})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recipe:
     """How pages become fingerprints (the first part), and when two pages are the same (the second, `thresholds`).
 
@@ -69,7 +70,7 @@ class Recipe:
         if self.min_similarity > 0 and not self.sketch_registers:
             raise SettingError(f"min_similarity {self.min_similarity} needs sketches: set sketch_registers, or min_similarity to 0")
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """The name that pages and stores carry: equal identities give comparable fingerprints and sketches."""
         plain = f"{self.name}/{self.version}"

@@ -242,7 +242,7 @@ class Claims:
     def keep(self, stored: StoredPage, known: StoredPage | None, text: bytes | None) -> None:
         """Let a page be written that a crawl has kept by its own claims; `known` stood for it so far."""
         url = stored.page.url
-        fresh = replace(stored, first_seen=known.first_seen if known else stored.first_seen)
+        fresh = replace(stored, first_seen=known.first_seen) if known else stored
         same = known is not None and same_content(known.page, stored.page) and known.callback in ("", stored.callback)
         with self.lock:
             self._record(fresh, text)
