@@ -50,7 +50,7 @@ def _page(number: int, kind: str, fingerprint: int, text: str) -> PageFingerprin
         seed=0,
         body_digest=digest(f"{kind} {number}".encode(), 0),
         text_digest=digest(text.encode(), 0),
-        links_digest=bytes(16),
+        links_digest=bytes(8),
         fingerprint=fingerprint,
         bits=64,
         units=100,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # What stopped these pages may not stop them another time.
 _OF_THE_MOMENT = {Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.EXTRACTION_FAILED}
 _SHORT = {Reason.EMPTY, Reason.SHORT}
-# Some two kilobytes each.
+# Some kilobyte each.
 _MOST_RECENT = 200
 
 OUTLINKS = {"drop": DROP_OUTLINKS, "follow": FOLLOW_OUTLINKS}

@@ -29,7 +29,7 @@ def page(url: str, fingerprint: int = 0, *, text: str = "", bits: int = 64, seed
         seed=seed,
         body_digest=content,
         text_digest=content,
-        links_digest=bytes(16),
+        links_digest=bytes(8),
         fingerprint=fingerprint,
         bits=bits,
         units=100,
@@ -91,12 +91,19 @@ urls = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=40).
 def pages(draw: DrawFn, bits: int = 64) -> PageFingerprint | Abstention:
     """Pages of any content, abstentions among them, made with the recipe `RECIPE` and seed 0."""
     sixteen = st.binary(min_size=16, max_size=16)
-    small, sketch = st.integers(0, 2**32 - 1), st.binary(max_size=300)
+    small = st.integers(0, 2**40)
+    sketch = st.binary(max_size=150).map(lambda half: half * 2) | st.integers(0, 50).map(lambda half: bytes(2 * half))
     known = st.fixed_dictionaries(
         {"url": urls, "recipe": st.just(RECIPE), "seed": st.just(0), "body_digest": sixteen, "text_length": small, "outlinks": small}
     )
     part = st.builds(Part, small, sketch)
-    own = {"fingerprint": fingerprints(bits), "units": small, "text_digest": sixteen, "links_digest": sixteen, "content_sketch": sketch}
+    own = {
+        "fingerprint": fingerprints(bits),
+        "units": small,
+        "text_digest": sixteen,
+        "links_digest": st.binary(min_size=8, max_size=8),
+        "content_sketch": sketch,
+    }
     own |= {"prose": part, "links": part, "around": part, "beside": part}
     common: dict[str, Any] = draw(known)
     content: dict[str, Any] = {name: draw(values) for name, values in own.items()}

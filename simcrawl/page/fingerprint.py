@@ -24,7 +24,7 @@ from simcrawl.page.blocks import NO_PARTS, Block, join
 from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
 from simcrawl.page.hashing import firsts, hash_units
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.page.sketch import NO_PART, Part, sequences, shingles, sketch, weighted
+from simcrawl.page.sketch import NO_PART, Part, sequences, shingles, size_of, sketch, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -55,7 +55,7 @@ _MAX_DEPTH = 255
 _OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
 
 
-UNKNOWN = bytes(16)
+UNKNOWN = bytes(8)
 """The digest of links that nobody looked at. It equals none, not even itself."""
 
 
@@ -365,7 +365,8 @@ class _Work:
             bits=self.recipe.bits,
             units=number,
             text_digest=digest(encode(_all_text(extract)), self.seed),
-            links_digest=digest(encode("\n".join(extract.links)), self.seed),
+            # It finds nothing: it is compared with those of pages that are copies already.
+            links_digest=digest(encode("\n".join(extract.links)), self.seed)[: len(UNKNOWN)],
             content_sketch=self.sketch(hash_units(tags, seed=self.seed) if tags else content.shingled()),
             **known,
             **self._verifying(extract, prose, content),
@@ -478,7 +479,7 @@ def has_form(page: PageFingerprint | Abstention, recipe: Recipe) -> bool:
     registers = recipe.sketch_registers
     sizes = [(page.content_sketch, registers), (page.beside.sketch, _of_registers(registers, _BESIDE))]
     sizes += [(getattr(page, name).sketch, _of_registers(registers, share)) for name, share in _SHARES.items()]
-    return not page.fingerprint >> recipe.bits and all(len(made) == size for made, size in sizes)
+    return not page.fingerprint >> recipe.bits and all(len(made) == size_of(size) for made, size in sizes)
 
 
 def _of_registers(registers: int, share: int) -> int:

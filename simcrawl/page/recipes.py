@@ -42,9 +42,9 @@ class Recipe:
     """How pages become fingerprints (the first part), and when two pages are the same (the second, `thresholds`).
 
     `source`: the text whose features make the fingerprint; "prose" by blocks, or "main", the text of `extractor`, trafilatura by default.
-    Where that has fewer than `min_features` units it is all of the content. `sketch_registers`: bytes of the sketch of a page's
-    content; 0 for no sketches. `shingle`: successive units a shingle. For the thresholds see `simcrawl.rule.Rule`; `min_features`: pages
-    of fewer units of content abstain from near-duplicate matching.
+    Where that has fewer than `min_features` units it is all of the content. `sketch_registers`: of the sketch of a page's content, a
+    quarter of a byte each; 0 for no sketches. `shingle`: successive units a shingle. For the thresholds see `simcrawl.rule.Rule`;
+    `min_features`: pages of fewer units of content abstain from near-duplicate matching.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Recipe:
     bits: int = 64
     extractor: str = EXTRACTOR
     source: Source = "prose"
-    sketch_registers: int = 512
+    sketch_registers: int = 791
     shingle: int = 5
     max_distance: int = _threshold(7)
     min_similarity: float = _threshold(0.93)

@@ -1,8 +1,13 @@
 """Sketches: a few hundred bytes from which the resemblance of two texts can be estimated.
 
 A fingerprint finds candidates; a sketch tells how alike they are. One-permutation MinHash (Li, Owen, Zhang, *One Permutation
-Hashing*, NIPS 2012) of the text's shingles, one byte a register (Li and König, *b-Bit Minwise Hashing*, WWW 2010). Pure
-arithmetic over hashes; the estimator is proven, its use for crawl decisions is measured.
+Hashing*, NIPS 2012) of the text's shingles, two bits a register (Li and König, *b-Bit Minwise Hashing*, WWW 2010): 0 where no hash fell
+into it, else one of three values. Pure arithmetic over hashes; the estimator is proven, its use for crawl decisions is measured.
+
+    low bits of the registers      one bit a register, the first one highest, filled up with zeros to whole bytes
+    high bits of the registers     likewise
+
+So two sketches, or one and many, are compared by a few operations on whole words.
 """
 
 from __future__ import annotations
@@ -17,10 +22,11 @@ from simcrawl.page.hashing import firsts, hash_numbered, hash_successive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_EMPTY = 0
 _S32 = np.uint64(32)
-# A register holds a byte of 1 to 255, 1 twice as often as the others.
-_CHANCE = (254 + 2 * 2) / 256**2
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_VALUES = 3
+# One in three registers of different elements agrees by chance: each that does not stands for so many.
+_FOR_ONE_SEEN = _VALUES / (_VALUES - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,42 +65,64 @@ def sequences(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDArray[
 
 
 def sketch(hashes: NDArray[np.uint64], registers: int) -> bytes:
-    """Return `registers` bytes for hashes, in any order and repeated or not: per range of the hash space, its smallest one's low byte.
+    """Return a sketch of so many registers for hashes, in any order and repeated or not.
 
-    A register that no hash fell into is 0.
+    Per range of the hash space, a value of 1 to 3 from its smallest one's low half. A register that no hash fell into is 0, so that a set
+    much smaller than the registers is told exactly, but for its values.
     """
-    if not registers or not len(hashes):
-        return bytes(registers)
-    ascending = hashes.copy()
-    ascending.sort()
-    # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
-    ranges = ascending >> _S32
-    ranges *= np.uint64(registers)
-    ranges >>= _S32
-    values = np.maximum(ascending.astype(np.uint8), 1)
     out = np.zeros(registers, np.uint8)
-    # The last one that is written to a register stays: here the smallest.
-    out[ranges.astype(np.intp)[::-1]] = values[::-1]
-    return out.tobytes()
+    if registers and len(hashes):
+        ascending = hashes.copy()
+        ascending.sort()
+        # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
+        ranges = ascending >> _S32
+        ranges *= np.uint64(registers)
+        ranges >>= _S32
+        # Of the first of each range only.
+        own = ranges.astype(np.intp)
+        first = np.ones(len(own), np.bool_)
+        np.not_equal(own[1:], own[:-1], out=first[1:])
+        out[own[first]] = (((ascending[first] & _LOW_HALF) * np.uint64(_VALUES)) >> _S32).astype(np.uint8) + np.uint8(1)
+    return pack(out)
+
+
+def pack(values: NDArray[np.uint8]) -> bytes:
+    """Return the sketch whose registers have these values, 0 to 3."""
+    return np.packbits(values & 1).tobytes() + np.packbits(values >> 1).tobytes()
+
+
+def unpack(made: bytes) -> NDArray[np.uint8]:
+    """Return the values of a sketch's registers, and of those that fill up its last byte: 0."""
+    low, high = np.unpackbits(np.frombuffer(made, np.uint8)).reshape(2, -1)
+    values: NDArray[np.uint8] = (low | high << 1).astype(np.uint8)
+    return values
+
+
+def size_of(registers: int) -> int:
+    """Return how many bytes a sketch of so many registers has."""
+    return 2 * -(-registers // 8)
 
 
 def resemblance(a: bytes, b: bytes) -> float:
     """Return the estimated Jaccard resemblance, 0 to 1, of the sets behind two sketches of one length.
 
-    The standard error for m filled registers is sqrt(J (1 - J) / m); sets much smaller than the registers are nearly exact.
+    The standard error for m filled registers is sqrt((1 - J) (1 + 2 J) / (2 m)); sets much smaller than the registers are nearly exact.
     Two empty sets resemble each other by 0: there is nothing that they share.
 
     Raises:
         ValueError: the sketches have different lengths.
     """
     if len(a) != len(b):
-        raise ValueError(f"sketches of {len(a)} and {len(b)} registers cannot be compared: use one recipe for both")
-    left, right = np.frombuffer(a, np.uint8), np.frombuffer(b, np.uint8)
-    filled = np.count_nonzero((left != _EMPTY) | (right != _EMPTY))
-    if not filled:
+        raise ValueError(f"sketches of {len(a)} and {len(b)} bytes cannot be compared: use one recipe for both")
+    # Numbers, not arrays: of so few bytes that takes a third of the time.
+    size = len(a) // 2
+    low_a, high_a, low_b, high_b = (int.from_bytes(half) for half in (a[:size], a[size:], b[:size], b[size:]))
+    filled_a, filled_b = low_a | high_a, low_b | high_b
+    if not (filled := (filled_a | filled_b).bit_count()):
         return 0.0
-    equal = np.count_nonzero((left == right) & (left != _EMPTY)) / filled
-    return max(0.0, float(equal - _CHANCE) / (1 - _CHANCE))
+    both = filled_a & filled_b
+    unlike = (both & ((low_a ^ low_b) | (high_a ^ high_b))).bit_count()
+    return max(0.0, (both.bit_count() - _FOR_ONE_SEEN * unlike) / filled)
 
 
 def differing(a: Part, b: Part) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lmdb import Environment
 
 MAGIC = b"simcrawl"
-FORMAT = 5
+FORMAT = 6
 """Version of the layout: readers refuse every other. Older formats were never released."""
 HEADER = b"header"
 """The key of the header, in the database "meta"."""

@@ -1,20 +1,19 @@
 """Bytes of a stored page. The layout is a contract: `docs/store-format.md` draws it, and the format version covers it.
 
     crc32 of all that follows      4 bytes, big-endian
-    fixed part                     see _FIXED
-    sketches                       of content, prose, links, surroundings and what stands beside; lengths in the fixed part
-    names                          two bytes a word, length in the fixed part
-    callback                       UTF-8, length in the fixed part
-    URL                            UTF-8, the rest
+    of every page                  see _EVERY
+    of one with a fingerprint      it, then see _OWN, then two numbers: halves of the bytes of the sketches of content and prose; these
+    numbers                        each in groups of 7 bits, the lowest first, the highest bit set on all but the last
+    the rest                       other sketches, names, callback and URL, each as long as its number says, the URL to the end
 
-The recipe and the seed are the store's and stand in its header once.
+What candidates are compared by comes first, at places that depend on the recipe alone. The seed is the store's and stands in its header
+once, and so do the recipes, of which a record has a number.
 """
 
 from __future__ import annotations
 
 import struct
-from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
@@ -22,35 +21,59 @@ from simcrawl.page.sketch import Part
 from simcrawl.rule import StoredPage
 from simcrawl.sealed import CRC_BYTES, seal, unseal
 
-# reason (0: a fingerprint), first seen, last seen, fingerprint, digests of body, text and links, text length, outlinks, units of content,
-# prose, links, surroundings and what stands beside, bytes of their sketches, of the names, and of the callback
-_FIXED = struct.Struct(">B dd 16s 16s 16s 16s II IIIII HHHHH B B")
-_PARTS = ("prose", "links", "around", "beside")
-_SKETCHES = 1 + len(_PARTS)
-_LAST_SEEN = struct.Struct(f">{CRC_BYTES + 9}x d")
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+# Reason (0: a fingerprint), number of the recipe, last seen, digest of the body.
+_EVERY = struct.Struct(">B B d 16s")
+# Digests of text and links.
+_OWN = struct.Struct(">16s 8s")
+_SMALL_PARTS = ("links", "around", "beside")
+_LAST_SEEN = struct.Struct(f">{CRC_BYTES + 2}x d")
 # Their numbers stand in records: new ones come last.
 _FIRST_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
 _REASONS = (*_FIRST_REASONS, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED)
-_NO_DIGEST = bytes(16)
-_MOST = 0xFFFFFFFF
+# Of the time between the first visit and the last one.
+_A_SECOND = 1000
+# How URLs begin, most of them with one of these; likewise.
+_BEGINNINGS = ("", "http://", "https://", "http://www.", "https://www.")
 
 
-def encode(stored: StoredPage) -> bytes:
-    """Return the record of a page."""
-    page = stored.page
+def encode(stored: StoredPage, *, recipe: int = 0) -> bytes:
+    """Return the record of a page. `recipe`: the number of its recipe."""
+    page, callback = stored.page, _callback(stored.callback)
+    beginning = max((at for at, text in enumerate(_BEGINNINGS) if page.url.startswith(text)), key=lambda at: len(_BEGINNINGS[at]))
+    reason = 0 if isinstance(page, PageFingerprint) else _REASONS.index(page.reason)
+    every = _EVERY.pack(reason, recipe, stored.last_seen, page.body_digest)
+    since = max(0, round((stored.last_seen - stored.first_seen) * _A_SECOND))
+    numbers, rest = [since, page.text_length, page.outlinks, len(callback), beginning], [callback]
     if isinstance(page, PageFingerprint):
-        parts = [getattr(page, name) for name in _PARTS]
-        own = (0, page.fingerprint.to_bytes(16, "big"), page.body_digest, page.text_digest, page.links_digest)
-        sizes, sketches = [page.units, *(part.units for part in parts)], [page.content_sketch, *(part.sketch for part in parts)]
-    else:
-        own = (_REASONS.index(page.reason), _NO_DIGEST, page.body_digest, _NO_DIGEST, _NO_DIGEST)
-        sizes, sketches = [0] * _SKETCHES, [b""] * _SKETCHES
-    names = page.names if isinstance(page, PageFingerprint) else b""
-    counts = (min(page.text_length, _MOST), min(page.outlinks, _MOST))
-    callback = _callback(stored.callback)
-    fixed = _FIXED.pack(own[0], stored.first_seen, stored.last_seen, *own[1:], *counts, *sizes, *map(len, (*sketches, names, callback)))
-    rest = fixed + b"".join(sketches) + names + callback + page.url.encode("utf-8", "surrogatepass")
-    return seal(rest)
+        own, numbers_of_own, rest_of_own = _own(page)
+        every, numbers, rest = every + own, numbers + numbers_of_own, rest_of_own + rest
+    url = page.url[len(_BEGINNINGS[beginning]) :].encode("utf-8", "surrogatepass")
+    return seal(b"".join((every, _numbers(numbers), *rest, url)))
+
+
+def _own(page: PageFingerprint) -> tuple[bytes, list[int], list[bytes]]:
+    """Return what a page with a fingerprint has: at the front, numbers, and the rest."""
+    content, prose = page.content_sketch, page.prose.sketch
+    front = _OWN.pack(page.text_digest, page.links_digest) + _numbers((len(content) // 2, len(prose) // 2))
+    parts = [getattr(page, name) for name in _SMALL_PARTS]
+    # Most pages have nothing there, and a sketch of nothing is all zeros.
+    held = [part.sketch if any(part.sketch) else b"" for part in parts]
+    sizes = [len(part.sketch) // 2 << 1 | bool(kept) for part, kept in zip(parts, held, strict=True)]
+    numbers = [len(page.names), page.units, page.prose.units, *(part.units for part in parts), *sizes]
+    return page.fingerprint.to_bytes(page.bits // 8, "big") + front + content + prose, numbers, [*held, page.names]
+
+
+def _numbers(values: Iterable[int]) -> bytes:
+    out = bytearray()
+    for value in values:
+        while value > 0x7F:
+            out.append(value & 0x7F | 0x80)
+            value >>= 7  # noqa: PLW2901 - it is eaten up
+        out.append(value)
+    return bytes(out)
 
 
 def _callback(name: str) -> bytes:
@@ -58,18 +81,16 @@ def _callback(name: str) -> bytes:
     return name.encode("utf-8", "replace")[:255]
 
 
-def decode(record: bytes | memoryview, *, recipe: str, seed: int, bits: int) -> StoredPage:
-    """Return the page of a record.
+def decode(record: bytes | memoryview, *, recipes: Sequence[str], seed: int, bits: int) -> StoredPage:
+    """Return the page of a record. `recipes`: by their numbers.
 
     Raises:
         StoreCorruptError: the record fails its checksum or does not parse.
     """
     data = unseal(record, "a page record")
-    if len(data) < _FIXED.size:
-        raise StoreCorruptError(f"a page record of {len(data)} bytes is too short: it was not written by this version of simcrawl")
     try:
-        return _parse(data, {"recipe": recipe, "seed": seed}, bits)
-    except (ValueError, IndexError) as exc:
+        return _parse(_Reader(data), recipes, seed, bits)
+    except (struct.error, ValueError, IndexError) as exc:
         raise StoreCorruptError(f"a page record does not parse ({exc}): it was not written by this version of simcrawl") from exc
 
 
@@ -78,28 +99,54 @@ def last_seen(record: bytes | memoryview) -> float:
     return float(_LAST_SEEN.unpack_from(record)[0]) if len(record) >= _LAST_SEEN.size else 0.0
 
 
-def _parse(data: bytes, common: dict[str, Any], bits: int) -> StoredPage:
-    reason, first, last, fingerprint, body, text, links, length, outlinks, *counts = _FIXED.unpack_from(data)
-    sizes, lengths = counts[:_SKETCHES], counts[_SKETCHES:]
-    start = _FIXED.size
-    *sketches, names, callback, url = (data[a:b] for a, b in pairwise([*accumulate([start, *lengths]), len(data)]))
-    common |= {"body_digest": body, "text_length": length, "outlinks": outlinks, "url": url.decode("utf-8", "surrogatepass")}
-    where = callback.decode("utf-8", "replace")
-    if why := _REASONS[reason]:
-        return StoredPage(Abstention(reason=why, **common), first, last, callback=where)
-    prose, linked, around, beside = (Part(*part) for part in zip(sizes[1:], sketches[1:], strict=True))
-    page = PageFingerprint(
-        fingerprint=int.from_bytes(fingerprint, "big"),
-        bits=bits,
-        units=sizes[0],
-        text_digest=text,
-        links_digest=links,
-        content_sketch=sketches[0],
-        prose=prose,
-        links=linked,
-        around=around,
-        beside=beside,
-        names=names,
-        **common,
-    )
-    return StoredPage(page, first, last, callback=where)
+class _Reader:
+    """Bytes, read from their beginning on."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def fixed(self, form: struct.Struct) -> tuple[Any, ...]:
+        self._at += form.size
+        return form.unpack_from(self._data, self._at - form.size)
+
+    def take(self, size: int) -> bytes:
+        self._at += size
+        if self._at > len(self._data):
+            raise ValueError(f"it ends {self._at - len(self._data)} bytes too early")
+        return self._data[self._at - size : self._at]
+
+    def numbers(self, count: int) -> Iterator[int]:
+        for _ in range(count):
+            value = shift = 0
+            while (byte := self._data[self._at]) > 0x7F:
+                value, shift, self._at = value | (byte & 0x7F) << shift, shift + 7, self._at + 1
+            self._at += 1
+            yield value | byte << shift
+
+    def rest(self) -> bytes:
+        return self._data[self._at :]
+
+
+def _parse(reader: _Reader, recipes: Sequence[str], seed: int, bits: int) -> StoredPage:
+    number, recipe, last, body = reader.fixed(_EVERY)
+    reason, own, prose = _REASONS[number], dict[str, Any](), b""
+    if reason is None:
+        own["fingerprint"] = int.from_bytes(reader.take(bits // 8), "big")
+        own["text_digest"], own["links_digest"] = reader.fixed(_OWN)
+        own["content_sketch"], prose = (reader.take(2 * half) for half in tuple(reader.numbers(2)))
+    since, length, outlinks, callback_size, beginning = reader.numbers(5)
+    if reason is None:
+        own |= _rest_of_own(reader, prose)
+    callback = reader.take(callback_size).decode("utf-8", "replace")
+    url = _BEGINNINGS[beginning] + reader.rest().decode("utf-8", "surrogatepass")
+    known: dict[str, Any] = {"recipe": recipes[recipe], "seed": seed, "body_digest": body, "text_length": length, "outlinks": outlinks}
+    page = Abstention(url=url, reason=reason, **known) if reason else PageFingerprint(url=url, bits=bits, **own, **known)
+    return StoredPage(page, last - since / _A_SECOND, last, callback=callback)
+
+
+def _rest_of_own(reader: _Reader, prose: bytes) -> dict[str, Any]:
+    names_size, units, prose_units, *others = reader.numbers(9)
+    counts, sizes = others[: len(_SMALL_PARTS)], others[len(_SMALL_PARTS) :]
+    sketches = [reader.take(size & ~1) if size & 1 else bytes(size) for size in sizes]
+    parts = {name: Part(count, made) for name, count, made in zip(_SMALL_PARTS, counts, sketches, strict=True)}
+    return {"units": units, "prose": Part(prose_units, prose), **parts, "names": reader.take(names_size)}

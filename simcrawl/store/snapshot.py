@@ -124,7 +124,7 @@ class Snapshot:
         return None if record is None else self._decoded(record)
 
     def _decoded(self, record: bytes | memoryview) -> StoredPage:
-        return decode(record, recipe=self.header.recipe or "", seed=self.header.seed, bits=self.header.bits)
+        return decode(record, recipes=(self.header.recipe or "",), seed=self.header.seed, bits=self.header.bits)
 
     def with_body(self, digest: bytes) -> Iterator[StoredPage]:
         """Yield the pages with this body digest."""

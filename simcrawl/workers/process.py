@@ -163,7 +163,7 @@ class Asker:
             raise ValueError(f"{len(answer)} bytes are too many")
         record, cost, content = _unpack(answer)
         recipe = self.options["recipe"]
-        made = decode(record, recipe=recipe.identity, seed=self.options["seed"], bits=recipe.bits).page
+        made = decode(record, recipes=(recipe.identity,), seed=self.options["seed"], bits=recipe.bits).page
         told = json.loads(cost)
         text = content.decode("utf-8", "surrogatepass") or None
         return replace(made, body_digest=question.digest, content=text, hints=_hints(told.get("hints"))), told

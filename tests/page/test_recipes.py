@@ -49,7 +49,7 @@ def test_a_recipe_resolves_to_itself_and_its_path_to_the_recipe():
 def test_the_default_is_what_is_documented():
     content = RECIPES["content"]
     assert resolve() is content
-    assert (content.source, content.bits, content.sketch_registers, content.shingle, content.min_features) == ("prose", 64, 512, 5, 50)
+    assert (content.source, content.bits, content.sketch_registers, content.shingle, content.min_features) == ("prose", 64, 791, 5, 50)
     assert (content.max_distance, content.min_similarity, content.min_prose, content.min_around) == (7, 0.93, 100, 120)
     assert content.outlinks == FOLLOW_OUTLINKS == 2
 

@@ -8,12 +8,30 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.page.hashing import hash_units
-from simcrawl.page.sketch import NO_PART, Part, differing, own_units, resemblance, sequences, shingles, sketch, weighted
+from simcrawl.page.sketch import (
+    NO_PART,
+    Part,
+    differing,
+    own_units,
+    pack,
+    resemblance,
+    sequences,
+    shingles,
+    size_of,
+    sketch,
+    unpack,
+    weighted,
+)
 
 if TYPE_CHECKING:
     from random import Random
 
 REGISTERS = 256
+
+
+def _error(exact: float, filled: int) -> float:
+    """Return the standard error of an estimate from so many registers."""
+    return math.sqrt((1 - exact) * (1 + 2 * exact) / 2 / filled)
 
 
 def _random_sets(shared: int, own: int, seed: int) -> tuple[bytes, bytes]:
@@ -31,15 +49,15 @@ def _cut(text: str, size: int = 3) -> np.ndarray:
 def test_the_estimate_lies_within_four_standard_errors(shared: int, own: int, seed: int):
     a, b = _random_sets(shared, own, seed)
     exact = shared / (shared + 2 * own)
-    filled = sum(1 for left, right in zip(a, b, strict=True) if left or right)
-    assert resemblance(a, b) == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / filled) + 1e-9)
+    filled = int(np.count_nonzero(unpack(a) | unpack(b)))
+    assert resemblance(a, b) == pytest.approx(exact, abs=4 * _error(exact, filled) + 1e-9)
 
 
 @pytest.mark.parametrize(("shared", "own", "exact"), [(900, 50, 0.9), (100, 450, 0.1)])
 def test_the_estimate_is_not_biased(shared: int, own: int, exact: float):
-    # Registers that agree by chance would add 0.0035 at 0.1.
+    # Registers that agree by chance would add 0.3 at 0.1.
     estimates = [resemblance(*_random_sets(shared, own, seed)) for seed in range(2000)]
-    assert np.mean(estimates) == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / (256 * 2000)))
+    assert np.mean(estimates) == pytest.approx(exact, abs=4 * _error(exact, 256 * 2000))
 
 
 @given(st.sets(st.integers(0, 2**64 - 1), min_size=1))
@@ -50,7 +68,7 @@ def test_identical_sets_resemble_each_other_fully(values: set[int]):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_disjoint_sets_hardly_resemble_each_other(seed: int):
-    assert resemblance(*_random_sets(0, 1000, seed)) < 4 * math.sqrt(1 / 255 / 256)
+    assert resemblance(*_random_sets(0, 1000, seed)) < 4 * _error(0, REGISTERS)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -61,12 +79,30 @@ def test_small_sets_are_nearly_exact(seed: int):
 def test_empty_sets_share_nothing():
     empty = sketch(np.empty(0, np.uint64), REGISTERS)
     full, _ = _random_sets(100, 0, 1)
-    assert empty == bytes(REGISTERS)
+    assert empty == bytes(REGISTERS // 4)
     assert resemblance(empty, empty) == resemblance(empty, full) == resemblance(b"", b"") == 0
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=60))
+def test_registers_are_compared_one_by_one(pairs: list[tuple[int, int]]):
+    a, b = (pack(np.array(values, np.uint8)) for values in (zip(*pairs, strict=True) if pairs else ((), ())))
+    filled, both = sum(1 for x, y in pairs if x or y), [(x, y) for x, y in pairs if x and y]
+    # A third of those that differ are told to be equal.
+    equal = len(both) - 1.5 * sum(1 for x, y in both if x != y)
+    assert resemblance(a, b) == (max(0, equal / filled) if filled else 0)
+    assert unpack(a).tolist()[: len(pairs)] == [x for x, _ in pairs]
+
+
+@pytest.mark.parametrize(("registers", "bytes_before", "exact"), [(791, 512, 0.93), (395, 256, 0.86), (98, 64, 0.9)])
+def test_the_error_is_that_of_a_byte_a_register(registers: int, bytes_before: int, exact: float):
+    # Li and König: the share of equal registers is c + (1 - c) J, c being the chance of two different elements.
+    chance = 1 / 255
+    before = math.sqrt((chance + (1 - chance) * exact) * (1 - exact) / (1 - chance) / bytes_before)
+    assert _error(exact, registers) == pytest.approx(before, rel=0.012)
+
+
 def test_sketches_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="sketches of 16 and 32 registers"):
+    with pytest.raises(ValueError, match="sketches of 16 and 32 bytes"):
         resemblance(bytes(16), bytes(32))
 
 
@@ -74,14 +110,14 @@ def test_sketches_of_different_lengths_are_refused():
 def test_any_number_of_registers_is_filled(registers: int):
     values = np.unique(np.random.default_rng(0).integers(0, 2**64, 5000, dtype=np.uint64))
     made = sketch(values, registers)
-    assert len(made) == registers
-    assert 0 not in made
+    assert len(made) == size_of(registers) == 2 * -(-registers // 8)
+    assert [bool(value) for value in unpack(made)] == [True] * registers + [False] * (-registers % 8)
 
 
-@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**56 - 1).map(lambda value: value << 8), max_size=60), st.integers(0, 40))
-def test_a_register_has_the_low_byte_of_the_smallest_hash_of_its_range(values: list[int], registers: int):
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 2**32 - 1).map(lambda value: value << 32), max_size=60), st.integers(0, 40))
+def test_a_register_has_a_third_of_the_low_half_of_the_smallest_hash_of_its_range(values: list[int], registers: int):
     ranges = {number: [value for value in values if (value >> 32) * registers >> 32 == number] for number in range(registers)}
-    expected = bytes(max(min(found) % 256, 1) if found else 0 for found in ranges.values())
+    expected = pack(np.array([1 + (min(found) % 2**32 * 3 >> 32) if found else 0 for found in ranges.values()], np.uint8))
     # In any order, and repeated or not.
     assert sketch(np.array(values, np.uint64), registers) == expected
     assert sketch(np.array([*values[::-1], *values], np.uint64), registers) == expected
@@ -161,7 +197,7 @@ def test_sketches_of_weighted_sets_estimate_within_four_standard_errors(seed: in
     elements = list(zip(random.integers(0, 2**64, number, dtype=np.uint64).tolist(), weights, strict=True))
     a, b = dict(elements[: shared + own]), dict(elements[:shared] + elements[shared + own :])
     exact = _resemblance(a, b)
-    error = 4 * math.sqrt(exact * (1 - exact) / REGISTERS)
+    error = 4 * _error(exact, REGISTERS)
     assert resemblance(_part(a).sketch, _part(b).sketch) == pytest.approx(exact, abs=error)
     only_one = sum(weights[shared:])
     # The slope of (1 - J) / (1 + J) is below 2, and 2 / (1 + J)^2 in between.
@@ -193,7 +229,7 @@ def test_parts_that_are_equal_or_empty_do_not_differ():
 
 def test_parts_without_anything_in_common_differ_by_all_that_both_have():
     a, b = _part(dict.fromkeys(range(500), 10)), _part(dict.fromkeys(range(1000, 1300), 10))
-    assert differing(a, b) == differing(b, a) == pytest.approx(8000, rel=0.05)
+    assert differing(a, b) == differing(b, a) == pytest.approx(8000, rel=8 * _error(0, REGISTERS))
     assert differing(a, _part({})) == 5000
 
 

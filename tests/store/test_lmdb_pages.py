@@ -845,7 +845,7 @@ def test_pages_stand_in_the_order_in_which_they_came(path: Path):
 def test_records_fill_the_pages_of_the_file(path: Path):
     with open_store(path) as store:
         for number in range(2_000):
-            store.admit(replace(page(f"http://x/{number}", far_apart(64), text=f"{number}"), content_sketch=bytes(512)), NEAR)
+            store.admit(replace(page(f"http://x/{number}", far_apart(64), text=f"{number}"), content_sketch=bytes(198)), NEAR)
             if not number % 100:
                 store.sync()
         assert store.verify() == []

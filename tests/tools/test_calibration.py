@@ -12,6 +12,7 @@ from math import isclose, sqrt
 from pathlib import Path, PurePath
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
@@ -20,7 +21,7 @@ from simcrawl.cli import run
 from simcrawl.errors import SettingError
 from simcrawl.page.fingerprint import Reason, fingerprint_page
 from simcrawl.page.recipes import resolve
-from simcrawl.page.sketch import Part
+from simcrawl.page.sketch import Part, pack
 from simcrawl.rule import Rule
 from simcrawl.tools.calibration import (
     DISTANCES,
@@ -272,7 +273,7 @@ def sketched(draw: st.DrawFn) -> tuple[Any, Any]:
 
 def _registers_of(draw: st.DrawFn, name: str) -> bytes:
     changed = draw(st.integers(0, 12) | st.integers(0, 55))
-    return bytes([1] * (100 - changed) + [2 + (name == "b")] * changed)
+    return pack(np.array([1] * (104 - changed) + [2 + (name == "b")] * changed, np.uint8))
 
 
 @given(sketched(), st.sampled_from([0, 100, 10**9]))
