@@ -57,9 +57,9 @@ SIMCRAWL_MIRRORS = ()
 # Names of query parameters whose values are secret, as a list or with commas between them: a keyed digest stands in their place wherever a
 # URL is stored or shown.
 SIMCRAWL_REDACT = ()
-# How pages become fingerprints: "auto", "content", "main" (the same with the fingerprint of trafilatura's main text), "manku2007" (the
-# paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra fast), "terms" ("content" with features by which
-# unrelated pages lie far apart), "layout", or a dotted path to a simcrawl.Recipe.
+# How pages become fingerprints: "auto" (as the store was made, "content" for a new one), "content", "main" (the same with the fingerprint
+# of trafilatura's main text), "manku2007" (the paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra
+# fast), "terms" ("content" with features by which unrelated pages lie far apart), "layout", or a dotted path to a simcrawl.Recipe.
 SIMCRAWL_RECIPE = "auto"
 # Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that gives the main text; pages are then compared by it alone.
 # SIMCRAWL_EXTRACTOR = "simcrawl.page.extraction.main_text"

@@ -325,7 +325,8 @@ class Config:
     recipe: Any = _setting(
         _recipe,
         "auto",
-        'how pages become fingerprints: `"auto"`, `"content"`, `"main"` (the same with the fingerprint of trafilatura\'s main text), '
+        'how pages become fingerprints: `"auto"` (as the store was made, `"content"` for a new one), `"content"`, '
+        '`"main"` (the same with the fingerprint of trafilatura\'s main text), '
         '`"manku2007"` (the paper\'s plain rule), `"resiliparse"` (by that library\'s main text alone; needs the extra `fast`), '
         '`"terms"` (`"content"` with features by which unrelated pages lie far apart), `"layout"`, or a dotted path to a `simcrawl.Recipe`',
         detector=True,

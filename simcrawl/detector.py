@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from simcrawl.store import Admission, Store
 
 # What stopped these pages may not stop them another time.
-_OF_THE_MOMENT = {Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.EXTRACTION_FAILED}
+_OF_THE_MOMENT = {Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.EXTRACTION_FAILED, Reason.OUTDATED}
 _SHORT = {Reason.EMPTY, Reason.SHORT}
 # Some kilobyte each.
 _MOST_RECENT = 200
@@ -83,7 +83,8 @@ class Detector:
         crawl: str | Crawl | None = None,
         redact: Collection[str] = (),
     ) -> None:
-        chosen = resolve(recipe or _recipe_of(store))
+        # A crawl without a word about it goes on with the store's, whatever the default is by now.
+        chosen = resolve(_recipe_of(store) if recipe in (None, "auto") else recipe)
         overrides = _checked(
             max_distance=max_distance,
             min_similarity=min_similarity,

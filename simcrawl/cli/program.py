@@ -45,7 +45,7 @@ from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
-from simcrawl.store import compact as compact_store, rebuild as rebuild_store, verify as verify_store
+from simcrawl.store import compact as compact_store, rebuild as rebuild_store, upgrade as upgrade_store, verify as verify_store
 from simcrawl.store.register import COPIES
 from simcrawl.tools import calibration
 
@@ -251,6 +251,30 @@ def compact(store: str, as_json: bool) -> None:
     with at_work("Compacting"):
         given = compact_store(_on_disk(store))
     click.echo(json.dumps({"bytes": given}) if as_json else f"{given} bytes given back.")
+
+
+@cli.command()
+@_store
+@click.option(
+    "--recipe",
+    metavar="NAME",
+    shell_complete=complete_recipe,
+    help="Let the store go on with this recipe, by its name or dotted path; default: its own, where that still exists.",
+)
+@_json
+def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
+    """Let this version go on with a store of an older one, or with one of another recipe.
+
+    The register, rejections, texts, the history of crawls, and fingerprints without pages stay. Pages stay known by their URLs and bytes;
+    the next crawl makes them again. No crawl may use the store meanwhile; it needs as much free space as it takes.
+
+      simcrawl upgrade STORE
+    """
+    with at_work("Upgrading"):
+        done = upgrade_store(_on_disk(store), recipe)
+    kept = {name: number for name, number in done.items() if name != "format" and number}
+    told = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in kept.items())
+    click.echo(json.dumps(done) if as_json else f"Format {done['format']} before. {told or 'Nothing had to be done'}.")
 
 
 @cli.command()

@@ -75,6 +75,8 @@ class Reason(StrEnum):
     CRASHED = "crashed"
     NOT_HTML = "not_html"
     EXTRACTION_FAILED = "extraction_failed"
+    OUTDATED = "outdated"
+    """Of stored pages only: an older version or another recipe made it, and its bytes alone are known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@
     ├ truncation       files that were cut short
     └ apart            a look by a process of its own, which damage may end
     maintenance        rebuild, compact, reset
+    └ upgrade          stores of older versions, and pages of another recipe
     verification       what is wrong with a store
 
 Indented is what serves the one above.
@@ -71,6 +72,7 @@ __all__ = [
     "read_job",
     "rebuild",
     "reset",
+    "upgrade",
     "verify",
 ]
 
@@ -137,6 +139,16 @@ def compact(where: str | os.PathLike[str]) -> int:
     from simcrawl.store.maintenance import compact as compact_directory  # noqa: PLC0415 - as above
 
     return compact_directory(_directory(where))
+
+
+def upgrade(where: str | os.PathLike[str], recipe: str | Recipe | None = None) -> dict[str, int]:
+    """Let this version go on with a store in a directory that an older one made; with `recipe`, with one of another recipe.
+
+    Returns what was kept, and what was left out, by their names: see `simcrawl.store.upgrade`.
+    """
+    from simcrawl.store.upgrade import upgrade as upgrade_directory  # noqa: PLC0415 - as above
+
+    return upgrade_directory(_directory(where), recipe).as_dict()
 
 
 def verify(where: str | os.PathLike[str]) -> list[str]:

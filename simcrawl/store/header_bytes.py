@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 MAGIC = b"simcrawl"
 FORMAT = 6
-"""Version of the layout: readers refuse every other. Older formats were never released."""
+"""Version of the layout: readers refuse every other."""
+OLDEST = 3
+"""The oldest format that `simcrawl.store.upgrade` reads."""
 HEADER = b"header"
 """The key of the header, in the database "meta"."""
 _VALUES = len(MAGIC) + 2
@@ -30,8 +32,8 @@ def format_header(header: Header) -> bytes:
     return MAGIC + FORMAT.to_bytes(2, "big") + seal(json.dumps(asdict(header), sort_keys=True).encode())
 
 
-def parse_header(path: Path, header: bytes | None) -> Header:
-    """Return the header of its bytes. `path`: for errors.
+def parse_header(path: Path, header: bytes | None, *, oldest: int = FORMAT) -> Header:
+    """Return the header of its bytes, of a format from `oldest` on. `path`: for errors.
 
     Raises:
         StoreFormatError: they are none, or of another format.
@@ -42,8 +44,13 @@ def parse_header(path: Path, header: bytes | None) -> Header:
     version = int.from_bytes(header[len(MAGIC) : _VALUES], "big")
     if version > FORMAT:
         raise StoreFormatError(f"{path} has format {version}, this simcrawl reads up to {FORMAT}: upgrade simcrawl, or use another store")
-    if version < FORMAT:
-        raise StoreFormatError(f"{path} has format {version}, which only development versions wrote, not {FORMAT}: start a new store")
+    if version < OLDEST:
+        raise StoreFormatError(f"{path} has format {version}, this simcrawl reads {OLDEST} to {FORMAT}: start a new store")
+    if version < oldest:
+        raise StoreFormatError(
+            f"{path} has format {version}, this simcrawl writes {FORMAT}: run `simcrawl upgrade {path}`, which keeps the register, "
+            "rejections and history"
+        )
     try:
         values = json.loads(unseal(header[_VALUES:], "it"))
         return Header(**{field.name: values[field.name] for field in fields(Header)})
@@ -51,7 +58,7 @@ def parse_header(path: Path, header: bytes | None) -> Header:
         raise StoreCorruptError(f"{path} has a damaged header ({exc!r}): restore it from a backup, or start a new store") from exc
 
 
-def read_header(path: Path, env: Environment) -> Header:
+def read_header(path: Path, env: Environment, *, oldest: int = FORMAT) -> Header:
     """Return the header of a store that is whole.
 
     Raises:
@@ -64,10 +71,16 @@ def read_header(path: Path, env: Environment) -> Header:
             found = txn.get(HEADER)
     # The last of the databases that are made.
     made = b"crawls" in names
-    header = parse_header(path, found) if made or found else None
+    header = parse_header(path, found, oldest=oldest) if made or found else None
     if header is None or not made:
         raise StoreFormatError(f"{path} is just being made, or its making was cut short: run a crawl with it first")
     return header
+
+
+def read_format(env: Environment) -> int:
+    """Return the format of a store that has a header."""
+    with env.begin(db=env.open_db(b"meta", create=False)) as txn:
+        return int.from_bytes((txn.get(HEADER) or b"")[len(MAGIC) : _VALUES], "big")
 
 
 def read_or_write_header(path: Path, env: Environment, wanted: Header) -> Header:

@@ -18,7 +18,7 @@ from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import index_databases, mapped_errors, open_alone, open_new
 from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
 from simcrawl.store.files import DATA, make_directory, mode_of, put_in_place, remove
-from simcrawl.store.header_bytes import check_is_ours, databases, read_header, write_header
+from simcrawl.store.header_bytes import FORMAT, check_is_ours, databases, read_header, write_header
 from simcrawl.store.opening import alone, check_size
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def rebuild(path: str | os.PathLike[str], design: str) -> None:
         StoreFormatError: there is no store.
         StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
     """
-    with _rewritten(path) as (old, header, new_path):
+    with rewritten(path) as (old, header, new_path):
         _fill(old, header, new_path, replace(header, design=design))
 
 
@@ -55,7 +55,7 @@ def compact(path: str | os.PathLike[str]) -> int:
     """
     data = Path(path, DATA).expanduser()
     before = data.stat().st_size if data.exists() else 0
-    with _rewritten(path) as (old, _, new_path):
+    with rewritten(path) as (old, _, new_path):
         old.copy(str(new_path), compact=True)
     return before - data.stat().st_size
 
@@ -81,8 +81,11 @@ def _check_is_store(where: Path) -> None:
 
 
 @contextmanager
-def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[Environment, Header, Path]]:
-    """Yield a store's environment, its header, and an empty directory for the new one, which takes its place at the end."""
+def rewritten(path: str | os.PathLike[str], *, oldest: int = FORMAT) -> Iterator[tuple[Environment, Header, Path]]:
+    """Yield a store's environment, its header, and an empty directory for the new one, which takes its place at the end.
+
+    Nothing does where that directory was removed. `oldest`: the format that the store has to have at least.
+    """
     where = Path(path).expanduser().resolve()
     with mapped_errors(where), alone(where):
         check_size(where)
@@ -92,8 +95,9 @@ def _rewritten(path: str | os.PathLike[str]) -> Iterator[tuple[Environment, Head
         try:
             # Without LMDB's locks, as nobody writes: these readers need no place among the others'.
             with open_alone(where) as old:
-                yield old, read_header(where, old), beside
-            put_in_place(beside)
+                yield old, read_header(where, old, oldest=oldest), beside
+            if beside.exists():
+                put_in_place(beside)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 

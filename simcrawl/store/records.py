@@ -32,7 +32,7 @@ _SMALL_PARTS = ("links", "around", "beside")
 _LAST_SEEN = struct.Struct(f">{CRC_BYTES + 2}x d")
 # Their numbers stand in records: new ones come last.
 _FIRST_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
-_REASONS = (*_FIRST_REASONS, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED)
+_REASONS = (*_FIRST_REASONS, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.OUTDATED)
 # Of the time between the first visit and the last one.
 _A_SECOND = 1000
 # How URLs begin, most of them with one of these; likewise.

@@ -231,8 +231,9 @@ class Store:
             bound = self._committed.header.recipe
         if bound != identity:
             raise StoreMismatchError(
-                f"the store was made with recipe {bound}, not {identity}: use that recipe "
-                "(SIMCRAWL_RECIPE) or another store (SIMCRAWL_STORE)"
+                f"the store was made with recipe {bound}, not {identity}: use that recipe (SIMCRAWL_RECIPE), another store "
+                f"(SIMCRAWL_STORE), or `simcrawl upgrade STORE --recipe {identity.partition('/')[0]}`, which keeps the register, "
+                "rejections and history"
             )
 
     def _check(self, page: PageFingerprint | Abstention) -> None:

@@ -183,7 +183,7 @@ def test_an_older_format_is_refused_by_whatever_opens_it(made: Path, whole: bool
         drop(made, "crawls")
     data = (made / "data.mdb").read_bytes()
     for use in (open_store, partial(open_store, readonly=True), compact, partial(rebuild, design="10")):
-        with pytest.raises(StoreFormatError, match=f"has format {FORMAT - 1}, which only development versions wrote.*start a new store"):
+        with pytest.raises(StoreFormatError, match=f"has format {FORMAT - 1}, .* run `simcrawl upgrade {made}`"):
             use(made)
     assert (made / "data.mdb").read_bytes() == data
 

@@ -1,0 +1,270 @@
+"""Stores of older versions, as those have written them, and of other recipes.
+
+`old/`: `data.mdb` of a store of each kind, compressed, with seed 7. Each has 32 pages, 11 lines of the register (one of which was
+rejected), a kept text, the record of a crawl, and three fingerprints without pages.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree, disk_usage
+from typing import TYPE_CHECKING
+
+import lmdb
+import pytest
+from click.testing import CliRunner
+
+from simcrawl.cli.program import cli
+from simcrawl.detector import Detector
+from simcrawl.errors import StoreError, StoreFormatError, StoreFullError, StoreMismatchError
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
+from simcrawl.page.recipes import RECIPES
+from simcrawl.rule import Kind
+from simcrawl.store import open_store, upgrade
+from simcrawl.store.header_bytes import FORMAT, MAGIC
+from tests.samples import english, page, python
+
+if TYPE_CHECKING:
+    from simcrawl.store import Store
+
+OLD = Path(__file__).with_name("old")
+FORMATS = {"format3": 3, "format4a": 4, "format4b": 4, "format5": 5}
+BARE = {1, 2**63, 12345678901234567}
+
+
+def _old(path: Path, name: str = "format5") -> Path:
+    path.mkdir(parents=True)
+    (path / "data.mdb").write_bytes(lzma.decompress((OLD / f"{name}.xz").read_bytes()))
+    return path
+
+
+@pytest.fixture(params=FORMATS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _check(store: Store) -> None:
+    """Check that a store has what the old one had."""
+    assert store.verify() == []
+    pages = {stored.page.url: stored for stored in store.pages()}
+    assert pages.keys() == {f"http://old.test/{name}" for name in [*range(30), "short", "text"]}
+    assert {stored.page.reason for stored in pages.values() if isinstance(stored.page, Abstention)} == {Reason.OUTDATED}
+    assert all(0 < stored.first_seen <= stored.last_seen for stored in pages.values())
+    lines = {line.url: line for line in store.duplicates()}
+    assert lines.keys() == {f"http://old.test/copy/{number}" for number in range(10)} | {"http://old.test/near"}
+    assert [url for url, line in lines.items() if line.rejected] == ["http://old.test/copy/9"]
+    assert lines["http://old.test/near"].kind == Kind.NEAR_DUPLICATE
+    assert [(one.url, one.original) for one in store.rejections()] == [("http://old.test/copy/9", "http://old.test/9")]
+    assert store.text("http://old.test/text") == "the kept text"
+    assert [record["spider"] for record in store.crawls()] == ["old"]
+    assert store.header.seed == 7
+
+
+def test_a_store_of_an_older_format_is_refused_with_the_cure(tmp_path: Path, name: str):
+    path = _old(tmp_path / "store", name)
+    with pytest.raises(StoreFormatError, match=f"has format {FORMATS[name]}, this simcrawl writes {FORMAT}: run `simcrawl upgrade {path}`"):
+        open_store(path)
+
+
+def test_an_upgraded_store_has_what_the_old_one_had(tmp_path: Path, name: str):
+    path = _old(tmp_path / "store", name)
+    done = upgrade(path)
+    # Fingerprints of a recipe that is no more mean nothing.
+    stays = name in ("format4b", "format5")
+    assert done == {
+        "format": FORMATS[name],
+        "pages": 32,
+        "lines": 11,
+        "rejections": 1,
+        "texts": 1,
+        "crawls": 1,
+        "fingerprints": 3 * stays,
+        "fingerprints_dropped": 3 * (not stays),
+        "damaged": 0,
+    }
+    with open_store(path) as store:
+        _check(store)
+        assert {int(row[0]) for chunk in store.fingerprint_chunks() for row in chunk} == (BARE if stays else set())
+        assert store.header.recipe == ("content/3" if stays else None)
+    assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
+    assert set(upgrade(path).values()) == {FORMAT, 0}
+
+
+def test_a_crawl_on_an_upgraded_store_makes_the_pages_again_and_finds_copies(tmp_path: Path, name: str):
+    path = _old(tmp_path / "store", name)
+    upgrade(path)
+    html = page(english(300))
+    with open_store(path) as store:
+        detector = Detector(store)
+        assert detector.recipe == RECIPES["content"]
+        assert detector.admit(detector.page(html, url="http://old.test/1")).kind is Kind.REVISITED
+        verdict = detector.admit(detector.page(html, url="http://new.test/1"))
+        assert (verdict.is_duplicate, verdict.original) == (True, "http://old.test/1")
+        detector.close()
+        store.sync()
+        known = store.page("http://old.test/1")
+        assert known
+        assert isinstance(known.page, PageFingerprint)
+        assert known.first_seen < known.last_seen
+        assert store.verify() == []
+
+
+def test_a_verdict_that_was_taken_back_stays_so(tmp_path: Path):
+    path = _old(tmp_path / "store")
+    upgrade(path)
+    html = page(english(300))
+    with open_store(path) as store:
+        detector = Detector(store)
+        detector.admit(detector.page(html, url="http://old.test/9"))
+        assert not detector.admit(detector.page(html, url="http://old.test/copy/9")).is_duplicate
+
+
+def test_a_crawl_that_names_no_recipe_goes_on_with_the_store_s(tmp_path: Path):
+    with open_store(tmp_path / "store", recipe="main"):
+        pass
+    for recipe in (None, "auto"):
+        with open_store(tmp_path / "store") as store:
+            assert Detector(store, recipe=recipe).recipe == RECIPES["main"]
+    with open_store(tmp_path / "store") as store, pytest.raises(StoreMismatchError, match="`simcrawl upgrade STORE --recipe content`"):
+        Detector(store, recipe="content")
+
+
+def test_a_store_goes_on_with_another_recipe(tmp_path: Path):
+    path = tmp_path / "store"
+    html = page(english(300))
+    with open_store(path) as store:
+        store.load_fingerprints(BARE)
+        detector = Detector(store, recipe="main")
+        for url in ("http://a.test/", "http://a.test/copy", "http://a.test/kept"):
+            detector.admit(detector.page(html, url=url))
+        store.reject("http://a.test/copy")
+    done = upgrade(path, recipe="content")
+    assert (done["format"], done["pages"], done["lines"], done["rejections"], done["fingerprints_dropped"]) == (FORMAT, 1, 2, 1, 3)
+    with open_store(path) as store:
+        assert store.verify() == []
+        assert (store.header.recipe, store.counts()["fingerprints"]) == (RECIPES["content"].identity, 0)
+        detector = Detector(store, recipe="content", originals="store")
+        # By its bytes the page is still known.
+        assert detector.admit(detector.page(html, url="http://b.test/")).original == "http://a.test/"
+    assert upgrade(path, recipe="content")["pages"] == 0
+
+
+def test_pages_of_crawls_and_loaded_ones_are_upgraded_too(tmp_path: Path):
+    path = _old(tmp_path / "store")
+    for own in ("loaded", "crawls/0123456789abcdef/pages"):
+        _old(path / own)
+    upgrade(path)
+    for own in ("loaded", "crawls/0123456789abcdef/pages"):
+        with open_store(path / own) as store:
+            _check(store)
+
+
+def test_users_and_passwords_of_old_urls_are_not_kept(tmp_path: Path):
+    path = _old(tmp_path / "store", "format4b")
+    with lmdb.open(str(path), max_dbs=128) as env, env.begin(write=True, db=env.open_db(b"duplicates")) as txn:
+        cursor = txn.cursor()
+        assert cursor.first()
+        line = json.loads(cursor.value()) | {"url": "http://user:secret@old.test/"}
+        txn.put(cursor.key(), json.dumps(line).encode())
+    upgrade(path)
+    with open_store(path) as store:
+        assert store.verify() == []
+        assert sum("http://user-" in line.url for line in store.duplicates()) == 1
+    assert b"secret" not in (path / "data.mdb").read_bytes()
+
+
+def test_what_is_damaged_is_left_out_and_counted(tmp_path: Path):
+    path = _old(tmp_path / "store")
+    with lmdb.open(str(path), max_dbs=128) as env:
+        databases = [env.open_db(name) for name in (b"pages", b"duplicates", b"rejections")]
+        for database in databases:
+            with env.begin(write=True, db=database) as txn, txn.cursor() as cursor:
+                key, value = next((bytes(key), bytes(value)) for key, value in cursor if value)
+                txn.put(key, value[:-1] + b"?")
+    done = upgrade(path)
+    assert (done["pages"], done["lines"], done["rejections"], done["damaged"]) == (31, 10, 0, 3)
+    with open_store(path) as store:
+        assert store.verify() == []
+
+
+@pytest.mark.parametrize(("version", "match"), [(2, "reads 3 to"), (FORMAT + 1, "upgrade simcrawl")])
+def test_what_is_too_old_or_too_new_stays_as_it_is(tmp_path: Path, version: int, match: str):
+    path = _old(tmp_path / "store")
+    with lmdb.open(str(path), max_dbs=128) as env, env.begin(write=True, db=env.open_db(b"meta")) as txn:
+        header = txn.get(b"header")
+        txn.put(b"header", MAGIC + version.to_bytes(2, "big") + (header or b"")[len(MAGIC) + 2 :])
+    before = (path / "data.mdb").read_bytes()
+    with pytest.raises(StoreFormatError, match=match):
+        upgrade(path)
+    assert (path / "data.mdb").read_bytes() == before
+
+
+def test_a_store_that_somebody_writes_to_is_left_alone(tmp_path: Path):
+    path = tmp_path / "store"
+    with open_store(path), pytest.raises(StoreError, match="is open in this process"):
+        upgrade(path)
+    script = f"from simcrawl.store import upgrade\nupgrade({str(path)!r})"
+    with open_store(path), pytest.raises(AssertionError, match="another process writes to"):
+        python(script)
+
+
+def test_without_space_nothing_is_done(tmp_path: Path):
+    path = _old(tmp_path / "store")
+    # Free pages, which LMDB allows: no disk has so much.
+    os.truncate(path / "data.mdb", min(1 << 43, disk_usage(path).free + (1 << 30)))
+    with pytest.raises(StoreFullError, match=r"an upgrade of .* needs \d+ bytes beside it"):
+        upgrade(path)
+
+
+def test_a_kill_at_any_moment_leaves_the_old_store_or_the_new(tmp_path: Path):
+    counted = _run(_old(tmp_path / "counted"), 0)
+    found = []
+    for at in range(1, counted + 1, 2):
+        path = _old(tmp_path / f"killed{at}")
+        _run(path, at)
+        found.append(upgrade(path)["format"])
+        with open_store(path) as store:
+            _check(store)
+    # First the old store is there, and from some moment on the new one.
+    assert found == sorted(found)
+    assert set(found) == {5, FORMAT}
+
+
+def _run(path: Path, at: int) -> int:
+    """Upgrade a store in a process that ends itself when it touches files the `at`-th time; return how often it did."""
+    script = """
+import os, signal, sys
+from simcrawl.store import upgrade
+import simcrawl.store.upgrade
+path, at, count = sys.argv[1], int(sys.argv[2]), 0
+def hook(event, args):
+    global count
+    if event.startswith(("open", "os.", "shutil.", "fcntl.")):
+        count += 1
+        if count == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hook)
+upgrade(path)
+print(count)
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(path), str(at)], capture_output=True, text=True, check=False)
+    assert done.returncode == (-signal.SIGKILL if at else 0), done.stderr
+    return int(done.stdout or 0)
+
+
+def test_the_command_says_what_it_kept(tmp_path: Path):
+    path = _old(tmp_path / "store")
+    copy = copytree(path, tmp_path / "copy")
+    done = CliRunner().invoke(cli, ["upgrade", str(path)])
+    assert done.output == "Format 5 before. 32 pages, 11 lines, 1 rejections, 1 texts, 1 crawls, 3 fingerprints.\n"
+    assert CliRunner().invoke(cli, ["upgrade", str(path)]).output == f"Format {FORMAT} before. Nothing had to be done.\n"
+    told = json.loads(CliRunner().invoke(cli, ["upgrade", str(copy), "--recipe", "main", "--json"]).output)
+    assert (told["pages"], told["fingerprints_dropped"]) == (32, 3)
+    with open_store(copy) as store:
+        assert store.header.recipe == RECIPES["main"].identity
