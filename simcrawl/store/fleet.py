@@ -253,7 +253,7 @@ class Link:
             StoreCorruptError: it is damaged.
         """
         header = self.fleet.links[LASTING].committed.header
-        return decode(record, recipe=header.recipe or "", seed=header.seed, bits=header.bits)
+        return decode(record, recipes=(header.recipe or "",), seed=header.seed, bits=header.bits)
 
     def known(self, url: str) -> StoredPage | None:
         """Return what the lasting store knows under a URL, where this is another one."""

