@@ -37,7 +37,7 @@ LAYERS = [
 ]
 OWNERS = {
     "lmdb": ["index.environment"],
-    "lxml": ["page.blocks", "page.fast_extraction", "page.hints"],
+    "lxml": ["page.blocks", "page.extraction", "page.fast_extraction", "page.hints"],
     "trafilatura": ["page.extraction"],
     "resiliparse": ["page.fast_extraction"],
     "jieba": ["page.features"],

@@ -106,7 +106,7 @@ class _Profiler:
         with _timed(times, "decode"):
             _, html = extraction.decode(body, "utf-8")
         with _timed(times, "parse"):
-            tree = extraction.parse(html)
+            tree = extraction.parse(html, plain=True)
         if tree is None:
             raise ValueError(f"{body[:80]!r} is no page")
         with _timed(times, "layout"):

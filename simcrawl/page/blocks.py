@@ -460,6 +460,9 @@ class _Walk:
             if not self._silent:
                 self._unseen_pieces.append(text)
             return
+        # Half of what is read is what stands between tags. Before a block's first word it says nothing.
+        if not self._pieces and text.isspace():
+            return
         self._pieces.append(text)
         if self._open[-1][1]:
             self._link_characters += len("".join(text.split()))
