@@ -433,7 +433,7 @@ class _Maker:
     """What pages of one kind need, loaded before the first one's time runs."""
 
     def __init__(self, told: bytes) -> None:
-        import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it costs half a second
+        import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it takes longer than pages do
 
         recipe, options, bounds = _unpack(told)
         self._max_bytes, self.patience = json.loads(bounds)

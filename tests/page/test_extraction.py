@@ -8,7 +8,9 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import html as lxml_html
+from trafilatura.utils import repair_faulty_html
 
+from simcrawl.page import extraction
 from simcrawl.page.blocks import NO_PARTS, join, layout
 from simcrawl.page.extraction import all_prose, decode, extract, main_text
 from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
@@ -267,6 +269,43 @@ def test_trafilatura_is_not_called_where_nobody_asks(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("simcrawl.page.extraction._main", lambda _: pytest.fail("called"))
     assert extract(page(english()).encode(), "utf-8", "", main=False).main == ""
     assert extract(page(english()).encode(), "utf-8", "", extractor=lambda *_: "own").main == "own"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<!DOCTYPE html>",
+        "<!DOCTYPE html><html><p>a",
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://w3.org/x.dtd"><html>\n<p>a</p>',
+        '< !doctype a/b><!DOCTYPE c/d>\n<html lang="en" />\n<p>a<br/>',
+        "\n\n<html />\n<html/>",
+        "\n\n\n\n<html/>",
+        "<html>\x00\x0b\t\x1f\x7f\x85\ufffe\uffff\ud800\U0001fffe</html>",
+        "\x01<!doc\x02type html/>\n<p>",
+        "<p>\ufffe</p>",
+    ],
+)
+def test_a_page_is_mended_as_trafilatura_does(html: str):
+    assert extraction._mended(html) == repair_faulty_html(html, html[:50].lower())
+
+
+_PIECES = ["<!DOCTYPE html", "<html", "/", ">", "/>", " ", "\n", "\r", "\x0c", "\x00", "\uffff", "a", "<p>"]
+
+
+@given(st.lists(st.sampled_from(_PIECES)).map("".join))
+def test_any_page_is_mended_as_trafilatura_does(html: str):
+    assert extraction._mended(html) == repair_faulty_html(html, html[:50].lower())
+
+
+def test_a_whole_page_needs_no_trafilatura():
+    code = """
+import sys
+from simcrawl.page.fingerprint import fingerprint_page
+fingerprint_page("<!DOCTYPE html><html><body><p>A page of some words.</p></body></html>")
+print("trafilatura" in sys.modules)
+"""
+    assert python(code) == "False"
 
 
 def test_trafilatura_says_nothing(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]):
