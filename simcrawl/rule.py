@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from simcrawl.bits import hamming_distance
 from simcrawl.page import names
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, Page, PageFingerprint, Reason
-from simcrawl.page.sketch import differing, own_units, resemblance
+from simcrawl.page.sketch import differing, own_units, resemblance, resemblances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simcrawl.page.hints import Canonical
     from simcrawl.page.recipes import Recipe
@@ -32,9 +32,11 @@ Originals = Literal["crawl", "store"]
 _DAY = 86_400
 # Pages of other methods than GET are known as "POST http://...".
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
-# A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. Verifying more than
-# this many for one page would slow the crawl down; stopping keeps the page, which is the safe side.
-_MOST_CANDIDATES = 256
+MOST_CANDIDATES = 256
+"""A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
+one page would slow the crawl down; to stop keeps the page, which is the safe side."""
+# From so many on their sketches are compared first, all at once.
+_MANY = 4
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
@@ -117,6 +119,24 @@ class StoredPage:
     callback: str = ""
     unique: bool = field(default=False, compare=False)
 
+    def sketches(self) -> tuple[bytes, bytes]:
+        """Return the sketches of content and prose; empty where there are none."""
+        return (self.page.content_sketch, self.page.prose.sketch) if isinstance(self.page, PageFingerprint) else (b"", b"")
+
+    def stored(self) -> StoredPage:
+        """Return the page itself: it is a `Candidate`."""
+        return self
+
+
+class Candidate(Protocol):
+    """A page within the radius of another one, which is not looked at whole before its sketches were."""
+
+    def sketches(self) -> tuple[bytes, bytes]:
+        """Return the sketches of content and prose; empty where there are none."""
+
+    def stored(self) -> StoredPage | None:
+        """Return the page; None where another one stands under its URL by now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -144,8 +164,8 @@ class View(Protocol):
     def with_text(self, digest: bytes) -> Iterable[StoredPage]:
         """Return the pages with this digest of the whole visible text."""
 
-    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, StoredPage]]:
-        """Return (distance, page) of every page within the radius, nearest first."""
+    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, Candidate]]:
+        """Return (distance, candidate) of every page within the radius, nearest first."""
 
     def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
         """Return whether a user said that two pages are no copies of each other."""
@@ -156,11 +176,15 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict, the stored page it judges the page a copy of, and whether the page is to be recorded."""
+    """A verdict, the stored page it judges the page a copy of, and whether the page is to be recorded.
+
+    `candidates`: how many pages within the radius were looked at, `MOST_CANDIDATES` at most; None where none had to be looked for.
+    """
 
     verdict: Verdict
     original: StoredPage | None = None
     record: bool = True
+    candidates: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,25 +279,33 @@ class Rule:
         known = view.page(page.url)
         if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
-        copies = self._copies(page, view, now, callback)
+        copies, candidates = self._copies(page, view, now, callback)
         if not copies:
             earlier = view.earlier(page.url)
-            return Decision(_not_a_copy(page, Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED))
+            kind = Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED
+            return Decision(_not_a_copy(page, kind), candidates=candidates)
         best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
         keep = never_drop or len(copies) < self.copies_kept
-        return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep)
+        return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep, candidates=candidates)
 
-    def _copies(self, page: PageFingerprint | Abstention, view: View, now: float, callback: str) -> list[_Copy]:
-        """Return the copies found by the cheapest stages that find enough to decide."""
+    def _copies(self, page: PageFingerprint | Abstention, view: View, now: float, callback: str) -> tuple[list[_Copy], int | None]:
+        """Return the copies found by the cheapest stages that find enough to decide, and how many candidates the last one looked at."""
         found: dict[str, _Copy] = {}
-        for stage in (self._same_body, self._same_text, self._near):
-            for copy in stage(page, view):
+
+        def found_enough(copies: Iterable[_Copy]) -> bool:
+            for copy in copies:
                 allowed = copy.stored.callback in ("", callback) and self._can_be_original(copy.stored, page, now)
                 if allowed and not view.is_rejected(page, copy.stored.page):
                     found.setdefault(copy.stored.page.url, copy)
-            if len(found) >= self.copies_kept:
-                break
-        return list(found.values())
+            return len(found) >= self.copies_kept
+
+        candidates = None
+        enough = found_enough(self._same_body(page, view)) or found_enough(self._same_text(page, view))
+        if isinstance(page, PageFingerprint) and not enough:
+            near = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
+            found_enough(self._near(page, near))
+            candidates = len(near)
+        return list(found.values()), candidates
 
     def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
@@ -288,12 +320,29 @@ class Rule:
                 if isinstance(stored.page, PageFingerprint):
                     yield _Copy(stored, "identical text", self.compare(page, stored.page))
 
-    def _near(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
-        if not isinstance(page, PageFingerprint):
-            return
-        for _, stored in islice(view.within(page.fingerprint, self.max_distance), _MOST_CANDIDATES):
-            if isinstance(stored.page, PageFingerprint) and (comparison := self.compare(page, stored.page)).is_near_duplicate:
+    def _near(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterator[_Copy]:
+        for candidate in self._alike(page, candidates):
+            stored = candidate.stored()
+            if stored is None or not isinstance(stored.page, PageFingerprint):
+                continue
+            if (comparison := self.compare(page, stored.page)).is_near_duplicate:
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
+
+    def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
+        """Return the candidates that `compare` may find to be copies, by what it asks of content and prose: most others end here."""
+        if len(candidates) < _MANY or self.min_similarity <= 0:
+            return candidates
+        own = page.content_sketch, page.prose.sketch
+        sketches = [candidate.sketches() for candidate in candidates]
+        # Those of another recipe's form, too, are for `compare` to refuse.
+        if not all(own) or any(len(made) != len(mine) for pair in sketches for made, mine in zip(pair, own, strict=True)):
+            return candidates
+        content, prose = (1 - resemblances(mine, made) for mine, made in zip(own, zip(*sketches, strict=True), strict=True))
+        may_differ = 1 - self.min_similarity
+        alike = content <= may_differ
+        if page.prose.units >= self.min_prose:
+            alike |= prose <= _PROSE_MAY_DIFFER * may_differ
+        return [candidate for candidate, chosen in zip(candidates, alike.tolist(), strict=True) if chosen]
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)

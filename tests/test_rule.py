@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import simcrawl
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, pack, resemblance, sketch
-from simcrawl.rule import Kind, Rule, Verdict, host_of, of_one_host, site
+from simcrawl.rule import Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site
 from simcrawl.store import Store, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
 
@@ -710,3 +711,29 @@ def test_www_and_the_scheme_make_no_other_host():
     assert not of_one_host("http://example.org/", "http://mirror.example.org/")
     assert not of_one_host("POST http://example.org/", "POST http://example.net/")
     assert site("POST http://a.example.org/") == site("http://example.org/") != site("POST http://example.net/")
+
+
+# ---- many candidates
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.booleans(), st.sampled_from([0, 99, 200])), min_size=1, max_size=12))
+def test_no_copy_is_passed_over_where_candidates_are_many(changes: list[tuple[int, int, bool, int]]):
+    others = []
+    # Pages of one text have been found before, whatever their sketches are.
+    for number, (content, prose, surrounded, units) in enumerate(changes, 100):
+        own: dict[str, Any] = {"content_sketch": _full(512, empty=content), "prose": _sketched(units, PROSE, changed=prose, size=PROSE)}
+        others.append(replace(OTHER if surrounded else FIRST, url=f"http://x/{number}", text_digest=number.to_bytes(16, "big"), **own))
+    candidates = [StoredPage(other, 0, 0) for other in others]
+    for asked in (FIRST, replace(FIRST, prose=replace(FIRST.prose, units=99))):
+        alike = list(RULE._alike(asked, candidates))
+        assert [
+            other.url for other in others if RULE.compare(asked, other).is_near_duplicate and StoredPage(other, 0, 0) not in alike
+        ] == []
+
+
+def test_candidates_are_counted_and_so_are_decisions_that_stop_at_the_most():
+    store = _store(*(_like(number, registers=400) for number in range(1, 301)))
+    store.candidates.clear()
+    assert Detector(store).admit(_like(1000, bits=1)).kind is Kind.ADMITTED
+    assert Detector(store).admit(_like(1001, bits=40)).kind is Kind.ADMITTED
+    assert store.candidates == {"decisions": 2, "compared": 256, "at_cap": 1}

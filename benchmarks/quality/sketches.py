@@ -6,7 +6,7 @@ A variant's pages carry the bytes that `make` gives; while its rule decides, `es
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from unittest.mock import patch
@@ -18,7 +18,7 @@ from simcrawl.page.simhash import pack, project
 from simcrawl.page.sketch import resemblance, sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -95,5 +95,12 @@ def resembling(sketcher: str, choose: Callable[[float, float], float] | None) ->
 @contextmanager
 def estimating(resemble: Callable[[bytes, bytes], float]) -> Iterator[None]:
     """Let the rule estimate resemblances in another way."""
-    with patch("simcrawl.rule.resemblance", resemble), patch("simcrawl.page.sketch.resemblance", resemble):
+
+    def each(one: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
+        return np.array([resemble(one, other) for other in others])
+
+    patched = {"simcrawl.rule.resemblance": resemble, "simcrawl.page.sketch.resemblance": resemble, "simcrawl.rule.resemblances": each}
+    with ExitStack() as stack:
+        for name, made in patched.items():
+            stack.enter_context(patch(name, made))
         yield

@@ -36,11 +36,11 @@ from simcrawl.page.sketch import Part, shingles
 from simcrawl.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from simcrawl.rule import Comparison
+    from simcrawl.rule import Candidate, Comparison
 
 FAST = "trafilatura fast"
 CONTENT, PROSE, WHOLE, AROUND = "content by blocks", "prose by blocks", "whole visible text", "what stands around"
@@ -121,6 +121,9 @@ class TwoThresholds(Rule):
         one_host = urlsplit(a.url).netloc == urlsplit(b.url).netloc
         # By name: `super()` does not work in a dataclass with slots.
         return Rule.compare(self if one_host else replace(self, min_similarity=self.across), a, b)
+
+    def _alike(self, _: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
+        return candidates
 
 
 class Pages:

@@ -473,6 +473,8 @@ class Session(Common):
     def _tell_cost(self) -> None:
         late = self.store.late_duplicates + self.crawl.own.late_duplicates
         numbers: dict[str, float] = {"store/late_duplicates": late} | self.workers.stats() | self.feeds.stats() | self.preferred.stats
+        candidates = self.store.candidates + self.crawl.own.candidates
+        numbers |= {f"candidates/{name}": candidates[name] for name in ("decisions", "compared", "at_cap")}
         numbers |= {f"cascade/{stage}": count for stage, count in self.detector.cascade.items()}
         numbers |= {f"loop/lag_p{percent}": round(self.lag.percentile(percent / 100), 4) for percent in (50, 99)}
         for name, number in numbers.items():

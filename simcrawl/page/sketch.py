@@ -20,6 +20,8 @@ import numpy as np
 from simcrawl.page.hashing import firsts, hash_numbered, hash_successive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _S32 = np.uint64(32)
@@ -123,6 +125,19 @@ def resemblance(a: bytes, b: bytes) -> float:
     both = filled_a & filled_b
     unlike = (both & ((low_a ^ low_b) | (high_a ^ high_b))).bit_count()
     return max(0.0, (both.bit_count() - _FOR_ONE_SEEN * unlike) / filled)
+
+
+def resemblances(one: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
+    """Return what `resemblance` does, of one sketch with each of others of its length, in one pass over all of them."""
+    own = np.frombuffer(one, np.uint8).reshape(2, -1)
+    rows = np.frombuffer(b"".join(others), np.uint8).reshape(-1, *own.shape)
+    low, high = rows[:, 0], rows[:, 1]
+    filled_own, filled_others = own[0] | own[1], low | high
+    both = filled_others & filled_own
+    unlike = both & ((low ^ own[0]) | (high ^ own[1]))
+    filled, alike, different = (np.bitwise_count(bits).sum(axis=1, dtype=np.intp) for bits in (filled_others | filled_own, both, unlike))
+    estimates: NDArray[np.float64] = np.maximum(0.0, (alike - _FOR_ONE_SEEN * different) / np.maximum(filled, 1))
+    return estimates
 
 
 def differing(a: Part, b: Part) -> float:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from simcrawl.index.packed import Packer
     from simcrawl.page.fingerprint import Abstention, PageFingerprint
-    from simcrawl.rule import Verdict
+    from simcrawl.rule import Candidate, Verdict
     from simcrawl.store.committed import Reader
     from simcrawl.store.register import Duplicate
 
@@ -404,10 +404,15 @@ class Overlay:
             fresh = self.pages.near(fingerprint, distance)
         return self.committed.near(fingerprint, distance) | fresh
 
-    def within(self, fingerprint: int, distance: int) -> Iterator[tuple[int, StoredPage]]:
-        """Yield (distance, page) of every page within the radius, nearest first."""
+    def within(self, fingerprint: int, distance: int) -> Iterator[tuple[int, Candidate]]:
+        """Yield (distance, candidate) of every page within the radius, nearest first."""
         for other, apart in sorted(self.near(fingerprint, distance).items(), key=lambda found: (found[1], found[0])):
-            for stored in self.with_fingerprint(other):
+            # In the order of `with_fingerprint`, and before anything committed meanwhile is no longer here.
+            with self.lock:
+                fresh = self.pages.with_fingerprint(other)
+            for candidate in self.committed.candidates(other):
+                yield apart, _Beneath(candidate, self.pages)
+            for stored in fresh:
                 yield apart, stored
 
     def earlier(self, url: str) -> StoredPage | None:  # noqa: ARG002 - as every view
@@ -416,6 +421,21 @@ class Overlay:
 
     def _not_overlaid(self, pages: Iterable[StoredPage]) -> Iterator[StoredPage]:
         return (stored for stored in pages if stored.page.url not in self.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beneath:
+    """A committed candidate, which is none where a page lies over it."""
+
+    candidate: Candidate
+    over: PageIndex
+
+    def sketches(self) -> tuple[bytes, bytes]:
+        return self.candidate.sketches()
+
+    def stored(self) -> StoredPage | None:
+        stored = self.candidate.stored()
+        return None if stored is None or stored.page.url in self.over else stored
 
 
 def same_content(known: PageFingerprint | Abstention, page: PageFingerprint | Abstention) -> bool:

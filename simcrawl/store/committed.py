@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simcrawl.rule import StoredPage
+    from simcrawl.rule import Candidate, StoredPage
     from simcrawl.store.header import Header
     from simcrawl.store.register import Duplicate
     from simcrawl.store.rejections import Rejection
@@ -64,6 +64,9 @@ class Reader(Protocol):
 
     def with_fingerprint(self, fingerprint: int) -> Iterable[StoredPage]:
         """Return the pages that have exactly this fingerprint."""
+
+    def candidates(self, fingerprint: int) -> Iterable[Candidate]:
+        """Return what `with_fingerprint` does, to be looked at whole later, while the view lasts."""
 
     def is_bare(self, fingerprint: int) -> bool:
         """Return whether a fingerprint was stored without a page."""

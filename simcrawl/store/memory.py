@@ -61,6 +61,7 @@ class MemoryPages:
         index = self._index
         self.page, self.with_body, self.with_text = index.page, index.with_body, index.with_text
         self.near, self.with_fingerprint, self.is_bare = index.near, index.with_fingerprint, index.is_bare
+        self.candidates = index.with_fingerprint
 
     @contextmanager
     def reading(self) -> Iterator[MemoryPages]:

@@ -13,6 +13,7 @@ once, and so do the recipes, of which a record has a number.
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError
@@ -22,7 +23,7 @@ from simcrawl.rule import StoredPage
 from simcrawl.sealed import CRC_BYTES, seal, unseal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 # Reason (0: a fingerprint), number of the recipe, last seen, digest of the body.
 _EVERY = struct.Struct(">B B d 16s")
@@ -33,8 +34,7 @@ _LAST_SEEN = struct.Struct(f">{CRC_BYTES + 2}x d")
 # Their numbers stand in records: new ones come last.
 _FIRST_REASONS = (None, Reason.EMPTY, Reason.SHORT, Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.NOT_HTML, Reason.EXTRACTION_FAILED)
 _REASONS = (*_FIRST_REASONS, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED, Reason.OUTDATED)
-# Of the time between the first visit and the last one.
-_A_SECOND = 1000
+_TIME = struct.Struct(">d")
 # How URLs begin, most of them with one of these; likewise.
 _BEGINNINGS = ("", "http://", "https://", "http://www.", "https://www.")
 
@@ -45,7 +45,7 @@ def encode(stored: StoredPage, *, recipe: int = 0) -> bytes:
     beginning = max((at for at, text in enumerate(_BEGINNINGS) if page.url.startswith(text)), key=lambda at: len(_BEGINNINGS[at]))
     reason = 0 if isinstance(page, PageFingerprint) else _REASONS.index(page.reason)
     every = _EVERY.pack(reason, recipe, stored.last_seen, page.body_digest)
-    since = max(0, round((stored.last_seen - stored.first_seen) * _A_SECOND))
+    since = _bits_of(stored.first_seen) ^ _bits_of(stored.last_seen)
     numbers, rest = [since, page.text_length, page.outlinks, len(callback), beginning], [callback]
     if isinstance(page, PageFingerprint):
         own, numbers_of_own, rest_of_own = _own(page)
@@ -76,6 +76,10 @@ def _numbers(values: Iterable[int]) -> bytes:
     return bytes(out)
 
 
+def _bits_of(time: float) -> int:
+    return int.from_bytes(_TIME.pack(time), "big")
+
+
 def _callback(name: str) -> bytes:
     # Cut where it is absurdly long; such a page is then nobody's original.
     return name.encode("utf-8", "replace")[:255]
@@ -90,8 +94,37 @@ def decode(record: bytes | memoryview, *, recipes: Sequence[str], seed: int, bit
     data = unseal(record, "a page record")
     try:
         return _parse(_Reader(data), recipes, seed, bits)
-    except (struct.error, ValueError, IndexError) as exc:
+    except (struct.error, ValueError, IndexError, OverflowError) as exc:
         raise StoreCorruptError(f"a page record does not parse ({exc}): it was not written by this version of simcrawl") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPage:
+    """A record whose page is not decoded before its sketches were looked at: a `simcrawl.rule.Candidate`. Valid as long as its buffer."""
+
+    record: bytes | memoryview
+    bits: int
+    decode: Callable[[bytes | memoryview], StoredPage]
+
+    def sketches(self) -> tuple[bytes, bytes]:
+        """Return the sketches of content and prose, unchecked; empty where there are none."""
+        if len(self.record) <= CRC_BYTES or self.record[CRC_BYTES]:
+            return b"", b""
+        reader = _Reader(bytes(self.record), CRC_BYTES + _EVERY.size + self.bits // 8 + _OWN.size)
+        try:
+            content, prose = reader.number(), reader.number()
+            return reader.take(2 * content), reader.take(2 * prose)
+        except (ValueError, IndexError):
+            # Of a damaged record, which `stored` refuses.
+            return b"", b""
+
+    def stored(self) -> StoredPage:
+        """Return the page.
+
+        Raises:
+            StoreCorruptError: the record fails its checksum or does not parse.
+        """
+        return self.decode(self.record)
 
 
 def last_seen(record: bytes | memoryview) -> float:
@@ -102,8 +135,8 @@ def last_seen(record: bytes | memoryview) -> float:
 class _Reader:
     """Bytes, read from their beginning on."""
 
-    def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self._data, self._at = data, at
 
     def fixed(self, form: struct.Struct) -> tuple[Any, ...]:
         self._at += form.size
@@ -115,13 +148,15 @@ class _Reader:
             raise ValueError(f"it ends {self._at - len(self._data)} bytes too early")
         return self._data[self._at - size : self._at]
 
-    def numbers(self, count: int) -> Iterator[int]:
-        for _ in range(count):
-            value = shift = 0
-            while (byte := self._data[self._at]) > 0x7F:
-                value, shift, self._at = value | (byte & 0x7F) << shift, shift + 7, self._at + 1
-            self._at += 1
-            yield value | byte << shift
+    def number(self) -> int:
+        value = shift = 0
+        while (byte := self._data[self._at]) > 0x7F:
+            value, shift, self._at = value | (byte & 0x7F) << shift, shift + 7, self._at + 1
+        self._at += 1
+        return value | byte << shift
+
+    def numbers(self, count: int) -> list[int]:
+        return [self.number() for _ in range(count)]
 
     def rest(self) -> bytes:
         return self._data[self._at :]
@@ -133,7 +168,7 @@ def _parse(reader: _Reader, recipes: Sequence[str], seed: int, bits: int) -> Sto
     if reason is None:
         own["fingerprint"] = int.from_bytes(reader.take(bits // 8), "big")
         own["text_digest"], own["links_digest"] = reader.fixed(_OWN)
-        own["content_sketch"], prose = (reader.take(2 * half) for half in tuple(reader.numbers(2)))
+        own["content_sketch"], prose = (reader.take(2 * half) for half in reader.numbers(2))
     since, length, outlinks, callback_size, beginning = reader.numbers(5)
     if reason is None:
         own |= _rest_of_own(reader, prose)
@@ -141,7 +176,8 @@ def _parse(reader: _Reader, recipes: Sequence[str], seed: int, bits: int) -> Sto
     url = _BEGINNINGS[beginning] + reader.rest().decode("utf-8", "surrogatepass")
     known: dict[str, Any] = {"recipe": recipes[recipe], "seed": seed, "body_digest": body, "text_length": length, "outlinks": outlinks}
     page = Abstention(url=url, reason=reason, **known) if reason else PageFingerprint(url=url, bits=bits, **own, **known)
-    return StoredPage(page, last - since / _A_SECOND, last, callback=callback)
+    (first,) = _TIME.unpack((since ^ _bits_of(last)).to_bytes(_TIME.size, "big"))
+    return StoredPage(page, first, last, callback=callback)
 
 
 def _rest_of_own(reader: _Reader, prose: bytes) -> dict[str, Any]:

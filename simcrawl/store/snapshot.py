@@ -20,7 +20,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint
 from simcrawl.sealed import seal, unseal
 from simcrawl.store.committed import MOST_CRAWLS
-from simcrawl.store.records import decode, encode, last_seen
+from simcrawl.store.records import PackedPage, decode, encode, last_seen
 from simcrawl.store.register import format_line, parse_line, quick_when
 from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
 
@@ -138,12 +138,20 @@ class Snapshot:
         """Yield the pages that have exactly this fingerprint."""
         return self._owners(self.databases.fingerprints, self.fingerprint_key(fingerprint))
 
+    def candidates(self, fingerprint: int) -> Iterator[PackedPage]:
+        """Yield the pages that have exactly this fingerprint, to be decoded."""
+        for record in self._records(self.databases.fingerprints, self.fingerprint_key(fingerprint)):
+            yield PackedPage(record, self.header.bits, self._decoded)
+
     def _owners(self, database: Any, key: bytes) -> Iterator[StoredPage]:
+        return map(self._decoded, self._records(database, key))
+
+    def _records(self, database: Any, key: bytes) -> Iterator[memoryview]:
         with self.txn.cursor(database) as cursor:
             if cursor.set_key(key):
                 for owner in cursor.iternext_dup():
-                    if owner != NO_PAGE and (stored := self.numbered_page(owner)):
-                        yield stored
+                    if owner != NO_PAGE and (record := self.txn.get(owner, db=self.databases.pages)) is not None:
+                        yield record
 
     def is_bare(self, fingerprint: int) -> bool:
         """Return whether a fingerprint was stored without a page."""

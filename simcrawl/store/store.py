@@ -11,6 +11,7 @@ held during I/O: `Claim.confirm` is called on event loops).
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from heapq import merge
@@ -25,7 +26,7 @@ from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import MOST_CANDIDATES, Candidate, Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, same_content
 from simcrawl.store.clusters import Representatives
 from simcrawl.store.page_index import PageIndex
@@ -145,6 +146,8 @@ class Store:
         self.path = path
         self.late_duplicates = 0
         """How many pages were committed as unique while another process committed what they are copies of."""
+        self.candidates: Counter[str] = Counter()
+        """Of decisions that needed candidates: how many there were, how many candidates these looked at, and how many ended at the cap."""
         self.joined: list[Part] = []
         """The crawls that were joined by way of this object and not yet left."""
         self._committed, self.homes, self._release = committed, homes, release
@@ -355,6 +358,8 @@ class Store:
     ) -> Admission:
         self._rule = rule or self._default_rule()
         decision = self._rule.decide(page, view, now=time(), never_drop=never_drop, callback=callback)
+        if decision.candidates is not None:
+            self.candidates += Counter(decisions=1, compared=decision.candidates, at_cap=decision.candidates == MOST_CANDIDATES)
         # A page of which nothing is dropped has nothing to wait for.
         drops = decision.verdict.drop_page or decision.verdict.drop_outlinks
         if drops and decision.original and not decision.original.confirmed:
@@ -907,7 +912,7 @@ class _InCrawl:
         own = self.own.with_text(digest)
         return chain(own, self.loaded.with_text(digest)) if self.loaded else own
 
-    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, StoredPage]]:
+    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, Candidate]]:
         own = self.own.within(fingerprint, distance)
         return merge(own, self.loaded.within(fingerprint, distance), key=itemgetter(0)) if self.loaded else own
 

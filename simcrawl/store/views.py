@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simcrawl.page.fingerprint import Abstention
-    from simcrawl.rule import StoredPage, View
+    from simcrawl.rule import Candidate, StoredPage, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Beside:
         """Return the pages with this text."""
         return self.view.with_text(digest)
 
-    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, StoredPage]]:
+    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, Candidate]]:
         """Return the pages within the radius."""
         return self.view.within(fingerprint, distance)
 

@@ -15,6 +15,7 @@ from simcrawl.page.sketch import (
     own_units,
     pack,
     resemblance,
+    resemblances,
     sequences,
     shingles,
     size_of,
@@ -91,6 +92,13 @@ def test_registers_are_compared_one_by_one(pairs: list[tuple[int, int]]):
     equal = len(both) - 1.5 * sum(1 for x, y in both if x != y)
     assert resemblance(a, b) == (max(0, equal / filled) if filled else 0)
     assert unpack(a).tolist()[: len(pairs)] == [x for x, _ in pairs]
+
+
+@given(st.integers(0, 40), st.integers(0, 6), st.randoms(use_true_random=False))
+def test_one_sketch_is_compared_with_many_as_with_each(registers: int, others: int, random: Random):
+    one, *rest = (pack(np.array([random.randrange(4) for _ in range(registers)], np.uint8)) for _ in range(others + 1))
+    if registers and rest:
+        assert resemblances(one, rest).tolist() == [resemblance(one, other) for other in rest]
 
 
 @pytest.mark.parametrize(("registers", "bytes_before", "exact"), [(791, 512, 0.93), (395, 256, 0.86), (98, 64, 0.9)])
