@@ -6,13 +6,18 @@ import atexit
 import shutil
 import socket
 import subprocess
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from tempfile import mkdtemp
-from typing import Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from redis import Redis
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _names = count()
 
@@ -40,7 +45,9 @@ class Server:
     def start(self) -> bool:
         """Start the server; return whether it takes connections."""
         where = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.directory]
-        self.process = subprocess.Popen(["redis-server", *where, *self._options], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            ["redis-server", *where, *self._options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         assert self.process.stdout
         return any("Ready to accept connections" in line for line in self.process.stdout)
 
@@ -69,6 +76,41 @@ class Server:
             self._wait()
         if self._own:
             shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class Proxy:
+    """Stands between clients and a server. `drop`: whether the next answer is lost, and its connection with it."""
+
+    def __init__(self, server: Server, drop: Callable[[], bool]) -> None:
+        self._server, self._drop = server, drop
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.dropped = 0
+        Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(("127.0.0.1", self._server.port))
+                Thread(target=self._forward, args=(client, server, lambda: False), daemon=True).start()
+                Thread(target=self._forward, args=(server, client, self._drop), daemon=True).start()
+
+    def _forward(self, source: socket.socket, target: socket.socket, drop: Callable[[], bool]) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                if drop():
+                    self.dropped += 1
+                    break
+                target.sendall(data)
+        for one in (source, target):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._listener.close()
 
 
 @cache

@@ -90,6 +90,8 @@ _AT_ONCE = 500
 _WINDOW = 4_096
 _MOST_GIVEN_UP = 1_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+# How long a claim waits for a log that has just gone: a server that starts again may be back by then.
+_GRACE = 1.0
 _ROWS_AT_ONCE = 10_000
 
 
@@ -151,7 +153,7 @@ class Link:
         unique = b"\1" if claim.stored.unique else b"\0"
         self.tell(What.CLAIM, claim.token + unique + encode(claim.stored))
         try:
-            self.fleet.flush()
+            self.fleet.flush(patience=_GRACE)
         except StoreError:
             if self.fleet.doubt(claim):
                 return []
@@ -327,12 +329,13 @@ class Fleet:
         self._queueing = Condition(Lock())
         self._queue: deque[Event] = deque()
         self._recent: deque[Event] = deque(maxlen=_RECENT)
+        self._joins: list[Event] = []
         self._retold: Iterator[tuple[What, bytes, bytes]] = iter(())
         self._number = self._token = 0
         self._sent = monotonic()
-        self._down: StoreError | None = None
-        self._stopped: StoreError | None = None
-        self._pause, self._try_at = _FIRST_PAUSE, 0.0
+        # Why the log cannot be written now, and why it never will be again.
+        self._down = self._stopped = ""
+        self._pause, self._try_at, self._down_since = _FIRST_PAUSE, 0.0, 0.0
         self._closing = Flag()
         self._threads = [] if readonly else [Thread(target=work, name="simcrawl-fleet", daemon=True) for work in (self._read, self._send)]
 
@@ -392,24 +395,31 @@ class Fleet:
             self._queue.append(Event(self.process, self._number, what, space, value))
             self._queueing.notify_all()
 
-    def flush(self) -> None:
-        """Append what waits, and take over what has come before it.
+    def flush(self, *, patience: float = 0.0) -> None:
+        """Append what waits, and take over what has come before it. `patience`: for how long to try while the log is just gone.
 
         Raises:
-            StoreError: the log cannot be written; what waits goes on waiting. Returns at once while that is known.
+            StoreError: the log cannot be written; what waits goes on waiting. At once while that is known.
         """
-        wakes: list[Callable[[], object]] = []
-        try:
-            with self._asking:
-                self._flush(wakes)
-        finally:
-            _call(wakes)
+        while True:
+            wakes: list[Callable[[], object]] = []
+            try:
+                with self._asking:
+                    self._flush(wakes)
+            except StoreError:
+                if self._stopped or self._closing.is_set() or monotonic() - self._down_since >= patience:
+                    raise
+            else:
+                return
+            finally:
+                _call(wakes)
+            self._closing.wait(_FIRST_PAUSE / 2)
 
     def _flush(self, wakes: list[Callable[[], object]]) -> None:
         if self._stopped:
-            raise self._stopped
+            raise StoreMismatchError(self._stopped)
         if self._down and monotonic() < self._try_at:
-            raise self._down
+            raise StoreError(self._down)
         try:
             if self._down and self.log.last() < self._place:
                 raise LogLostError("the log ends before what was read of it")  # noqa: TRY301 - as if the server had said so
@@ -422,11 +432,11 @@ class Fleet:
         try:
             while batch := self._next():
                 tail, own = self.log.append(self._header, self._place, [event.pack() for event in batch])
-                self._sent, self._down, self._pause = monotonic(), None, _FIRST_PAUSE
+                self._sent, self._down, self._pause = monotonic(), "", _FIRST_PAUSE
                 with self._queueing:
                     for event in batch:
                         self._queue.popleft()
-                        self._recent.append(event)
+                        (self._joins if event.what is What.JOIN else self._recent).append(event)
                 self._apply([*tail, *own], wakes)
         except LogLostError:
             raise
@@ -443,9 +453,10 @@ class Fleet:
             return list(islice(self._queue, _AT_ONCE))
 
     def _fail(self, exc: StoreError) -> None:
-        if self._down is None:
+        if not self._down:
+            self._down_since = monotonic()
             logger.warning("%s", exc)
-        self._down = exc
+        self._down = str(exc)
         self._try_at = monotonic() + self._pause * random.uniform(0.5, 1)  # noqa: S311 - so that not all come at once
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
@@ -457,24 +468,32 @@ class Fleet:
         """
         try:
             missing = self.log.header(None) is None
-            if self.log.header(self._header) != self._header:
-                self._stopped = StoreMismatchError(f"another store has begun at {self.log.shown}: this crawl goes on by itself")
-                raise self._stopped
-        except StoreMismatchError:
-            raise
+            stored = self.log.header(self._header)
         except StoreError as exc:
             self._fail(exc)
             raise
+        if stored != self._header:
+            self._stopped = f"another store has begun at {self.log.shown}: this crawl goes on by itself"
+            raise StoreMismatchError(self._stopped)
         logger.warning("%s has lost its log, and is told again", self.log.shown)
         with self._queueing:
             # By their old numbers: who has read them knows.
-            self._queue.extendleft(reversed(self._recent))
+            self._queue.extendleft(reversed([*self._joined_again(), *self._recent]))
             self._recent.clear()
+            self._joins.clear()
             # Others may have decided without them.
             told = {event.value[:TOKEN_BYTES] for event in self._queue if event.what is What.CLAIM}
             self._doubted |= told & set(self._orderings)
         if missing:
             self._retold = self._everything()
+
+    def _joined_again(self) -> Iterator[Event]:
+        """Yield that this process's runs have begun, with the crawls that they have got: who joins by name comes in any order now."""
+        for event in self._joins:
+            name = json.loads(event.value)["run"]
+            if crawl := next((crawl for crawl in self.crawls.values() if name in crawl.runs), None):
+                note = crawl.note
+                yield event._replace(value=_join(note.id, note.name, name, crawl.runs[name], started=note.started))
 
     def _everything(self) -> Iterator[tuple[What, bytes, bytes]]:
         lasting = self.links[LASTING]
@@ -484,6 +503,8 @@ class Fleet:
             for name, run in list(crawl.runs.items()):
                 yield What.JOIN, LASTING, _join(crawl.note.id, crawl.note.name, name, run, started=crawl.note.started)
         for link in [lasting, *(link for space, link in list(self.links.items()) if space != LASTING)]:
+            # What came from others may not be written yet.
+            link.store.commit()
             for stored in link.store.pages():
                 yield What.PAGE, link.space, encode(stored)
         for line in lasting.store.duplicates():

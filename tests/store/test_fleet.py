@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import signal
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from random import Random
 from threading import Barrier, Event
-from time import sleep, time
+from time import monotonic, sleep, time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +19,7 @@ from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreMis
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import Duplicate, Store, join_crawl, join_loaded, open_store
 from simcrawl.store.fleet import Fleet, Link
-from tests.redis_server import Server, shared_server
+from tests.redis_server import Proxy, Server, shared_server
 from tests.strategies import abstention, page
 
 if TYPE_CHECKING:
@@ -50,8 +52,10 @@ def two(url: str) -> Iterator[tuple[Store, Store]]:
 
 
 def until(true: Callable[[], object]) -> None:
-    """Wait for something that comes from another process; the test's own time limit ends it."""
+    """Wait for something that comes from another process: for a minute, so that what never comes is told."""
+    end = monotonic() + 60
     while not true():
+        assert monotonic() < end
         sleep(0.001)
 
 
@@ -385,3 +389,168 @@ def test_a_server_that_would_drop_the_log_is_warned_of(server: Server, caplog: p
     server.client().config_set("maxmemory-policy", "allkeys-lru")
     with open_store(server.url()):
         assert "set maxmemory-policy noeviction" in caplog.text
+
+
+# ---- failures of the server
+
+
+def crawl_and_settle(url: str, clusters: int, machine: int) -> tuple[Store, int]:
+    """Let one machine of several meet every cluster; return its store, and how many pages it kept."""
+    store, kept = open_store(url, **QUICK), 0
+    for cluster in Random(machine).sample(range(clusters), clusters):
+        made = page(f"http://{machine}.test/{cluster}", Random(cluster).getrandbits(64), text=f"{cluster}")
+        if claim := admitted(store, made).claim:
+            claim.confirm()
+            kept += 1
+    return store, kept
+
+
+def check_fleet(stores: list[Store], kept: int, clusters: int) -> int:
+    """Check that all know the same, nothing is lost, and that what was kept twice is counted; return how often that was."""
+    for store in (*stores, *stores):
+        until(partial(told, store))
+    caught_up(*stores)
+    known = [urls(store) for store in stores]
+    assert all(one == known[0] for one in known)
+    assert {one.rpartition("/")[2] for one in known[0]} == set(map(str, range(clusters)))
+    late = sum(store.late_duplicates for store in stores)
+    assert (len(known[0]), kept - clusters) == (kept, late)
+    assert sum(line.original in known[0] for line in stores[0].duplicates() if line.url in known[0]) == late
+    return late
+
+
+def told(store: Store) -> bool:
+    try:
+        caught_up(store)
+    except StoreError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("stopped", [signal.SIGSTOP, signal.SIGKILL])
+def test_an_outage_stops_no_crawl_and_what_was_kept_twice_is_found(server: Server, stopped: signal.Signals):
+    url = server.url()
+    with open_store(url, **QUICK) as one, open_store(url, **QUICK) as other:
+        one.admit(page("http://0.test/0", Random(0).getrandbits(64), text="0"), NEAR)
+        caught_up(one, other)
+        server.process.send_signal(stopped)
+        claims = [claimed(store, f"http://{place}.test/1", 0xFF, text="1") for place, store in enumerate((one, other))]
+        assert other.claim(page("http://1.test/0", 0, text="0"), NEAR).verdict.original == "http://0.test/0"
+        with pytest.raises(StoreError, match="does not answer"):
+            one.sync()
+        if stopped == signal.SIGKILL:
+            server.kill()
+            server.start()
+        else:
+            server.process.send_signal(signal.SIGCONT)
+        until(lambda: told(one) and told(other))
+        for claim in claims:
+            claim.confirm()
+        assert check_fleet([one, other], 3, 2) == 1
+        with open_store(url, create=False, readonly=True) as late:
+            assert urls(late) == urls(one)
+
+
+def test_a_server_that_forgets_all_is_told_again(server: Server):
+    url = server.url()
+    with open_store(url, seed="random", **QUICK) as one, open_store(url, **QUICK) as other:
+        crawls = [join_crawl(store, "tonight", spider="s") for store in (one, other)]
+        made = [page(f"{A}{index}", 0xFF << 10 * index, seed=one.header.seed) for index in range(5)]
+        for index, each in enumerate(made):
+            crawls[index % 2].admit(each, NEAR)
+        one.reject(made[0].url, made[1].url)
+        caught_up(one, other)
+        claim = crawls[0].claim(page(B, 0, seed=one.header.seed), NEAR).claim
+        assert claim
+        server.client().flushall()
+        waits_for = crawls[1].claim(page(C, 0, seed=one.header.seed), NEAR).waits_for
+        assert waits_for
+        until(lambda: told(one) and told(other) and not one.late_duplicates)
+        claim.confirm()
+        caught_up(one, other)
+        with open_store(url, create=False, **QUICK) as late:
+            crawl = join_crawl(late, "tonight", spider="s")
+            assert (crawl.id, late.header) == (crawls[0].id, one.header)
+            until(lambda: urls(late) == {made.url for made in made} | {B} == urls(crawl.own))
+            assert list(late.rejections()) == list(one.rejections())
+            assert crawl.admit(page(C, 0, seed=one.header.seed), NEAR).original == B
+
+
+def test_another_store_that_has_begun_in_its_place_is_left_alone(server: Server):
+    url = server.url()
+    with suppress(StoreMismatchError), open_store(url, seed=1, **QUICK) as one:
+        server.client().flushall()
+        with open_store(url, seed=2, **QUICK) as other:
+            assert one.claim(page(A, 1, seed=1), NEAR).claim
+            with pytest.raises(StoreMismatchError, match="goes on by itself"):
+                one.sync()
+            assert one.claim(page(B, 1, seed=1), NEAR).waits_for
+            assert not fleet_of(other).open
+
+
+def test_a_server_that_forgets_its_scripts_is_told_them_again(server: Server, caplog: pytest.LogCaptureFixture):
+    with open_store(server.url(), **QUICK) as store:
+        store.admit(page(A, 1), NEAR)
+        server.client().script_flush()
+        assert store.admit(page(B, 0xFF << 20), NEAR).kind is Kind.ADMITTED
+        store.sync()
+    assert not caplog.records
+
+
+def test_a_server_that_is_full_stops_no_crawl(server: Server):
+    url = server.url()
+    with open_store(url, **QUICK) as one, open_store(url, **QUICK) as other:
+        one.bind("manku2007")
+        caught_up(one, other)
+        server.client().config_set("maxmemory", 1)
+        claims = [claimed(store, f"http://{place}.test/0", 0, text="0") for place, store in enumerate((one, other))]
+        with pytest.raises(StoreError, match="refuses"):
+            one.sync()
+        server.client().config_set("maxmemory", 0)
+        for claim in claims:
+            claim.confirm()
+        assert check_fleet([one, other], 2, 1) == 1
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+def test_a_server_that_is_killed_among_claims_loses_nothing(persistent: bool):
+    options = ("--save", "", "--appendonly", "yes", "--appendfsync", "everysec") if persistent else ()
+    server, machines, clusters = Server(*options), 3, 150
+    try:
+        url = server.url()
+        with ThreadPoolExecutor(machines) as pool:
+            running = [pool.submit(crawl_and_settle, url, clusters, machine) for machine in range(machines)]
+            until(lambda: server.client().exists(*server.client().keys("*log") or ["none"]))
+            server.kill()
+            assert server.start()
+            done = [future.result() for future in running]
+        stores = [store for store, _ in done]
+        late = check_fleet(stores, sum(kept for _, kept in done), clusters)
+        for store in stores:
+            store.close()
+        assert not (persistent and late)
+    finally:
+        server.close()
+
+
+def test_answers_that_are_lost_lose_no_page():
+    server, machines, clusters, chance = shared_server(), 3, 100, Random(3)
+    proxy = Proxy(server, lambda: chance.random() < 0.01)
+    url = f"redis://127.0.0.1:{proxy.port}/0?name=lossy"
+    with ThreadPoolExecutor(machines) as pool:
+        done = list(pool.map(lambda machine: opened(lambda: crawl_and_settle(url, clusters, machine)), range(machines)))
+    stores = [store for store, _ in done]
+    check_fleet(stores, sum(kept for _, kept in done), clusters)
+    assert proxy.dropped
+    for store in stores:
+        store.close()
+    proxy.close()
+
+
+def opened(attempt: Callable[[], tuple[Store, int]]) -> tuple[Store, int]:
+    """Try until a store opens: at its start a process says that its server does not answer, and ends."""
+    while True:
+        try:
+            return attempt()
+        except StoreError:
+            continue
