@@ -160,6 +160,9 @@ def verify(where: str | os.PathLike[str]) -> list[str]:
         StoreFormatError: there is no store.
         StoreError: it cannot be opened.
     """
+    if is_fleet(os.fspath(where)):
+        with open_store(where, create=False, readonly=True) as store:
+            return store.verify()
     from simcrawl.store.opening import problems_of  # noqa: PLC0415 - as above
 
     return problems_of(_directory(where))
@@ -181,6 +184,8 @@ def read_job(job: Path) -> str | None:
 
 def _directory(where: str | os.PathLike[str]) -> str:
     path = os.fspath(where)
+    if is_fleet(path):
+        raise SettingError(f"{without_user(path)} is a fleet's store, which has no directory: give a store in a directory")
     return unquote(urlsplit(path).path) if path.startswith("lmdb:///") else path
 
 

@@ -421,8 +421,8 @@ class Fleet:
         if self._down and monotonic() < self._try_at:
             raise StoreError(self._down)
         try:
-            if self._down and self.log.last() < self._place:
-                raise LogLostError("the log ends before what was read of it")  # noqa: TRY301 - as if the server had said so
+            if self._down and self._ends_early():
+                self._restore(anew=True)
             self._append(wakes)
         except LogLostError:
             self._restore()
@@ -460,19 +460,29 @@ class Fleet:
         self._try_at = monotonic() + self._pause * random.uniform(0.5, 1)  # noqa: S311 - so that not all come at once
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
 
-    def _restore(self) -> None:
-        """Give a server that has lost its log the header and what is known.
+    def _ends_early(self) -> bool:
+        """Return whether a log that was away ends before what was read of it: its server has gone back to an older state."""
+        try:
+            return self.log.last() < self._place
+        except StoreError as exc:
+            self._fail(exc)
+            raise
+
+    def _restore(self, *, anew: bool = False) -> None:
+        """Give a server that has lost its log the header and what is known; `anew`: also where it still has the header.
+
+        Each time the header gets another epoch, by which all notice. Who gives it tells everything.
 
         Raises:
             StoreMismatchError: another fleet has begun there.
         """
+        fresh = as_json(_but_epoch(self._header) | {"epoch": secrets.token_hex(8)})
         try:
-            missing = self.log.header(None) is None
-            stored = self.log.header(self._header)
+            stored = self.log.header(fresh, anew=anew) or b""
         except StoreError as exc:
             self._fail(exc)
             raise
-        if stored != self._header:
+        if _but_epoch(stored) != _but_epoch(self._header):
             self._stopped = f"another store has begun at {self.log.shown}: this crawl goes on by itself"
             raise StoreMismatchError(self._stopped)
         logger.warning("%s has lost its log, and is told again", self.log.shown)
@@ -484,7 +494,8 @@ class Fleet:
             # Others may have decided without them.
             told = {event.value[:TOKEN_BYTES] for event in self._queue if event.what is What.CLAIM}
             self._doubted |= told & set(self._orderings)
-        if missing:
+        self._header = stored
+        if stored == fresh:
             self._retold = self._everything()
 
     def _joined_again(self) -> Iterator[Event]:
@@ -832,6 +843,15 @@ _IN_STORE: dict[What, Callable[[Link, bytes], object]] = {
     What.UNREJECT: lambda link, value: link.reject(json.loads(value), rejected=False),
     What.NOTE: lambda link, value: link.committed.note_crawl(json.loads(value)),
 }
+
+
+def _but_epoch(header: bytes) -> dict[str, Any]:
+    """Return what a header says of the store, all but how often its log was lost."""
+    try:
+        told = json.loads(header)
+        return {name: value for name, value in told.items() if name != "epoch"}
+    except (ValueError, AttributeError):
+        return {"other": header}
 
 
 def _join(crawl: str, name: str | None, run_name: str, run: Run, *, started: float | None = None, resumed: bool = False) -> bytes:

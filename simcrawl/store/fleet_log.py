@@ -97,16 +97,16 @@ class RedisLog:
         except redis.exceptions.ResponseError as exc:
             if _LOST in str(exc):
                 raise LogLostError(f"{self.shown} has forgotten its log") from exc
-            raise StoreError(f"{self.shown} refuses ({exc}): the crawl goes on by itself, and tries again") from exc
+            raise StoreError(f"{self.shown} refuses ({exc}): a crawl goes on by itself, and tries again") from exc
         except (redis.exceptions.RedisError, OSError) as exc:
             # What a message of the client may hold of the URL has no password, but its kind says enough.
-            raise StoreError(f"{self.shown} does not answer ({type(exc).__name__}): the crawl goes on by itself, and tries again") from exc
+            raise StoreError(f"{self.shown} does not answer ({type(exc).__name__}): a crawl goes on by itself, and tries again") from exc
 
-    def header(self, fresh: bytes | None) -> bytes | None:
-        """Return the header, which is `fresh` where there was none; None where there is none and none is given."""
+    def header(self, fresh: bytes | None, *, anew: bool = False) -> bytes | None:
+        """Return the header, which is `fresh` where there was none, or `anew`; None where there is none and none is given."""
         with self._asking():
             if fresh is not None:
-                self._client.set(self._keys[1], fresh, nx=True)
+                self._client.set(self._keys[1], fresh, nx=not anew)
             found: Any = self._client.get(self._keys[1])
         return None if found is None else bytes(found)
 

@@ -80,7 +80,8 @@ def _made(log: RedisLog, fresh: Header | None) -> bytes:
 
 
 def _format(header: Header) -> bytes:
-    return as_json({"simcrawl": _FORMAT, "bits": header.bits, "design": header.design, "seed": header.seed})
+    made = {"bits": header.bits, "design": header.design, "seed": header.seed}
+    return as_json({"simcrawl": _FORMAT, **made, "epoch": secrets.token_hex(8)})
 
 
 def _parse(stored: bytes, shown: str) -> Header:

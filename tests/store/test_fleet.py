@@ -394,15 +394,15 @@ def test_a_server_that_would_drop_the_log_is_warned_of(server: Server, caplog: p
 # ---- failures of the server
 
 
-def crawl_and_settle(url: str, clusters: int, machine: int) -> tuple[Store, int]:
-    """Let one machine of several meet every cluster; return its store, and how many pages it kept."""
-    store, kept = open_store(url, **QUICK), 0
+def crawl_and_settle(store: Store, clusters: int, machine: int) -> int:
+    """Let one machine of several meet every cluster; return how many pages it kept."""
+    kept = 0
     for cluster in Random(machine).sample(range(clusters), clusters):
         made = page(f"http://{machine}.test/{cluster}", Random(cluster).getrandbits(64), text=f"{cluster}")
         if claim := admitted(store, made).claim:
             claim.confirm()
             kept += 1
-    return store, kept
+    return kept
 
 
 def check_fleet(stores: list[Store], kept: int, clusters: int) -> int:
@@ -517,15 +517,15 @@ def test_a_server_that_is_killed_among_claims_loses_nothing(persistent: bool):
     options = ("--save", "", "--appendonly", "yes", "--appendfsync", "everysec") if persistent else ()
     server, machines, clusters = Server(*options), 3, 150
     try:
-        url = server.url()
+        stores, log = machines_at(server.url(name="log"), machines), "{log}:log"
+        length = server.client().xlen(log)
         with ThreadPoolExecutor(machines) as pool:
-            running = [pool.submit(crawl_and_settle, url, clusters, machine) for machine in range(machines)]
-            until(lambda: server.client().exists(*server.client().keys("*log") or ["none"]))
+            running = [pool.submit(crawl_and_settle, store, clusters, machine) for machine, store in enumerate(stores)]
+            until(lambda: server.client().xlen(log) > length + clusters)
             server.kill()
             assert server.start()
-            done = [future.result() for future in running]
-        stores = [store for store, _ in done]
-        late = check_fleet(stores, sum(kept for _, kept in done), clusters)
+            kept = sum(future.result() for future in running)
+        late = check_fleet(stores, kept, clusters)
         for store in stores:
             store.close()
         assert not (persistent and late)
@@ -534,23 +534,22 @@ def test_a_server_that_is_killed_among_claims_loses_nothing(persistent: bool):
 
 
 def test_answers_that_are_lost_lose_no_page():
-    server, machines, clusters, chance = shared_server(), 3, 100, Random(3)
-    proxy = Proxy(server, lambda: chance.random() < 0.01)
-    url = f"redis://127.0.0.1:{proxy.port}/0?name=lossy"
+    machines, clusters, chance = 3, 100, Random(3)
+    proxy = Proxy(shared_server(), lambda: chance.random() < 0.01)
+    stores = machines_at(f"redis://127.0.0.1:{proxy.port}/0?name=lossy", machines)
     with ThreadPoolExecutor(machines) as pool:
-        done = list(pool.map(lambda machine: opened(lambda: crawl_and_settle(url, clusters, machine)), range(machines)))
-    stores = [store for store, _ in done]
-    check_fleet(stores, sum(kept for _, kept in done), clusters)
+        kept = sum(pool.map(crawl_and_settle, stores, [clusters] * machines, range(machines)))
+    check_fleet(stores, kept, clusters)
     assert proxy.dropped
     for store in stores:
         store.close()
     proxy.close()
 
 
-def opened(attempt: Callable[[], tuple[Store, int]]) -> tuple[Store, int]:
-    """Try until a store opens: at its start a process says that its server does not answer, and ends."""
-    while True:
-        try:
-            return attempt()
-        except StoreError:
-            continue
+def machines_at(url: str, machines: int) -> list[Store]:
+    """Open stores. At its start a process says that its server does not answer, and ends."""
+    stores: list[Store] = []
+    while len(stores) < machines:
+        with suppress(StoreError):
+            stores.append(open_store(url, recipe="manku2007", **QUICK))
+    return stores
