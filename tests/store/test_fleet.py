@@ -534,11 +534,13 @@ def test_a_server_that_is_killed_among_claims_loses_nothing(persistent: bool):
 
 
 def test_answers_that_are_lost_lose_no_page():
-    machines, clusters, chance = 3, 100, Random(3)
-    proxy = Proxy(shared_server(), lambda: chance.random() < 0.01)
+    machines, clusters, chance, lossy = 3, 100, Random(3), Event()
+    proxy = Proxy(shared_server(), lambda: lossy.is_set() and chance.random() < 0.01)
     stores = machines_at(f"redis://127.0.0.1:{proxy.port}/0?name=lossy", machines)
     with ThreadPoolExecutor(machines) as pool:
+        lossy.set()
         kept = sum(pool.map(crawl_and_settle, stores, [clusters] * machines, range(machines)))
+        lossy.clear()
     check_fleet(stores, kept, clusters)
     assert proxy.dropped
     for store in stores:
@@ -548,8 +550,4 @@ def test_answers_that_are_lost_lose_no_page():
 
 def machines_at(url: str, machines: int) -> list[Store]:
     """Open stores. At its start a process says that its server does not answer, and ends."""
-    stores: list[Store] = []
-    while len(stores) < machines:
-        with suppress(StoreError):
-            stores.append(open_store(url, recipe="manku2007", **QUICK))
-    return stores
+    return [open_store(url, recipe="manku2007", **QUICK) for _ in range(machines)]
