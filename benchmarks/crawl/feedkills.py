@@ -98,7 +98,7 @@ def main() -> None:
                 killed[name] += _start(directory, settings, spider | kill) == -signal.SIGKILL
                 if _start(directory, settings, spider | {"after": 0, "delay": 0}):
                     raise RuntimeError(f"the resumed crawl of {directory} failed")
-                lost[name].append(set(range(options.pages)) - _contents(directory / "feed"))
+                lost[name].append(set(range(options.pages)) - contents(directory / "feed"))
     usual = lost["without simcrawl"]
     print("| | crawls killed | contents | lost | lost to simcrawl |\n| --- | ---: | ---: | ---: | ---: |")
     for name, missing in lost.items():
@@ -132,7 +132,7 @@ def _crawl(settings: dict[str, Any], spider: dict[str, Any]) -> None:
     process.start()
 
 
-def _contents(feed: Path) -> set[int]:
+def contents(feed: Path) -> set[int]:
     found = set()
     for line in feed.read_bytes().splitlines():
         try:

@@ -138,8 +138,11 @@ def open_existing(path: str, *, readonly: bool = True) -> Store:
         click.exceptions.Exit: the copy has done the rest.
     """
     where, context = checked_path(path), click.get_current_context(silent=True)
-    if readonly and context and context.obj == APART and (code := go_on_apart(where)) is not None:
-        raise click.exceptions.Exit(code)
+    if readonly and context and context.obj == APART:
+        # Once: a copy must not go on with a store that was opened before it was made.
+        context.obj = None
+        if (code := go_on_apart(where)) is not None:
+            raise click.exceptions.Exit(code)
     return open_store(where, create=False, readonly=readonly)
 
 
