@@ -16,6 +16,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -43,6 +44,7 @@ _CHILD = "--job"
 # Who is killed, and whether the crawl is resumed then.
 ROUNDS = (("crawl", True), ("workers", True), ("both", True), ("crawl", False), ("workers", False), ("both", False), ("stopped", False))
 _KILLS_A_ROUND = 3
+_COMPLAINT = re.compile(r"\[simcrawl[^\]]*\] (ERROR|CRITICAL)|simcrawl (failed|cannot|could not)")
 
 
 @dataclass
@@ -133,7 +135,9 @@ def _problems(directory: Path, code: int, said: str, *, dies: bool) -> list[str]
     found = list(verify(directory / "store"))
     if code not in ((0, -signal.SIGKILL) if dies else (0,)):
         found.append(f"ended with {code}")
-    return found + [line for line in said.splitlines() if "Traceback" in line or "ERROR" in line]
+    # Scrapy's own: what a kill has left of its queue may fail when it is read again.
+    blocks = [block for block in said.split("Traceback (most recent call last):")[1:] if f"{os.sep}simcrawl{os.sep}" in block]
+    return found + [block.strip().rpartition("\n")[2] for block in blocks] + [line for line in said.splitlines() if _COMPLAINT.search(line)]
 
 
 def _crawl_in_a_process(directory: Path, feed: Path, spider: dict[str, Any], *, resumed: bool) -> tuple[int, str]:
