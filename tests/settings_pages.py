@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simcrawl.config import SETTINGS
 from simcrawl.detector import OUTLINKS
-from simcrawl.page.recipes import RECIPES
+from simcrawl.page.recipes import DEFAULT, RECIPES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +64,8 @@ def _comment(setting: Setting) -> str:
 
 
 def _recipes_own(name: str) -> Any:
-    """Return what stands for a setting in the recipe `content`, as a setting would say it; None where recipes have no such thing."""
-    value = getattr(RECIPES["content"], name.removeprefix("SIMCRAWL_").lower(), None)
+    """Return what stands for a setting in the default recipe, as a setting would say it; None where recipes have no such thing."""
+    value = getattr(RECIPES[DEFAULT], name.removeprefix("SIMCRAWL_").lower(), None)
     return next((word for word, number in OUTLINKS.items() if number == value), value) if name == "SIMCRAWL_OUTLINKS" else value
 
 

@@ -249,13 +249,12 @@ def _catalogue(path: Path) -> str:
     return "\n".join(text for key, text in sorted(catalogue.items(), key=lambda item: str(item[0])) if key)
 
 
-def _unpack(root: Path) -> None:
-    missing = sorted({source.package for group in GROUPS.values() for source in group if not (root / source.package).exists()})
-    if not missing:
-        return
-    with tempfile.TemporaryDirectory() as work:
-        for package in pairs.download_release(missing, RELEASE, Path(work)):
-            subprocess.run(["dpkg-deb", "-x", package, root / package.name.partition("_")[0]], check=True)
+def unpack(root: Path, packages: Iterable[str]) -> None:
+    """Unpack the newest packages of a release into a directory, each under its name; those that are there stay as they are."""
+    if missing := sorted({package for package in packages if not (root / package).exists()}):
+        with tempfile.TemporaryDirectory() as work:
+            for package in pairs.download_release(missing, RELEASE, Path(work)):
+                subprocess.run(["dpkg-deb", "-x", package, root / package.name.partition("_")[0]], check=True)
 
 
 def main() -> None:
@@ -267,7 +266,7 @@ def main() -> None:
     with ExitStack() as stack:
         root = options.packages or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         root.mkdir(parents=True, exist_ok=True)
-        _unpack(root)
+        unpack(root, (source.package for group in GROUPS.values() for source in group))
         counted = frequencies(root)
     chosen = {group: common(frequency) for group, frequency in counted.items()}
     for group, words in chosen.items():

@@ -90,6 +90,7 @@ def _with(name: str, **changes: Any) -> Variant:
 
 
 def _features() -> Iterable[tuple[str, Features]]:
+    yield "terms, common ones weigh less", Features("terms", common=1)
     yield "words (jieba's for Chinese)", Features()
     for size in (2, 3, 4, 5):
         yield f"{size}-grams of words", Features("ngrams", size)
@@ -116,10 +117,11 @@ def _judged() -> Iterable[Variant]:
 
 def _weights() -> Iterable[Variant]:
     names: tuple[Weighting, ...] = ("unit", "tf", "log-tf")
+    features = {name: replace(resolve().features, weighting=name) for name in names}
     for name in names:
-        yield _with(name, features=Features(weighting=name))
+        yield _with(name, features=features[name])
     for name in names:
-        yield Variant(f"{name}, k = 3, not verified", plain(replace(resolve(), features=Features(weighting=name), max_distance=3)))
+        yield Variant(f"{name}, k = 3, not verified", plain(replace(resolve(), features=features[name], max_distance=3)))
 
 
 def _shingles() -> Iterable[Variant]:

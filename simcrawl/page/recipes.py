@@ -130,7 +130,7 @@ with other features in its fingerprint, so that unrelated pages lie far apart. l
 of the page, for questions about templates.
 """
 
-DEFAULT = "content"
+DEFAULT = "terms"
 
 
 def resolve(recipe: str | Recipe = "auto") -> Recipe:

@@ -41,7 +41,7 @@ from tests.samples import FOREIGN, chinese, edited, english, extracted, link_lis
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CONTENT = RECIPES["content"]
+CONTENT = RECIPES["terms"]
 MEGABYTE = 1_000_000
 _TAGS = [
     "html",
@@ -87,7 +87,7 @@ def test_a_page_knows_what_it_was_made_from():
     text = english(60)
     made = _found(fingerprint_page(page(text, links=("/a", "/b")), url="http://example.org/x#part", seed=7))
     assert made.url == "http://example.org/x"
-    assert (made.recipe, made.seed, made.bits) == ("content/3", 7, 64)
+    assert (made.recipe, made.seed, made.bits) == ("terms/1", 7, 64)
     assert (made.text_length, made.units, made.outlinks) == (len(text), len(text.split()), 2)
     assert made.hex == f"{made.fingerprint:016x}"
     assert [len(made.body_digest), len(made.text_digest), len(made.links_digest)] == [16, 16, 8]
@@ -335,7 +335,7 @@ def test_trafilatura_runs_only_where_its_text_is_wanted(monkeypatch: pytest.Monk
     assert kept == plain
     by_main = _found(fingerprint_page(page(english()), recipe="main"))
     assert (len(calls), by_main.text) == (2, None)
-    assert by_main.fingerprint == fingerprint(english(60, seed=1))
+    assert by_main.fingerprint == fingerprint(english(60, seed=1), recipe="main")
     assert (by_main.content_sketch, by_main.prose) == (plain.content_sketch, plain.prose)
 
 
@@ -369,7 +369,7 @@ def test_an_extractor_of_the_user_makes_the_main_text():
     made = _found(fingerprint_page(page(english()), url="http://x/", recipe=recipe, keep_text=True))
     assert extracted == ["http://x/"]
     assert made.text == page(english())
-    assert made.recipe.startswith("content/3+")
+    assert made.recipe.startswith("terms/1+")
     alone = _found(fingerprint_text(page(english())))
     assert (made.fingerprint, made.content_sketch, made.units) == (alone.fingerprint, alone.content_sketch, alone.units)
 
@@ -592,7 +592,7 @@ def test_frames_have_no_text_of_their_own():
         lambda: "<html><body>" + "\x1b[31m\x08\x7f\u202e\ufffe\U0010ffff" * 1000,
     ],
 )
-@pytest.mark.parametrize("recipe", ["content", "layout"])
+@pytest.mark.parametrize("recipe", ["terms", "layout"])
 def test_hostile_pages_end_as_a_fingerprint_or_a_reason(make: Callable[[], str], recipe: str):
     html = make()
     made = fingerprint_page(html, recipe=recipe)
