@@ -1,7 +1,7 @@
 """Processes that crawl one site from different entry pages, over one Redis: `python -m benchmarks.fleet.crawl DIRECTORY [PROCESSES]`.
 
-Prints what one process keeps, and what the fleet keeps: contents (as a reader sees them), kept pages that are copies of each other by the
-rule, late duplicates, and round trips a page.
+Prints what one process keeps, and what the fleet keeps: pages, those of them that are copies of each other by the rule, late duplicates,
+and the contents that only one of the two has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
@@ -19,6 +19,9 @@ from simcrawl.store import open_store
 from simcrawl.store.views import Only
 from tests.crawl.server import DirectorySite
 from tests.redis_server import Server
+
+if TYPE_CHECKING:
+    from simcrawl.rule import StoredPage
 
 _SETTINGS: dict[str, Any] = {
     "ADDONS": {"simcrawl.Addon": 500},
@@ -34,14 +37,8 @@ import json, sys
 from scrapy.crawler import AsyncCrawlerProcess
 from simcrawl.crawl.spiders.site import SiteSpider
 settings, url = json.loads(sys.stdin.read())
-class Kept(SiteSpider):
-    async def parse(self, response):
-        async for found in super().parse(response):
-            if isinstance(found, dict):
-                self.crawler.stats.set_value("kept", (self.crawler.stats.get_value("kept") or []) + [found["url"]])
-            yield found
 process = AsyncCrawlerProcess(settings)
-crawler = process.create_crawler(Kept)
+crawler = process.create_crawler(SiteSpider)
 process.crawl(crawler, url=url)
 process.start()
 print(json.dumps(crawler.stats.get_stats(), default=str))
@@ -63,38 +60,46 @@ def crawls(store: str, urls: list[str]) -> list[dict[str, Any]]:
         return [json.loads((process.stdout.read() if process.stdout else "").splitlines()[-1]) for process in started]
 
 
-def kept_copies(store: str) -> tuple[int, list[tuple[str, str]]]:
-    """Return how many pages a store has, and the pairs of them that the rule of its recipe calls copies."""
+def kept(store: str) -> tuple[Rule, list[StoredPage]]:
+    """Return the rule of a store's recipe, and its pages."""
     with open_store(store, create=False, readonly=True) as opened:
-        rule, pages = Rule.of(resolve((opened.header.recipe or "auto").partition("/")[0])), list(opened.pages())
-        pairs = []
-        for place, stored in enumerate(pages):
-            for other in pages[:place]:
-                decision = rule.decide(stored.page, Only(other), now=stored.last_seen, callback=stored.callback)
-                if decision.original and other.callback in ("", stored.callback):
-                    pairs.append((stored.page.url, other.page.url))
-    return len(pages), pairs
+        return Rule.of(resolve((opened.header.recipe or "auto").partition("/")[0])), list(opened.pages())
 
 
-def show(name: str, store: str, stats: list[dict[str, Any]]) -> None:
-    """Print what came of a crawl."""
-    pages, pairs = kept_copies(store)
-    kept = [url for one in stats for url in one.get("kept", [])]
+def is_copy(rule: Rule, stored: StoredPage, other: StoredPage) -> bool:
+    """Return whether a rule calls a page a copy of another one."""
+    return rule.decide(stored.page, Only(other), now=stored.last_seen, callback=stored.callback).original is not None
+
+
+def copies(rule: Rule, pages: list[StoredPage]) -> list[tuple[str, str]]:
+    """Return the pairs of pages that are copies of each other."""
+    return [
+        (stored.page.url, other.page.url) for place, stored in enumerate(pages) for other in pages[:place] if is_copy(rule, stored, other)
+    ]
+
+
+def missing(rule: Rule, pages: list[StoredPage], among: list[StoredPage]) -> list[str]:
+    """Return the URLs of pages whose content is not among others."""
+    urls = {stored.page.url for stored in among}
+    return [stored.page.url for stored in pages if stored.page.url not in urls and not any(is_copy(rule, stored, other) for other in among)]
+
+
+def show(name: str, store: str, stats: list[dict[str, Any]]) -> tuple[Rule, list[StoredPage]]:
+    """Print what came of a crawl, and return what it kept."""
+    rule, pages = kept(store)
     counts = {
         "processes": len(stats),
-        "fetched": sum(one.get("simcrawl/pages/checked", 0) for one in stats),
-        "kept": len(kept),
-        "URLs": len(set(kept)),
-        "in store": pages,
-        "copies among them": len(pairs),
+        "checked": sum(one.get("simcrawl/pages/checked", 0) for one in stats),
+        "items": sum(one.get("item_scraped_count", 0) for one in stats),
+        "pages": len(pages),
+        "copies among them": len(copies(rule, pages)),
         "late": sum(one.get("simcrawl/store/late_duplicates", 0) for one in stats),
         "errors": sum(one.get("simcrawl/store/errors", 0) + one.get("simcrawl/errors", 0) for one in stats),
         "lag p99": max(one.get("simcrawl/loop/lag_p99", 0) for one in stats),
         "seconds": max(round(one.get("elapsed_time_seconds", 0)) for one in stats),
     }
     print(name, json.dumps(counts), flush=True)
-    for pair in pairs[:5]:
-        print("   ", *pair)
+    return rule, pages
 
 
 def main() -> None:
@@ -105,12 +110,14 @@ def main() -> None:
         with DirectorySite(directory) as site:
             entries = sorted(path.relative_to(directory).as_posix() for path in directory.glob("*/*/index.html"))
             step = max(1, len(entries) // processes)
-            for name, urls in (
-                ("one", [site.url("/")]),
-                ("fleet", [site.url("/"), *(site.url(f"/{entry}") for entry in entries[::step])][:processes]),
-            ):
+            starts = [site.url("/"), *(site.url(f"/{entry}") for entry in entries[::step])][:processes]
+            found = []
+            for name, urls in (("one", starts[:1]), ("fleet", starts)):
                 store = server.url(name)
-                show(name, store, crawls(store, urls))
+                found.append(show(name, store, crawls(store, urls)))
+            (rule, one), (_, fleet) = found
+            print("contents of one that the fleet lacks:", missing(rule, one, fleet))
+            print("contents of the fleet that one lacks:", missing(rule, fleet, one))
     finally:
         server.close()
 

@@ -63,6 +63,7 @@ _WHY = {
     "crashed": "took its worker process along, twice",
     "not_html": "no HTML",
     "extraction_failed": "could not be parsed",
+    "outdated": "made by an older version or another recipe: known by its bytes until it is crawled again",
     "host_over_budget": "pages of its host took too long (SIMCRAWL_MAX_HOST_SECONDS)",
     "waited_too_long": "waited too long for a worker process (SIMCRAWL_MAX_WAIT_SECONDS)",
     "stopping": "the crawl was told to stop",

@@ -189,12 +189,14 @@ def test_two_crawlers_go_on_with_one_queue(site: Site, redis: Redis, tmp_path: P
     check_all(site, redis, [first, *both])
 
 
-def test_two_crawlers_share_a_queue_from_the_start(site: Site, redis: Redis, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fleet", [False, True])
+def test_two_crawlers_share_a_queue_from_the_start(site: Site, redis: Redis, tmp_path: Path, fleet: bool) -> None:
     pair(site, 200)
     # Neither begins without the other, and each asks for every page.
     site.add("/", hub("/mirror/", *(f"/main/{number}.html" for number in range(200))), hold=Second())
     del site.answers["/main/"]
-    settings = shared(redis) | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_CRAWL": "both"}
+    settings = shared(redis)
+    settings |= {"SIMCRAWL_STORE": f"{settings['REDIS_URL']}/0" if fleet else str(tmp_path / "store"), "SIMCRAWL_CRAWL": "both"}
     outcomes = both_run(PARTNER, site, settings)
     for outcome in outcomes:
         assert outcome.stats["finish_reason"] == "finished"
