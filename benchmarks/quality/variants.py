@@ -170,7 +170,7 @@ class Pages:
             return {"content_sketch": joined(self.sketch(key, FAST, size, *kind), self.sketch(key, WHOLE, size, *kind))}
         if variant.judged != CONTENT_OR_ARTICLE:
             return {"content_sketch": self.sketch(key, variant.judged, size, *kind)}
-        parts = {name: self._part(key, name, max(1, size // share), variant.sketcher) for name, share in _SHARES.items()}
+        parts = {name: self._part(key, name, -(-size // share), variant.sketcher) for name, share in _SHARES.items()}
         return {"content_sketch": self.sketch(key, CONTENT, size, *kind), "names": self._named(key)} | parts
 
     def _plain_page(self, key: str) -> PageFingerprint | Abstention:

@@ -485,7 +485,7 @@ def has_form(page: PageFingerprint | Abstention, recipe: Recipe) -> bool:
 
 
 def _of_registers(registers: int, share: int) -> int:
-    return max(1, registers // share) if registers else 0
+    return -(-registers // share)
 
 
 def _all_text(extract: Extract) -> str:
