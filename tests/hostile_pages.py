@@ -196,7 +196,7 @@ PAGES: dict[str, Hostile] = {
 # ---- a page crafted to pass for another one
 
 
-def forge(text: str, seed: int, *, shingle: int = 5, registers: int = 791, words: int = 2**18) -> str:
+def forge(text: str, seed: int, *, shingle: int = 5, registers: int = 816, words: int = 2**18) -> str:
     """Return a text with none of another's words that has nearly its fingerprint and its sketch, for whoever knows the seed.
 
     Word by word: of all words that complete a shingle which falls into one of the other's registers with the register's value, the one that

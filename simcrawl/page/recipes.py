@@ -53,7 +53,7 @@ class Recipe:
     bits: int = 64
     extractor: str = EXTRACTOR
     source: Source = "prose"
-    sketch_registers: int = 791
+    sketch_registers: int = 816
     shingle: int = 5
     max_distance: int = _threshold(7)
     min_similarity: float = _threshold(0.93)
@@ -130,7 +130,7 @@ with other features in its fingerprint, so that unrelated pages lie far apart. l
 of the page, for questions about templates.
 """
 
-DEFAULT = "terms"
+DEFAULT = "content"
 
 
 def resolve(recipe: str | Recipe = "auto") -> Recipe:

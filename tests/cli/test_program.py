@@ -70,7 +70,7 @@ def call(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **environ
 def test_stats(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["stats", store]) == 0
     shown = dict(_cells(capsys))
-    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "terms/1")
+    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "content/3")
     assert (shown["exact"], shown["near"], shown["dropped"], shown["rejected"], shown["share"]) == ("1", "0", "1", "0", "0.333")
     assert run(["stats", store, "--json"]) == 0
     (row,) = _rows(capsys)
@@ -381,7 +381,7 @@ def test_a_directory_of_other_things_is_a_store_error(tmp_path: Path, capsys: py
         (["rebuild", "memory:", "--design", "10"], "memory: store ends with its crawl"),
         (["compact", "memory:"], "memory: store ends with its crawl"),
         (["stats", "memory:"], "memory: store ends with its crawl"),
-        (["stats", "redis://host/0"], "redis://host/0"),
+        (["stats", "mysql://host/0"], "mysql://host/0"),
         (["query", "{store}", "/no/such/file"], "/no/such/file"),
         (["query", "{store}", "{page}", "--max-distance", "129"], "129"),
         (["fingerprint"], "PAGE"),

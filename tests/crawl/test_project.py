@@ -88,7 +88,7 @@ def test_the_wheel_is_what_the_project_runs(project: Path, wheel: Path) -> None:
         ("SIMCRAWL_ACTION", "delete", "use one of 'drop', 'drop-items', 'drop-links', 'observe'"),
         ("SIMCRAWL_MIN_SIMILARITY", "95", "use a number from 0 to 1"),
         ("SIMCRAWL_RECIPE", "best", "use auto, content, main, manku2007, resiliparse, terms, layout"),
-        ("SIMCRAWL_STORE", "redis://localhost", "use a directory, lmdb:///absolute/path or memory:"),
+        ("SIMCRAWL_STORE", "mysql://localhost", "use a directory, lmdb:///absolute/path, redis://host/0 or memory:"),
     ],
 )
 def test_a_wrong_setting_stops_the_crawl_at_its_start(site: Site, project: Path, wheel: Path, wrong: tuple[str, str, str]) -> None:
@@ -119,7 +119,7 @@ def _other_recipe(path: Path) -> str:
     from simcrawl.store import open_store
 
     open_store(path, recipe="manku2007").close()
-    return "was made with recipe manku2007/3, not terms/1"
+    return "was made with recipe manku2007/3, not content/3"
 
 
 def _garbage(path: Path) -> str:

@@ -47,26 +47,25 @@ def test_a_recipe_resolves_to_itself_and_its_path_to_the_recipe():
 
 
 def test_the_default_is_what_is_documented():
-    recipe = RECIPES["terms"]
-    assert resolve() is recipe
-    assert (recipe.source, recipe.bits, recipe.sketch_registers, recipe.shingle, recipe.min_features) == ("prose", 64, 791, 5, 50)
-    assert (recipe.max_distance, recipe.min_similarity, recipe.min_prose, recipe.min_around) == (7, 0.93, 100, 120)
-    assert (recipe.features.kind, recipe.features.common, recipe.features.weighting) == ("terms", 1, "log-tf")
-    assert recipe.outlinks == FOLLOW_OUTLINKS == 2
+    content = RECIPES["content"]
+    assert resolve() is content
+    assert (content.source, content.bits, content.sketch_registers, content.shingle, content.min_features) == ("prose", 64, 816, 5, 50)
+    assert (content.max_distance, content.min_similarity, content.min_prose, content.min_around) == (7, 0.93, 100, 120)
+    assert content.outlinks == FOLLOW_OUTLINKS == 2
 
 
-def test_main_is_content_but_for_the_text_of_its_fingerprints():
+def test_main_is_the_default_but_for_the_text_of_its_fingerprints():
     assert replace(RECIPES["main"], name="content", source="prose") == RECIPES["content"]
     assert RECIPES["main"].identity == "main/3"
 
 
-def test_resiliparse_is_content_but_for_the_text_that_is_compared():
+def test_resiliparse_is_the_default_but_for_the_text_that_is_compared():
     recipe = RECIPES["resiliparse"]
     assert replace(recipe, name="content", version=3, source="prose", extractor=EXTRACTOR) == RECIPES["content"]
     assert recipe.identity == "resiliparse/2"
 
 
-def test_terms_is_content_but_for_the_features_of_its_fingerprints():
+def test_terms_is_the_default_but_for_the_features_of_its_fingerprints():
     recipe = RECIPES["terms"]
     assert replace(recipe, name="content", version=3, features=Features()) == RECIPES["content"]
     assert recipe.identity == "terms/1"
@@ -80,7 +79,7 @@ def test_terms_is_content_but_for_the_features_of_its_fingerprints():
 
 def test_recipes_of_users_keep_their_identity():
     # Of a version before there was a table of common words.
-    assert Recipe("own", 3, Features(kind="ngrams", size=2)).identity == "own/3+379586c1"
+    assert Recipe("own", 3, Features(kind="ngrams", size=2)).identity == "own/3+92cb97e7"
 
 
 def test_the_paper_s_recipe_is_the_paper_s():
@@ -195,7 +194,7 @@ def test_recipes_that_cannot_work_are_refused_by_their_value(wrong: dict[str, An
 
 def test_a_text_is_fingerprinted_by_the_recipe_that_is_asked_for():
     text = english()
-    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe="terms")
+    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe="content")
     assert simcrawl.fingerprint(text) != simcrawl.fingerprint(text, recipe="manku2007")
     assert simcrawl.fingerprint(text, recipe=OWN) < 2**32
     assert simcrawl.fingerprint(text, recipe=replace(OWN, bits=128)) > 2**64

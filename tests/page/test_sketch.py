@@ -101,12 +101,12 @@ def test_one_sketch_is_compared_with_many_as_with_each(registers: int, others: i
         assert resemblances(one, rest).tolist() == [resemblance(one, other) for other in rest]
 
 
-@pytest.mark.parametrize(("registers", "bytes_before", "exact"), [(791, 512, 0.93), (396, 256, 0.86), (99, 64, 0.9)])
-def test_the_error_is_that_of_a_byte_a_register(registers: int, bytes_before: int, exact: float):
+@pytest.mark.parametrize(("registers", "bytes_before", "exact"), [(816, 512, 0.93), (408, 256, 0.86), (102, 64, 0.9)])
+def test_the_error_is_no_larger_than_that_of_a_byte_a_register(registers: int, bytes_before: int, exact: float):
     # Li and König: the share of equal registers is c + (1 - c) J, c being the chance of two different elements.
     chance = 1 / 255
     before = math.sqrt((chance + (1 - chance) * exact) * (1 - exact) / (1 - chance) / bytes_before)
-    assert _error(exact, registers) == pytest.approx(before, rel=0.012)
+    assert 0.95 * before < _error(exact, registers) < 1.001 * before
 
 
 def test_sketches_of_different_lengths_are_refused():
