@@ -215,7 +215,7 @@ def test_it_is_told_without_the_add_on_too(site: Site) -> None:
 
 SKIP = ("SIMCRAWL_SKIP=maybe", "SIMCRAWL_SKIP is 'maybe': use a number from 0.5 to 1 such as 0.95, or False")
 
-STORE = ("SIMCRAWL_STORE=redis://a", "no store has the URL 'redis://a': use a directory, lmdb:///absolute/path or memory:")
+STORE = ("SIMCRAWL_STORE=mysql://a", "no store has the URL 'mysql://a': use a directory, lmdb:///absolute/path, redis://host/0 or memory:")
 # How Scrapy may hold a crawl: as a task in the loop of a reactor, or as a Deferred, or as a task without a reactor.
 MODES = (
     "",

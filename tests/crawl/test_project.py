@@ -133,7 +133,7 @@ def test_a_store_that_does_not_fit_stops_the_crawl_at_its_start(site: Site, proj
     path = tmp_path / "store"
     message = make(path)
     # Without a recipe a crawl goes on with the store's.
-    settings = ("-s", f"SIMCRAWL_STORE={path}", "-s", "SIMCRAWL_RECIPE=terms")
+    settings = ("-s", f"SIMCRAWL_STORE={path}", "-s", "SIMCRAWL_RECIPE=content")
     done = scrapy(project, wheel, "crawl", "pages", "-a", f"url={site.url()}", *settings)
     assert done.returncode != 0
     assert message in done.stderr

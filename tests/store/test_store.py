@@ -507,6 +507,20 @@ def test_the_register_says_what_was_dropped_and_why(store: Store):
     assert line.when >= before
 
 
+def test_what_a_page_was_before_it_is_crawled_anew_is_no_late_original(tmp_path: Path):
+    with open_store(tmp_path / "store", recipe="manku2007") as store:
+        store.admit(page(A, 1, text="before"), NEAR)
+    with open_store(tmp_path / "store") as store:
+        claim = store.claim(page(A, 0xFFFF0000, text="now"), NEAR).claim
+        assert claim
+        assert store.admit(page(B, 1, text="before"), NEAR).kind is Kind.ADMITTED
+        store.sync()
+        claim.confirm()
+        store.sync()
+        assert store.late_duplicates == 0
+        assert list(store.duplicates()) == []
+
+
 def test_the_register_keeps_the_latest_line_of_a_url(store: Store):
     for original in (A, C):
         store.admit(page(original, 1), NEAR)
