@@ -276,9 +276,9 @@ class Store:
             admission = self._claim_in_order(page, rule, brief=True)
             if admission.claim:
                 admission.claim.confirm()
-            if not (admission.waits_for and admission.waits_for.brief):
+            # A brief one is of another thread that admits a page just now; one that was settled meanwhile is no answer.
+            if not (admission.waits_for and (admission.waits_for.brief or admission.waits_for.settled)):
                 return admission
-            # Of another thread that admits a page just now.
             settled = Event()
             admission.waits_for.when_settled(settled.set)
             settled.wait()
