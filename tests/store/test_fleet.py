@@ -156,6 +156,7 @@ def test_what_users_say_is_known_everywhere(two: tuple[Store, Store]):
     assert (other.duplicate(C), other.crawls()) == (None, [{"spider": "蜘蛛"}])
     assert {match.fingerprint for match in other.query_fingerprint(0xF << 50, 2)} == {0xF << 50, 0xF << 51}
     assert not other.admit(page(B, 1, text="same"), NEAR).is_duplicate
+    caught_up(other, one)
     assert one.unreject(B) == 1
     assert one.expire(time() + 60) == 2
     caught_up(one, other)
