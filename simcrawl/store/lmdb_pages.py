@@ -56,8 +56,10 @@ class LmdbPages:
         self._open_again = open_again
         self._opening = RLock()
         self._readers_checked = -inf
-        # Of the index after this process's last group commit: where it still stands, decisions knew all that the next one finds.
-        self._own_version = (-1, -1)
+        # Of the index after this process's last group commit, at first as it was opened: where it still stands, decisions knew all that the
+        # next one finds.
+        with files.env.begin(buffers=True) as txn:
+            self._own_version = files.index.version(txn)
 
     @property
     def header(self) -> Header:

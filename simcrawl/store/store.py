@@ -729,10 +729,7 @@ class Store:
         alone = Overlay(PageIndex(Packer(self.design), searches_bare=False), Lock(), committed)
         view: View = _InCrawl(alone, None, self._lasting) if self._lasting else alone
         decision = rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback)
-        # An original that is being crawled anew was not compared with what it was before, and is about to be something else.
-        if not decision.original or self._claims.page(decision.verdict.original or ""):
-            return None
-        return replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False)
+        return replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False) if decision.original else None
 
     def try_sync(self) -> None:
         """`sync`, unless a commit failed a few seconds ago, or one is under way.
