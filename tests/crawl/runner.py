@@ -95,6 +95,8 @@ def main() -> None:
     warnings.simplefilter("error", ScrapyDeprecationWarning)
     # Its scheduler names the spider to the stats.
     warnings.filterwarnings("ignore", category=ScrapyDeprecationWarning, module="scrapy_redis")
+    # It logs by a method of the spider.
+    warnings.filterwarnings("ignore", category=ScrapyDeprecationWarning, module="spidermon")
 
     if size := settings.pop("TEST_MAP_SIZE", None):
         # Users of a path share one store in a process: the crawl gets this one.

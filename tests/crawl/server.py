@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _Quiet:
+class Quiet:
     # Head and body are two packets: on a connection that is kept, the second would wait 40 ms for the crawler to acknowledge the first.
     disable_nagle_algorithm = True
 
@@ -32,7 +32,7 @@ class _Server(ThreadingHTTPServer):
         """Say nothing: crawlers that are killed leave broken connections."""
 
 
-class _Running:
+class Running:
     """A server in a thread of its own for the length of a `with` block."""
 
     def __init__(self, handler: Any, port: int = 0, host: str = "127.0.0.1") -> None:
@@ -61,7 +61,7 @@ class Answer:
     hold: Event | None = None
 
 
-class Site(_Running):
+class Site(Running):
     """A site made of answers; `requests` counts how often each path was asked for. `trap` makes pages of paths without an answer."""
 
     def __init__(self, host: str = "127.0.0.1") -> None:
@@ -77,7 +77,7 @@ class Site(_Running):
         self.answers[path] = answer
 
 
-class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
+class _AnswerHandler(Quiet, BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def __init__(self, site: Site, *args: Any) -> None:
@@ -104,7 +104,7 @@ class _AnswerHandler(_Quiet, BaseHTTPRequestHandler):
     do_POST = do_GET  # noqa: N815 - as above
 
 
-class DirectorySite(_Running):
+class DirectorySite(Running):
     """The files of a directory."""
 
     def __init__(self, root: Path, port: int = 0) -> None:
@@ -112,5 +112,5 @@ class DirectorySite(_Running):
         super().__init__(partial(_FileHandler, directory=str(root)), port)
 
 
-class _FileHandler(_Quiet, SimpleHTTPRequestHandler):
+class _FileHandler(Quiet, SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
