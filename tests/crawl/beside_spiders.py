@@ -15,17 +15,19 @@ import simcrawl
 from tests.crawl.spiders import Base, item
 
 
+BROWSED = {"zyte_api_automap": {"browserHtml": True}}
+
+
 class Browsed(Base):
     """Has every page opened in a browser."""
 
     name = "browsed"
-    options = {"zyte_api_automap": {"browserHtml": True}}
 
     async def start(self) -> AsyncIterator[Any]:
-        yield Request(self.url, meta=self.options)
+        yield Request(self.url, meta=BROWSED)
 
     def parse(self, response: Response, **_: Any) -> Any:
-        return self.follow(response, meta=self.options)
+        return self.follow(response, meta=BROWSED)
 
 
 class Countries(Base):
@@ -64,7 +66,7 @@ class ProductsOfKept(Products):
     async def parse_product(self, response: Response) -> AsyncIterator[Any]:  # type: ignore[override]
         verdict = simcrawl.verdict(response)
         if not (verdict and verdict.drop_page):
-            yield Request(response.url, self.parse_item, dont_filter=True)
+            yield Request(response.url, self.parse_item, dont_filter=True)  # type: ignore[arg-type]  # scrapy-poet gives the product
 
     async def parse_item(self, response: DummyResponse, product: Product) -> AsyncIterator[Any]:
         yield {"url": response.url, "name": product.name}
