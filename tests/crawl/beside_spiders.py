@@ -14,7 +14,6 @@ from zyte_common_items import Product  # noqa: TC002
 import simcrawl
 from tests.crawl.spiders import Base, item
 
-
 BROWSED = {"zyte_api_automap": {"browserHtml": True}}
 
 
