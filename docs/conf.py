@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # What stands in the site's sidebar, in this order. Here and not in index.md, which would show it as a block of code on the forge.
 SIDEBAR = {
     "Use it": ["nightly", "tutorial", "howto", "kinds", "examples/README", "beside", "fleet", "report"],
-    "Look up": ["reference", "commands", "changes"],
+    "Look up": ["reference", "commands", "api", "changes"],
     "What it does, and how well": ["how-it-works", "special-pages", "walk", "recipes", "benchmarks", "calibrate"],
     "What may go wrong": ["reliability", "threats", "patents"],
     "How it is made": ["architecture", "decisions", "hamming-index", "store-format", "sorted-tables", "contributing"],
@@ -26,10 +26,15 @@ project = "simcrawl"
 author = project_copyright = "The simcrawl developers"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["figures"]
 myst_heading_anchors = 4
-default_role = "code"
+default_role = "code"  # docstrings have code between single backticks, as Markdown has
+smartquotes = False
+add_module_names = False
+autodoc_member_order = "bysource"
+maximum_signature_line_length = 100
+python_use_unqualified_type_names = True
 
 html_theme = "furo"
 html_title = f"simcrawl {version}"

@@ -33,7 +33,7 @@ def check_width(bits: int) -> int:
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """Return in how many bits two fingerprints differ."""
+    """Return in how many bits two fingerprints differ. Both are ints >= 0, of any width."""
     return (a ^ b).bit_count()
 
 

@@ -252,7 +252,7 @@ class Detector:
 
     @property
     def crawl(self) -> Crawl:
-        """The crawl whose pages this detector compares: begun, or joined, on first use.
+        """The crawl whose pages this detector compares. It begins, or is joined, on first use.
 
         Raises:
             StoreError: the store cannot be written.

@@ -68,6 +68,9 @@ class Kind(StrEnum):
 class Verdict:
     """What a page is and what to do with it.
 
+    `kind`: "admitted" (new content), "revisited" (kept before under this URL), "exact_duplicate", "near_duplicate" or "skipped" (not
+    compared). `drop_page`, `drop_outlinks`: whether its items and its links are dropped. `page`: what was judged.
+
     `original`: URL of the page it is a copy of. `distance`: differing fingerprint bits; `similarity`: 0 to 1, estimated, 1 for
     identical text; both None where they played no part. `reason`: why a page was skipped, or what made it a copy. `canonical`: which of the
     two is the canonical page by what they say: "original", "copy", "translation", "" where they say nothing: see `simcrawl.page.hints`.
@@ -91,9 +94,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two pages by the rule: differing bits, estimated similarity of what decided (None without sketches), and the conclusion.
+    """Two pages by the rule, and the conclusion: `is_near_duplicate`.
 
-    `same_article`: the prose decided, not all of the content.
+    `distance`: differing bits of the fingerprints. `similarity`: 0 to 1, estimated, of what decided; None without sketches.
+    `identical_text`: all text, shown or not, is the same; `identical_links`: the links lead to the same addresses. `same_article`: the
+    prose decided, not all of the content.
     """
 
     distance: int
@@ -140,7 +145,7 @@ class Candidate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A stored page within the radius of a query; `page` is None for a fingerprint that was loaded without a page."""
+    """A stored page within the radius of a query. `distance`: differing bits; `page`: None for a fingerprint loaded without a page."""
 
     fingerprint: int
     distance: int

@@ -202,6 +202,13 @@ def test_every_option_that_a_page_names_exists() -> None:
     assert {option for row in rows for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", row)} <= real
 
 
+def test_the_api_page_has_every_public_name() -> None:
+    api = (ROOT / "docs" / "api.md").read_text()
+    listed = {name.removeprefix("simcrawl.") for name in re.findall(r"^\.\. auto\w+:: (\S+)", api, re.MULTILINE)}
+    # It is a module, whose two names are listed.
+    assert set(simcrawl.__all__) - {"signals"} <= listed
+
+
 def test_every_meta_key_and_every_signal_is_listed() -> None:
     from simcrawl.crawl import signals
 

@@ -102,10 +102,16 @@ class Page:
 class PageFingerprint(Page):
     """A page that can be compared: its fingerprint, and what verifies a candidate.
 
-    `text_digest` is of the whole visible text and of what is not shown at once, `links_digest` of the addresses that its links lead to
-    (`UNKNOWN`: nobody looked), `units` the number of words or unspaced characters of the content. `content_sketch` is of the content's
-    shingles; `prose`, `links`, `around` and `beside` are of blocks, see `simcrawl.page.blocks`. `names`: the words of its heading and its
-    title, see `simcrawl.page.names`.
+    `url`, `recipe`, `seed`: what it was made of and with; only pages of one recipe and one seed can be compared. `body_digest`: 16 bytes,
+    of the bytes that came. `text_length`: characters of the text that the fingerprint is of; `outlinks`: how many links it has. `text`
+    (the main text) and `content` (what is compared, a block a line) are None unless asked for. `hints`: what it says of itself, such as its
+    canonical URL.
+
+    `fingerprint`: an int below 2 ** `bits`. `text_digest`, 16 bytes, is of the whole visible text and of what is not shown at once;
+    `links_digest`, 8 bytes, of the addresses that its links lead to (zeros: nobody looked). `units`: the number of words, or of
+    characters of unspaced scripts, of the content. `content_sketch` is of the content's shingles, four registers a byte; `prose`, `links`,
+    `around` and `beside` are of blocks, see `simcrawl.page.blocks`. `names`: the words of its heading and its title, see
+    `simcrawl.page.names`.
     """
 
     fingerprint: int
@@ -128,7 +134,11 @@ class PageFingerprint(Page):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abstention(Page):
-    """A page that is not compared with others, and why. Its body can still be an exact copy of another one's."""
+    """A page that is not compared with others, and why. Its body can still be an exact copy of another one's.
+
+    `reason`: "empty", "short", "too_large", "too_deep", "too_slow", "out_of_memory", "crashed", "not_html", "extraction_failed"; of stored
+    pages also "outdated". The other fields are those of a `PageFingerprint`.
+    """
 
     reason: Reason
 
@@ -212,7 +222,7 @@ def fingerprint_page(
     keep_content: bool = False,
     seconds: dict[str, float] | None = None,
 ) -> PageFingerprint | Abstention:
-    """Return the page's fingerprint, or an abstention that says why it has none.
+    """Return the page's fingerprint, or an abstention that says why it has none. Never an exception for what a page contains.
 
     `encoding`: what the HTTP client found; None to look at the page's own declaration (`str` needs neither). `seed` (below
     2**64) makes fingerprints comparable with those of the same seed only. A page that took longer than `max_seconds` is not

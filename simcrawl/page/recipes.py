@@ -194,9 +194,12 @@ def load(path: str) -> Any:
 
 
 def fingerprint(text: str, *, recipe: str | Recipe = "auto", seed: int = 0) -> int:
-    """Return the fingerprint of a text, without any page around it.
+    """Return the fingerprint of a text, an int below 2**64 (2**bits of the recipe), without any page around it.
+
+    `seed` (below 2**64): fingerprints of different seeds cannot be compared.
 
     Raises:
+        SettingError: there is no such recipe.
         ValueError: the text has no features.
     """
     chosen = resolve(recipe)
