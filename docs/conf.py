@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 # What stands in the site's sidebar, in this order. Here and not in index.md, which would show it as a block of code on the forge.
 SIDEBAR = {
-    "Use it": ["nightly", "tutorial", "howto", "kinds", "examples/README", "beside", "fleet", "report"],
+    "Use it": ["nightly", "tutorial", "howto", "kinds", "examples/README", "beside", "migration", "fleet", "report"],
+    "Something is wrong": ["why-dropped", "faq", "troubleshooting"],
     "Look up": ["reference", "commands", "api", "changes"],
     "What it does, and how well": ["how-it-works", "special-pages", "walk", "recipes", "benchmarks", "calibrate"],
     "What may go wrong": ["reliability", "threats", "patents"],

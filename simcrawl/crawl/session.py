@@ -58,7 +58,7 @@ YIELDED = "_simcrawl_yielded"
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
-    Reason.CRASHED: "%s took its worker process along, twice, and passes unchecked",
+    Reason.CRASHED: "%s crashed its worker process twice and passes unchecked",
 }
 _TOO_MANY = (
     "None of %d pages that were not seen for SIMCRAWL_EXPIRE_DAYS is removed: they are more than half of the store's %d. If that is right "

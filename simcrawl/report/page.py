@@ -60,7 +60,7 @@ _WHY = {
     "too_deep": "nested too deeply to be parsed whole",
     "too_slow": "took too long (SIMCRAWL_MAX_PAGE_SECONDS)",
     "out_of_memory": "took too much memory (SIMCRAWL_MAX_WORKER_BYTES)",
-    "crashed": "took its worker process along, twice",
+    "crashed": "crashed its worker process twice",
     "not_html": "no HTML",
     "extraction_failed": "could not be parsed",
     "outdated": "made by an older version or another recipe: known by its bytes until it is crawled again",
