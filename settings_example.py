@@ -15,8 +15,8 @@ ADDONS = {"simcrawl.Addon": 500}
 
 # False switches simcrawl off.
 SIMCRAWL_ENABLED = True
-# Where pages are remembered: a directory (a relative one is below .scrapy/, as HTTPCACHE_DIR), lmdb:///absolute/path, memory:, or
-# redis://host/0.
+# Where pages are remembered: a directory (a relative one is below .scrapy/, as HTTPCACHE_DIR; ~ is your home), lmdb:///absolute/path,
+# memory:, or redis://host/0.
 SIMCRAWL_STORE = "simcrawl"
 # Who may use the files of a new store, as octal text: "0600", the user who made it, or such as "0660", their group, too.
 SIMCRAWL_STORE_MODE = "0600"

@@ -199,8 +199,8 @@ class Config:
     store: str = _setting(
         _path,
         "simcrawl",
-        "where pages are remembered: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`), `lmdb:///absolute/path`, "
-        "`memory:`, or `redis://host/0`",
+        "where pages are remembered: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`; `~` is your home), "
+        "`lmdb:///absolute/path`, `memory:`, or `redis://host/0`",
         " (`memory:?seed=1` gives the same result every time; by `redis://` many machines [are one crawl](fleet.md))",
     )
     store_mode: int = _setting(

@@ -28,7 +28,7 @@ from simcrawl.rule import Comparison, Rule, Verdict
 from simcrawl.store.crawls import Crawl, join_crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from simcrawl.rule import Action, Originals, Scope
     from simcrawl.store import Admission, Store
@@ -83,8 +83,6 @@ class Detector:
         crawl: str | Crawl | None = None,
         redact: Collection[str] = (),
     ) -> None:
-        # A crawl without a word about it goes on with the store's, whatever the default is by now.
-        chosen = resolve(_recipe_of(store) if recipe in (None, "auto") else recipe)
         overrides = _checked(
             max_distance=max_distance,
             min_similarity=min_similarity,
@@ -94,6 +92,8 @@ class Detector:
             extractor=extractor,
         )
         overrides |= {"outlinks": OUTLINKS[outlinks]} if outlinks in OUTLINKS else {}
+        # A crawl without a word about it goes on with the store's, whatever the default is by now.
+        chosen = resolve(_recipe_of(store, overrides) if recipe in (None, "auto") else recipe)
         self.store = store
         self.recipe = replace(chosen, **overrides)
         self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
@@ -277,11 +277,11 @@ def _checked(**options: Any) -> dict[str, Any]:
     return {name: parse(f"SIMCRAWL_{name.upper()}", value) for name, value in options.items() if value is not None}
 
 
-def _recipe_of(store: Store) -> str:
-    """Return the name of the recipe that a store is bound to, "auto" for a new one."""
+def _recipe_of(store: Store, overrides: Mapping[str, Any]) -> str:
+    """Return the name of the recipe that a store is bound to, perhaps with these overrides; "auto" for a new one."""
     identity = store.header.recipe
     name = (identity or "auto").partition("/")[0]
-    if identity and (name not in RECIPES or "+" in identity):
+    if identity and (name not in RECIPES or ("+" in identity and replace(RECIPES[name], **overrides).identity != identity)):
         raise SettingError(f"the store was made with {identity}, which is not built in: name that recipe (and extractor) as the crawl does")
     return name
 

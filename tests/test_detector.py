@@ -39,6 +39,16 @@ def test_the_way_of_a_page_as_the_documentation_shows_it():
     assert detector.admit(detector.page(page(chinese()), url="http://x/c")).kind is Kind.ADMITTED
 
 
+def test_a_store_of_another_extractor_goes_on_with_it_and_not_without(tmp_path: Path):
+    options = {"extractor": "tests.samples.counting_extractor", "min_features": 10}
+    for url, kind in (("http://x/a", Kind.ADMITTED), ("http://x/b", Kind.EXACT_DUPLICATE)):
+        with open_store(tmp_path / "store") as store:
+            detector = Detector(store, originals="store", **options)  # type: ignore[arg-type]
+            assert detector.admit(detector.page(page(english()), url=url)).kind is kind
+    with open_store(tmp_path / "store") as store, pytest.raises(SettingError, match="name that recipe"):
+        Detector(store)
+
+
 def test_a_body_that_is_known_is_not_extracted_again():
     detector = Detector(open_store("memory:", seed=5), extractor="tests.samples.counting_extractor")
     extracted.clear()

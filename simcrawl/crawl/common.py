@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import NotConfigured
@@ -68,15 +69,22 @@ class Common:
 
 
 def store_path(store: str) -> str:
-    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy.
+    """Return where the store is: as HTTPCACHE_DIR, a relative directory is below the project's .scrapy, and ~ is the user's home.
 
     Raises:
-        SettingError: it is relative, and the project's directory is unknown, as under Scrapyd.
+        SettingError: it is relative, and the project's directory is unknown, as under Scrapyd, or cannot be made; or there is no home.
     """
     if "://" in store or store.startswith("memory:"):
         return store
     try:
-        return data_path(store)
+        return data_path(Path(store).expanduser())
     except NotConfigured as exc:
         # Scrapy would switch off what raises this, and the crawl would go on without simcrawl.
         raise SettingError(f"SIMCRAWL_STORE is {store!r}, and no scrapy.cfg says to what that is relative: give an absolute path") from exc
+    except OSError as exc:
+        raise SettingError(
+            f"SIMCRAWL_STORE is {store!r}, relative to a directory that cannot be made ({exc}): "
+            "give an absolute path, to where files may be written"
+        ) from exc
+    except RuntimeError as exc:
+        raise SettingError(f"SIMCRAWL_STORE is {store!r}, and this user has no home: give an absolute path") from exc

@@ -51,9 +51,11 @@ def own_error(path: Path, exc: Exception) -> StoreError:
     if isinstance(exc, (lmdb.InvalidError, lmdb.VersionMismatchError)):
         return StoreFormatError(f"{path} is no LMDB store ({exc}): point SIMCRAWL_STORE elsewhere")
     if isinstance(exc, (lmdb.LockError, lmdb.ReadonlyError)):
-        return StoreError(f"cannot write to {path} ({exc}): check the permissions of the directory and its files")
+        return StoreError(
+            f"cannot write to {path} ({exc}): check the permissions of the directory and its files, or point SIMCRAWL_STORE elsewhere"
+        )
     if isinstance(exc, OSError):
-        return StoreError(f"cannot use {path} ({exc}): check that the directory exists and may be written")
+        return StoreError(f"cannot use {path} ({exc}): check that it may be written, or point SIMCRAWL_STORE to a directory that may")
     return StoreError(f"{path}: {exc}")
 
 

@@ -104,7 +104,9 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
             live = os.fdopen(make_file(directory / _LIVE, mode), "ab")
             lock(live, alone=False)
     except OSError as exc:
-        raise StoreError(f"cannot begin a crawl in {crawls} ({exc}): check that the directory may be written") from exc
+        raise StoreError(
+            f"cannot begin a crawl in {crawls} ({exc}): check that it may be written, or point SIMCRAWL_STORE to a directory that may"
+        ) from exc
     return DirectoryHome(_Held(directory, live), Joined(note, others=others, resumed=resumed is not None))
 
 
