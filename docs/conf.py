@@ -16,7 +16,7 @@ SIDEBAR = {
     "Use it": ["nightly", "tutorial", "howto", "kinds", "examples/README", "beside", "migration", "fleet", "report"],
     "Something is wrong": ["why-dropped", "faq", "troubleshooting"],
     "Look up": ["reference", "commands", "api", "changes"],
-    "What it does, and how well": ["how-it-works", "special-pages", "walk", "recipes", "benchmarks", "calibrate"],
+    "What it does, and how well": ["quality", "how-it-works", "special-pages", "walk", "recipes", "benchmarks", "calibrate"],
     "What may go wrong": ["reliability", "threats", "patents"],
     "How it is made": ["architecture", "decisions", "hamming-index", "store-format", "sorted-tables", "contributing"],
 }
