@@ -40,6 +40,8 @@ python_use_unqualified_type_names = True
 html_theme = "furo"
 html_title = f"simcrawl {version}"
 html_copy_source = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 
 
 def setup(app: Sphinx) -> None:
