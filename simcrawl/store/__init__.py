@@ -18,8 +18,12 @@
       └ crawl_files, visits                 on disk
     fleet              many machines, one crawl: a log orders their claims
     ├ fleet_opening    stores of a fleet
-    ├ fleet_events     what the log says
-    └ fleet_log        the log, in Redis
+    ├ fleet_link       what binds a store to it
+    │ └ fleet_order    claims of everybody, in the order of the log
+    ├ fleet_crawls     who lives, and which crawls are under way
+    └ fleet_wire       the line to the log, and what happens while that is away
+      ├ fleet_events   what the log says
+      └ fleet_log      the log, in Redis
     opening            stores in directories, shared within a process
     ├ files            who may use a store's files, and how others take their place
     ├ truncation       files that were cut short

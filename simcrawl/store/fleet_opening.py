@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreMismatchError
 from simcrawl.store.crawl_note import LOADED as LOADED_ID, Joined, Note, checked_name
-from simcrawl.store.fleet import BEAT, DEAD, Fleet, Link, LiveCrawl, Run
+from simcrawl.store.fleet import BEAT, DEAD, Fleet
+from simcrawl.store.fleet_crawls import Run
 from simcrawl.store.fleet_events import LASTING, LOADED, as_json
 from simcrawl.store.fleet_log import RedisLog
 from simcrawl.store.header import Header
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simcrawl.store.crawl_note import Home
+    from simcrawl.store.fleet_crawls import LiveCrawl
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +57,7 @@ def open_fleet(
             )
         fleet = Fleet(log, stored, readonly=readonly, beat=beat, dead=dead)
         homes = _FleetHomes(fleet)
-        store = Store(_Pages(header, readonly=readonly), homes, sync_seconds=sync_seconds, release=homes.release, link=Link(fleet, LASTING))
+        store = Store(_Pages(header, readonly=readonly), homes, sync_seconds=sync_seconds, release=homes.release, link=fleet.link(LASTING))
         homes.lasting = store
         fleet.begin()
         store.commit()
@@ -113,7 +115,7 @@ class _FleetHomes:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        fleet.make = self._make
+        fleet.crawls.make = self._make
         self._loaded: Store | None = None
 
     def release(self, _: Store, shut: Callable[[], None]) -> None:
@@ -126,11 +128,11 @@ class _FleetHomes:
     def _make(self, space: bytes) -> Store:
         header, lasting = self.lasting.header, self.lasting
         pages = _Pages(replace(header), readonly=lasting.readonly)
-        own = Store(pages, self, sync_seconds=lasting.sync_seconds, link=Link(self._fleet, space))
+        own = Store(pages, self, sync_seconds=lasting.sync_seconds, link=self._fleet.link(space))
         own.belong_to(lasting)
         if space == LOADED:
             self._loaded = own
-            for crawl in self._fleet.crawls.values():
+            for crawl in self._fleet.crawls.live.values():
                 crawl.own.see_loaded(lambda: own)
         else:
             own.see_loaded(lambda: self._loaded)
@@ -139,9 +141,9 @@ class _FleetHomes:
     def join(self, store: Store, name: str | None, *, spider: str, resume: str | None, job: str | None) -> tuple[Store, Home, Joined]:  # noqa: ARG002 - there is one
         """Return where a crawl of the fleet meets."""
         checked_name(name)
-        if self._fleet.readonly:
-            raise StoreError(f"{self._fleet.log.shown} is open to be read only: open it to write before a crawl begins on it")
-        crawl, run, resumed = self._fleet.join(secrets.token_hex(8), name, Run(self._fleet.process, spider, job), resume)
+        if self._fleet.wire.readonly:
+            raise StoreError(f"{self._fleet.wire.log.shown} is open to be read only: open it to write before a crawl begins on it")
+        crawl, run, resumed = self._fleet.crawls.join(secrets.token_hex(8), name, Run(self._fleet.wire.process, spider, job), resume)
         others = len(crawl.runs) > 1
         return crawl.own, _FleetHome(self._fleet, crawl, run), Joined(crawl.note, others=others, resumed=resumed)
 
@@ -157,7 +159,7 @@ class _FleetHomes:
             yield []
             return
         loaded = [self._loaded] if self._loaded else []
-        yield [*loaded, *(crawl.own for crawl in list(self._fleet.crawls.values()))] if crawls else loaded
+        yield [*loaded, *(crawl.own for crawl in list(self._fleet.crawls.live.values()))] if crawls else loaded
 
 
 class _FleetHome:
@@ -172,7 +174,7 @@ class _FleetHome:
         # What it does to a note says how the run ended.
         told = Note("", runs={run.spider: [1, 0]}) if run else Note("")
         update(told)
-        ended = self._fleet.leave(self._crawl, self._run, finished=any(finished for _, finished in told.runs.values()))
+        ended = self._fleet.crawls.leave(self._crawl, self._run, finished=any(finished for _, finished in told.runs.values()))
         if ended:
             end(self._crawl.note)
         return ended

@@ -82,8 +82,9 @@ class Homes(Protocol):
 class Link(Protocol):
     """What binds a store to others that are one crawl with it: see `simcrawl.store.fleet`. `tell_` never blocks on I/O."""
 
-    moment: int
-    """How many claims and pages of others have been taken over."""
+    @property
+    def moment(self) -> int:
+        """How many claims and pages of others have been taken over."""
 
     def attach(self, store: Store, claims: Claims, committed: CommittedPages, writing: Lock) -> None:
         """Take the store, its parts, and what it holds while it writes."""

@@ -18,7 +18,8 @@ import pytest
 from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreMismatchError
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import Duplicate, Store, join_crawl, join_loaded, open_store
-from simcrawl.store.fleet import Fleet, Link
+from simcrawl.store.fleet import Fleet
+from simcrawl.store.fleet_link import Link
 from tests.redis_server import Proxy, Server, shared_server
 from tests.strategies import abstention, page
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simcrawl.store import Admission, Claim
+    from simcrawl.store.fleet_wire import Wire
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -66,9 +68,20 @@ def claimed(store: Store, url: str, fingerprint: int = 0, *, text: str = "") -> 
 
 
 def fleet_of(store: Store) -> Fleet:
+    hearer = wire_of(store)._hearer
+    assert isinstance(hearer, Fleet)
+    return hearer
+
+
+def wire_of(store: Store) -> Wire:
     link = store._link
     assert isinstance(link, Link)
-    return link.fleet
+    return link._wire
+
+
+def open_claims(store: Store) -> list[bytes]:
+    """Return the tokens of the open claims that a store knows of."""
+    return [token for link in fleet_of(store).links.values() for token in link.claimed.open]
 
 
 def caught_up(*stores: Store) -> None:
@@ -212,7 +225,7 @@ def test_of_copies_that_come_at_the_same_moment_one_is_kept(url: str, alike: str
         assert len(kept[0]) <= clusters if alike == "one URL" else len(kept[0]) == clusters
         assert len({one.rpartition("/")[2] for one in kept[0]}) == (1 if alike == "one URL" else clusters)
         assert sum(store.late_duplicates for store in stores) == 0
-        assert not any(fleet_of(store).open for store in stores)
+        assert not any(open_claims(store) for store in stores)
 
 
 def admitted(store: Store, made: Any) -> Admission:
@@ -242,20 +255,19 @@ def test_the_claims_of_a_dead_process_are_withdrawn(url: str):
 
 def die(store: Store) -> None:
     """End a process's part as a kill does: nothing is told."""
-    fleet = fleet_of(store)
-    fleet._closing.set()
-    with fleet._queueing:
-        fleet._queueing.notify_all()
-    for thread in fleet._threads:
+    wire = wire_of(store)
+    wire.closing.set()
+    wire.outbox.wake()
+    for thread in wire._threads:
         thread.join()
-    fleet.log.close()
+    wire.log.close()
 
 
 def test_a_process_that_is_idle_lives(url: str):
     with open_store(url, **QUICK) as idle, open_store(url, **QUICK) as other:
         claim = claimed(idle, A, 1)
-        beats = fleet_of(idle)._number
-        until(lambda: fleet_of(idle)._number > beats + 20)
+        beats = wire_of(idle).outbox._number
+        until(lambda: wire_of(idle).outbox._number > beats + 20)
         assert other.claim(page(B, 1), NEAR).waits_for
         claim.confirm()
 
@@ -267,11 +279,11 @@ def test_a_page_that_was_given_up_and_came_out_all_the_same_is_known(two: tuple[
     assert foreign
     # At the same moment: neither knows of the other's word.
     for store in two:
-        fleet_of(store)._asking.acquire()
+        wire_of(store)._asking.acquire()
     claim.confirm()
     foreign.withdraw()
     for store in two:
-        fleet_of(store)._asking.release()
+        wire_of(store)._asking.release()
     caught_up(one, other)
     assert urls(one) == urls(other) == {A}
 
@@ -296,7 +308,7 @@ def test_a_crawl_is_shared_by_name_and_ends_with_its_last_run(two: tuple[Store, 
     for crawl in (second, third):
         crawl.leave(finished=True)
     caught_up(one, other)
-    assert not fleet_of(one).crawls
+    assert not fleet_of(one).crawls.live
     # Only what came out in this crawl makes a page a copy.
     again = join_crawl(other, "tonight", spider="s")
     assert again.id != first.id
@@ -329,7 +341,7 @@ def test_a_crawl_that_was_interrupted_is_resumed_on_another_machine(two: tuple[S
     assert (resumed.id, resumed.resumed, resumed.joined_others) == (first.id, True, False)
     assert resumed.admit(page(B, 1), NEAR).original == A
     resumed.leave(finished=True)
-    assert not fleet_of(other).crawls
+    assert not fleet_of(other).crawls.live
 
 
 def test_loaded_pages_are_originals_on_every_machine(two: tuple[Store, Store]):
@@ -486,7 +498,7 @@ def test_another_store_that_has_begun_in_its_place_is_left_alone(server: Server)
             with pytest.raises(StoreMismatchError, match="goes on by itself"):
                 one.sync()
             assert one.claim(page(B, 1, seed=1), NEAR).waits_for
-            assert not fleet_of(other).open
+            assert not open_claims(other)
 
 
 def test_a_server_that_forgets_its_scripts_is_told_them_again(server: Server, caplog: pytest.LogCaptureFixture):

@@ -1,0 +1,182 @@
+"""The claims of everybody on the pages of one store, and their order: that of the log.
+
+    open ──confirm──► kept
+      ├─────withdraw, by its own process──► gone
+      └─────withdraw, by another one──────► given up ──confirm──► kept
+            (it waited too long, or the process seemed dead)
+
+A claim of this process has no place until the log has taken it. While the log is away it stands without: it is doubted. When it gets its
+place it is looked at again, and what turns out to be a copy of a page that was claimed before it, and that came out, too, is recorded as
+late; both are kept.
+
+The window is what a claim on its way is compared with: pages of others that have come since its decision was made.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from simcrawl.store.fleet_events import TOKEN_BYTES, parted
+from simcrawl.store.fleet_log import START
+from simcrawl.store.fleet_wire import RECENT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from threading import Lock
+
+    from simcrawl.rule import StoredPage
+    from simcrawl.store.claims import Claim, Claims
+    from simcrawl.store.fleet_events import Event
+    from simcrawl.store.fleet_log import Place
+    from simcrawl.store.fleet_wire import Wakes
+    from simcrawl.store.register import Duplicate
+    from simcrawl.store.store import Store
+
+    Finding = Callable[[StoredPage], tuple[StoredPage, Duplicate] | None]
+
+# Of claims that came while one was on its way: more than any tail holds.
+_WINDOW = 4_096
+_MOST_GIVEN_UP = 1_000
+
+
+class _Ordering(NamedTuple):
+    """A claim of this process, and how to find what it is a copy of."""
+
+    claim: Claim
+    find: Finding
+
+
+class Order:
+    """The claims on one store's pages. Changed while `applying` is held, but for what is said of this process's own claims.
+
+    `known`: what the lasting store knows under a URL, where that is another one. `withdraw`: tells that a claim is withdrawn.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        claims: Claims,
+        process: bytes,
+        applying: Lock,
+        *,
+        known: Callable[[str], StoredPage | None],
+        withdraw: Callable[[bytes], object],
+    ) -> None:
+        self.open: dict[bytes, Claim] = {}
+        """Open claims of everybody, by their tokens."""
+        self.moment = 0
+        """How many claims and pages of others have been taken over: a decision knows those until now."""
+        self._store, self._claims, self._process, self._applying = store, claims, process, applying
+        self._known, self._withdraw = known, withdraw
+        self._window: deque[tuple[int, Place, StoredPage]] = deque(maxlen=_WINDOW)
+        self._given_up: OrderedDict[bytes, StoredPage] = OrderedDict()
+        self._orderings: OrderedDict[bytes, _Ordering] = OrderedDict()
+        self._doubted: set[bytes] = set()
+
+    # ---- claims of this process
+
+    def begin(self, claim: Claim, find: Finding) -> None:
+        """Note a claim that is about to be told, and how it can be looked at again."""
+        self.open[claim.token] = claim
+        self._orderings[claim.token] = _Ordering(claim, find)
+        if len(self._orderings) > RECENT:
+            self._doubted.discard(self._orderings.popitem(last=False)[0])
+
+    def earlier(self, claim: Claim, since: int) -> list[StoredPage]:
+        """Return the pages that others claimed before a claim that has its place, and after the moment `since`."""
+        place = claim.place or START
+        return [stored for number, at, stored in self._window.copy() if number > since and at < place]
+
+    def doubt(self, claim: Claim) -> bool:
+        """Have a claim looked at when it gets its place; return False where it has got it."""
+        with self._applying:
+            if claim.place is None:
+                self._doubted.add(claim.token)
+            return claim.place is None
+
+    def doubt_again(self, tokens: set[bytes]) -> None:
+        """Have claims looked at that are told again."""
+        self._doubted |= tokens & set(self._orderings)
+
+    def placed(self, token: bytes, place: Place) -> None:
+        """Give a claim of this process its place, and look at it where it should have had one before."""
+        if not (found := self._orderings.get(token)):
+            return
+        claim = found.claim
+        claim.place = claim.place or place
+        if token in self._doubted:
+            self._doubted.remove(token)
+            self._look(claim, found.find)
+
+    def _look(self, claim: Claim, find: Finding) -> None:
+        if not (claim.stored.unique and (copied := find(claim.stored))):
+            return
+        original, line = copied
+        of = None if original.confirmed else self._claims.open_claim(original)
+
+        def record() -> None:
+            if claim.kept and (of is None or of.kept):
+                self._store.late_duplicates += 1
+                self._store.note(line)
+
+        claim.when_settled(record if of is None else lambda: of.when_settled(record))
+
+    def give_up(self, claim: Claim) -> None:
+        """Remember a claim of another process that is withdrawn by somebody else: its page may come out yet."""
+        if claim.token[:8] != self._process:
+            self._given_up[claim.token] = claim.stored
+            if len(self._given_up) > _MOST_GIVEN_UP:
+                self._given_up.popitem(last=False)
+
+    # ---- what others told
+
+    def note_window(self, place: Place, stored: StoredPage) -> None:
+        """Let claims that are on their way be compared with a page of another process."""
+        # In this order: who reads the number first finds the page in the claims already.
+        self._window.append((self.moment + 1, place, stored))
+        self.moment += 1
+
+    def claimed(self, token: bytes, stored: StoredPage, place: Place, wakes: Wakes) -> None:
+        """Take over a claim."""
+        claim, displaced = self._claims.adopt(stored, token, place)
+        self.open[token] = claim
+        self.note_window(place, stored)
+        if displaced:
+            wakes.append(displaced.wake)
+            if displaced.token in self._doubted:
+                # Nobody else tells of its end.
+                self.open.pop(displaced.token, None)
+                self._withdraw(displaced.token)
+
+    def confirmed(self, place: Place, event: Event, wakes: Wakes) -> None:
+        """Do what a confirmation says."""
+        token, callback, text = parted(event.value)
+        where = callback.decode("utf-8", "replace")
+        if claim := self.open.pop(token, None):
+            claim.text, claim.known = text or None, self._known(claim.stored.page.url)
+            if self._claims.settle_quietly(claim, confirmed=True, callback=where):
+                wakes.append(claim.wake)
+        elif given_up := self._given_up.pop(token, None):
+            stored = replace(given_up, confirmed=True, callback=where)
+            self._claims.record(stored, self._known(stored.page.url), text or None)
+            self.note_window(place, stored)
+
+    def withdrawn(self, _: Place, event: Event, wakes: Wakes) -> None:
+        """Do what a withdrawal says."""
+        token = event.value[:TOKEN_BYTES]
+        if not (claim := self.open.pop(token, None)):
+            return
+        if token[:8] != event.sender:
+            self.give_up(claim)
+        if self._claims.settle_quietly(claim, confirmed=False):
+            wakes.append(claim.wake)
+
+    def sweep(self, is_dead: Callable[[bytes], bool]) -> None:
+        """Withdraw the claims of processes that seem dead."""
+        for token, claim in list(self.open.items()):
+            if claim.settled:
+                self.open.pop(token, None)
+            elif is_dead(token[:8]):
+                claim.withdraw()
