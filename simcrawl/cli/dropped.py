@@ -26,6 +26,7 @@ from simcrawl.cli.output import (
 from simcrawl.cli.pages import is_web, read_page
 from simcrawl.page.fingerprint import is_whole
 from simcrawl.store.clusters import clusters
+from simcrawl.store.register import Share
 from simcrawl.tools import inspection
 from simcrawl.tools.inspection import DROPPED, SORT_KEYS, Wanted
 from simcrawl.urls.learned import MIRROR_COPIES, MIRROR_SHARE, mirrors
@@ -240,11 +241,11 @@ def _urls(store: Store, move: Callable[..., None]) -> Iterator[str]:
 
 
 def _host_row(host: Host) -> dict[str, Any]:
-    return host._asdict() | {"share": round(host.share, 3)}
+    return host._asdict() | {"share": host.share}
 
 
 def _mirror_row(mirror: Mirror) -> dict[str, Any]:
-    return mirror._asdict() | {"share": round(mirror.share, 3)}
+    return mirror._asdict() | {"share": Share.of(mirror.copies, mirror.pages - mirror.copies)}
 
 
 def _mirror_view(row: dict[str, Any]) -> dict[str, Any]:

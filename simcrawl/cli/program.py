@@ -46,7 +46,7 @@ from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_p
 from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
 from simcrawl.store import compact as compact_store, rebuild as rebuild_store, upgrade as upgrade_store, verify as verify_store
-from simcrawl.store.register import COPIES
+from simcrawl.store.register import COPIES, Share
 from simcrawl.tools import calibration
 
 if TYPE_CHECKING:
@@ -125,9 +125,9 @@ def store_commands() -> list[str]:
 def stats(store: str, as_json: bool) -> None:
     """Say what a store holds.
 
-    Pages, copies of them by kind, and how many of these were dropped; share: of copies among all. Pages that were not fetched, for they
-    are almost certainly copies by their URLs, count on their own and nowhere else. So do verdicts that were taken back (rejected), until
-    their pages are kept.
+    Pages, copies of them by kind, and how many of these were dropped; share: of the copies among these and the pages kept. Pages that were
+    not fetched, for they are almost certainly copies by their URLs, count on their own and nowhere else. So do verdicts that were taken
+    back (rejected), until their pages are kept.
 
       simcrawl stats STORE
       simcrawl stats STORE --json | jq .share
@@ -138,9 +138,8 @@ def stats(store: str, as_json: bool) -> None:
             counted = line.standing
             told.update((counted, *(["dropped"] if line.dropped_page and counted in COPIES else [])))
     copies = sum(told[one] for one in COPIES)
-    total = counts["pages"] + copies
     kinds = {name: told[name] for name in ("exact", "near", "dropped", "not_fetched", "rejected")}
-    values = counts | {"duplicates": copies} | kinds | {"share": round(copies / total, 3) if total else None}
+    values = counts | {"duplicates": copies} | kinds | {"share": Share.of(copies, counts["pages"])}
     show_values(values | {"recipe": header.recipe, "bits": header.bits, "tables": len(opened.design.tables)}, as_json=as_json)
 
 

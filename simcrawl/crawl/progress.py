@@ -12,6 +12,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.project import inside_project
 
 from simcrawl.crawl.common import store_path
+from simcrawl.page.fingerprint import Reason
+from simcrawl.store.register import Share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SKIPPED = "simcrawl/pages/skipped/"
+# What is no HTML is hardly ever a page that was announced as one, which alone would be kept.
+_KEPT = set(Reason) - {Reason.NOT_HTML}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +44,28 @@ class Counts:
     near_duplicate: int
     skipped: int
     dropped: int
+    kept_unseen: int = 0
+    """Of the skipped ones those that the store keeps by their bytes, not answers that are no pages."""
 
     @classmethod
     def of(cls, stats: Any) -> Self:
         """Return the counts of a stats collector."""
-        return cls(**{field.name: stats.get_value(f"simcrawl/pages/{field.name}", 0) for field in fields(cls)})
+        counts = {field.name: stats.get_value(f"simcrawl/pages/{field.name}", 0) for field in fields(cls)}
+        return cls(**counts | {"kept_unseen": sum(stats.get_value(f"{_SKIPPED}{reason}", 0) for reason in _KEPT)})
 
     @property
     def copies(self) -> int:
         """Pages that are copies, whatever was done about them."""
         return self.exact_duplicate + self.near_duplicate
 
+    @property
+    def compared(self) -> int:
+        """Pages that were kept or are copies."""
+        return self.admitted + self.revisited + self.kept_unseen + self.copies
+
     def share(self, count: int) -> str:
-        """Return a count as a share of the pages checked."""
-        return f"{count / max(1, self.checked):.1%}"
+        """Return a number of copies as their share, as all other places tell it."""
+        return str(Share.of(count, self.compared - count))
 
 
 class Progress:
@@ -96,10 +108,10 @@ class Progress:
             self._log("None of %(checked)d pages is a copy of another", {"checked": counts.checked})
             return
         self._log(
-            "%(copies)d of %(checked)d pages are copies (%(share)s), %(dropped)d were dropped. %(skipped)s%(links)s%(next)s",
+            "%(copies)d of %(compared)d pages are copies (%(share)s), %(dropped)d were dropped. %(skipped)s%(links)s%(next)s",
             {
                 "copies": counts.copies,
-                "checked": counts.checked,
+                "compared": counts.compared,
                 "share": counts.share(counts.copies),
                 "dropped": counts.dropped,
                 "skipped": _skipped(self._session.stats),

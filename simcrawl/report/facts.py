@@ -15,6 +15,7 @@ import numpy as np
 
 from simcrawl.page.fingerprint import Abstention
 from simcrawl.store.clusters import Sizes
+from simcrawl.store.register import Share
 from simcrawl.tools.inspection import place_of
 from simcrawl.urls.learned import mirrors
 from simcrawl.urls.recall import learned
@@ -85,9 +86,9 @@ class Tally(NamedTuple):
         return self.kept + self.exact + self.near
 
     @property
-    def share(self) -> float:
+    def share(self) -> Share:
         """The share of copies."""
-        return (self.exact + self.near) / self.total
+        return Share.of(self.exact + self.near, self.kept)
 
 
 @dataclass(slots=True)
@@ -137,9 +138,9 @@ class Facts:
         return self.kinds.total()
 
     @property
-    def share(self) -> float:
-        """The share of copies among all pages."""
-        return self.copies / max(1, self.copies + self.kept)
+    def share(self) -> Share:
+        """The share of copies."""
+        return Share.of(self.copies, self.kept)
 
     def as_object(self) -> dict[str, Any]:
         """Return what a program would ask for, as JSON has it: all but single lines, times and bins of charts."""
@@ -148,7 +149,7 @@ class Facts:
             "pages": self.kept,
             "exact": self.kinds["exact"],
             "near": self.kinds["near"],
-            "share": round(self.share, 4),
+            "share": self.share,
             "abstentions": dict(self.abstentions),
             "canonical": {"agrees": self.canonical["original"], "disagrees": self.canonical["copy"]},
             "distances": dict(sorted(self.distances.items())),
@@ -157,7 +158,7 @@ class Facts:
             "not_fetched": self.not_fetched,
             "rejected": self.rejected,
             "rules": [rule._asdict() | {"means": type(rule.means).__name__.lower()} for rule in self.rules],
-            "mirrors": [mirror._asdict() | {"share": round(mirror.share, 4)} for mirror in self.mirrors],
+            "mirrors": [mirror._asdict() | {"share": round(mirror.share, 3)} for mirror in self.mirrors],
             "crawls": self.crawls,
         }
 

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import asdict, dataclass
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from simcrawl.errors import StoreCorruptError
 from simcrawl.rule import Kind
@@ -24,6 +24,24 @@ Standing = Literal["exact", "near", "not_fetched", "rejected"]
 """What a line of the register counts as."""
 COPIES: frozenset[Standing] = frozenset({"exact", "near"})
 """What counts as a copy that was seen."""
+
+
+class Share(float):
+    """A share of copies as everything tells it: a number of three digits, in words 59.2%."""
+
+    @classmethod
+    def of(cls, copies: int, kept: int) -> Self:
+        """Return the share of copies among pages that were kept or were copies; 0 where there are none.
+
+        Nothing else counts: no page that was not fetched, that did not answer with success, or whose verdict was taken back.
+        """
+        return cls(round(copies / max(1, copies + kept), 3))
+
+    def __str__(self) -> str:
+        """Return it in per cent."""
+        return f"{float(self):.1%}"
+
+
 _WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
 
 

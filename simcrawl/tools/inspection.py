@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simcrawl.store.register import COPIES
+from simcrawl.store.register import COPIES, Share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -108,9 +108,9 @@ class Host(NamedTuple):
     not_fetched: int = 0
 
     @property
-    def share(self) -> float:
-        """The share of copies among all that were fetched."""
-        return self.duplicates / max(1, self.pages + self.duplicates)
+    def share(self) -> Share:
+        """The share of copies."""
+        return Share.of(self.duplicates, self.pages)
 
 
 def hosts(urls: Iterable[str], lines: Iterable[Duplicate], *, depth: int = 0) -> list[Host]:

@@ -146,7 +146,7 @@ def test_hosts(store: str, out: Any):
         {"host": "a.test", "pages": 1, "duplicates": 1, "not_fetched": 0, "share": 0.5},
     ]
     assert found["mirrors"] == []
-    assert out("hosts", store).splitlines() == ["b.test\t1\t2\t0\t0.667", "a.test\t1\t1\t0\t0.5"]
+    assert out("hosts", store).splitlines() == ["b.test\t1\t2\t0\t66.7%", "a.test\t1\t1\t0\t50.0%"]
 
 
 def test_pages_that_were_not_fetched_count_on_their_own_everywhere(store: str, tmp_path: Path, out: Any):
@@ -177,7 +177,7 @@ def test_mirrors(tmp_path: Path, out: Any):
     # The first copy is what shows the rule.
     assert json.loads(out("hosts", store, "--json"))["mirrors"] == [{"a": "a.test", "b": "b.test", "copies": 5, "pages": 5, "share": 1.0}]
     assert json.loads(out("hosts", store, "--json", "--min-copies", "6"))["mirrors"] == []
-    assert out("hosts", store).splitlines() == ["b.test\t0\t6\t0\t1.0", "a.test\t6\t0\t0\t0.0", "", "a.test\tb.test\t5\t5\t1.0"]
+    assert out("hosts", store).splitlines() == ["b.test\t0\t6\t0\t100.0%", "a.test\t6\t0\t0\t0.0%", "", "a.test\tb.test\t5\t5\t100.0%"]
     assert "= b.test" in on_terminal("hosts", store)
 
 

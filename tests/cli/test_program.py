@@ -71,10 +71,11 @@ def test_stats(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["stats", store]) == 0
     shown = dict(_cells(capsys))
     assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "content/3")
-    assert (shown["exact"], shown["near"], shown["dropped"], shown["rejected"], shown["share"]) == ("1", "0", "1", "0", "0.333")
+    assert (shown["exact"], shown["near"], shown["dropped"], shown["rejected"], shown["share"]) == ("1", "0", "1", "0", "33.3%")
     assert run(["stats", store, "--json"]) == 0
     (row,) = _rows(capsys)
-    assert {name: str(value) for name, value in row.items()} == shown
+    assert row.pop("share") == 0.333
+    assert {name: str(value) for name, value in row.items()} | {"share": "33.3%"} == shown
     assert row["bytes"] > 0
 
 
@@ -487,7 +488,7 @@ def on_terminal(*arguments: str, width: int = 200) -> str:
 
 def test_a_terminal_gets_a_table(store: str):
     shown = on_terminal("hosts", store)
-    assert all(text in shown for text in ("host", "duplicates", "example.org", "0.333", "│"))
+    assert all(text in shown for text in ("host", "duplicates", "example.org", "33.3%", "│"))
 
 
 def test_a_terminal_gets_entries_with_whole_urls(store: str):
