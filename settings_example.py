@@ -15,86 +15,87 @@ ADDONS = {"simcrawl.Addon": 500}
 
 # False switches simcrawl off.
 SIMCRAWL_ENABLED = True
-# Where pages are remembered: a directory (a relative one is below .scrapy/, as HTTPCACHE_DIR; ~ is your home), lmdb:///absolute/path,
-# memory:, or redis://host/0.
+# Where the store is: a directory (a relative one is below .scrapy/, as HTTPCACHE_DIR; ~ is your home), lmdb:///absolute/path, memory:, or
+# redis://host/0.
 SIMCRAWL_STORE = "simcrawl"
-# Who may use the files of a new store, as octal text: "0600", the user who made it, or such as "0660", their group, too.
+# Who may use the files of a new store, as octal text: "0600", the user who made it; "0660", their group, too.
 SIMCRAWL_STORE_MODE = "0600"
 # What happens to a copy: "drop" (its items, and its outlinks as SIMCRAWL_OUTLINKS says); "drop-items" (outlinks are always followed);
 # "drop-links" (items kept, links as SIMCRAWL_OUTLINKS says); "observe" (only count and record).
 SIMCRAWL_ACTION = "drop"
 # Differing fingerprint bits up to which a stored page is a candidate.
 # SIMCRAWL_MAX_DISTANCE = 7
-# Estimated similarity of the contents from which a candidate is a near-duplicate; 0 switches verification off.
+# How similar the contents must be (0 to 1, estimated) for a candidate to be a near-duplicate; 0 switches verification off.
 # SIMCRAWL_MIN_SIMILARITY = 0.93
-# Which pages can be an original: "all", or those of the same "site" (registrable domain; of an address or localhost, the host).
+# Which pages can be an original: "all", or only those of the same "site" (registrable domain; for an IP address or localhost, the host).
 SIMCRAWL_SCOPE = "all"
-# Hosts whose pages are never dropped in favour of a page of another host that is not in the list, as a list or with commas between them.
+# Hosts whose pages are never dropped in favour of a page of a host that is not in the list; a list, or names with commas between them.
 SIMCRAWL_TRUSTED_HOSTS = ()
-# Which crawl an original must be of: "crawl", of this one (and pages that were loaded); "store", of any that the store knows: then only
-# what no crawl ever had comes out.
+# From which crawl an original may come: "crawl", this one (or a page that was loaded); "store", any that the store knows: then only what no
+# crawl ever had comes out.
 SIMCRAWL_ORIGINALS = "crawl"
-# A name: processes and spiders with the same name and store share one crawl as long as one of them lives.
+# A name: processes and spiders with the same name and store are one crawl, as long as one of them runs.
 # SIMCRAWL_CRAWL = "nightly"
 # Forget all that the store holds before the crawl begins.
 SIMCRAWL_RESET = False
-# The first so many pages of a cluster are kept.
+# How many pages of a cluster are kept, the first ones.
 SIMCRAWL_COPIES_KEPT = 1
 # Which of several copies is kept: by default the one that comes first; "canonical": the one that others name as canonical, for which they
-# wait some seconds (without a name: https rather than http, the shorter URL rather than the longer).
+# wait some seconds (where none is named: https rather than http, the shorter URL rather than the longer).
 # SIMCRAWL_PREFER = "canonical"
-# Outlinks of a dropped page: "follow" all; 1.0: drop them where the text is identical and its links lead to the same addresses, queries
-# included; a lower similarity: from there on, with the same links; "drop" all, as the paper.
+# What happens to the outlinks of a dropped page: "follow", all are followed; "drop", none is, as in the paper; a similarity, they are
+# dropped where the pages are at least so similar and link to the same addresses (1.0: where the text is identical).
 # SIMCRAWL_OUTLINKS = "follow"
-# Requests that are likely copies are made after others; False: as Scrapy has them, and none is skipped.
+# Requests for likely copies are made after others; False: in Scrapy's order, and none is skipped.
 SIMCRAWL_ORDER = True
-# From which cautious estimate on a request is left out, since its page would be a copy: a number from 0.5 to 1, or False to make all of
-# them.
+# How likely a page must be a copy, by a cautious estimate, for its request not to be made: a number from 0.5 to 1, or False to make all
+# requests.
 SIMCRAWL_SKIP = 0.95
-# Hosts with equal pages, as a list or with commas between them: requests for pages of one are left out in favour of pages of another one as
-# within one host.
+# Hosts with the same pages, a list, or names with commas between them: rules about URLs that lead from one of them to another may skip
+# requests, as rules within one host do.
 SIMCRAWL_MIRRORS = ()
-# Names of query parameters whose values are secret, as a list or with commas between them: a keyed digest stands in their place wherever a
-# URL is stored or shown.
+# Names of query parameters whose values are secret, a list, or names with commas between them: wherever a URL is stored or shown, a keyed
+# digest stands in their place.
 SIMCRAWL_REDACT = ()
 # How pages become fingerprints: "auto" (as the store was made, "content" for a new one), "content", "main" (the same with the fingerprint
 # of trafilatura's main text), "manku2007" (the paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra
 # fast), "terms" ("content" with features by which unrelated pages lie far apart), "layout", or a dotted path to a simcrawl.Recipe.
 SIMCRAWL_RECIPE = "auto"
-# Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that gives the main text; pages are then compared by it alone.
+# Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that returns the main text; pages are then compared by it alone.
 # SIMCRAWL_EXTRACTOR = "simcrawl.page.extraction.main_text"
-# Pages of fewer words (or unspaced characters) are compared as exact copies only.
+# Shorter pages, by words (or characters of scripts without spaces), are compared as exact copies only.
 # SIMCRAWL_MIN_FEATURES = 50
-# Words (or unspaced characters) around an article, on one of two pages, from which equal prose alone makes a copy; 0: always.
+# How many words (or characters of scripts without spaces) must stand around an article, on one of two pages, for equal prose alone to make
+# a copy; 0: it does not matter how many.
 # SIMCRAWL_MIN_AROUND = 120
-# Larger pages pass, as too_large.
+# Larger pages are not compared, and kept: too_large.
 SIMCRAWL_MAX_PAGE_BYTES = 4_000_000
-# Slower pages pass, as too_slow.
+# Pages that take longer are not compared, and kept: too_slow.
 SIMCRAWL_MAX_PAGE_SECONDS = 10.0
-# Worker seconds that the pages of one host may take on average, beside five to begin with, where others are crawled, too: more of its pages
-# pass, as host_over_budget.
+# Worker seconds that a page of one host may take on average, where other hosts are crawled, too; of a host that takes more, some pages are
+# not compared, and kept: host_over_budget.
 SIMCRAWL_MAX_HOST_SECONDS = 0.25
-# A page that has waited for a free worker process for so long passes, as waited_too_long.
+# A page that has waited so long for a free worker process is not compared, and kept: waited_too_long.
 SIMCRAWL_MAX_WAIT_SECONDS = 60.0
-# Pages not seen for so many days are forgotten; 0: never.
+# Pages that no crawl has seen for so many days are forgotten; 0: never.
 SIMCRAWL_EXPIRE_DAYS = 0
 # Worker processes for pages: a number, 0 for threads, or "auto".
 SIMCRAWL_WORKERS = "auto"
-# Memory of a worker process: a page that needs more passes, as out_of_memory.
+# Memory of a worker process: a page that needs more is not compared, and kept: out_of_memory.
 SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000
-# Confirmed pages are written and synced in one transaction at most this often.
+# Seconds between two commits, at least: confirmed pages are written and synced together.
 SIMCRAWL_SYNC_SECONDS = 1.0
-# A page is confirmed only when its items have been flushed to the feed's file, so that a hard kill loses nothing that its copies could have
-# brought back: "auto" where that can be done (plain local files), True (the same, and a warning where it cannot), False (when its items
-# have left the pipelines).
+# When a page counts as stored: only when its items are in the feed's file, so that after a hard kill none of its copies is dropped for it
+# in vain. "auto": where that can be done (plain local files); True: the same, and a warning where it cannot; False: when its items have
+# left the pipelines.
 SIMCRAWL_DURABLE_FEED = "auto"
-# Name of a text field: items whose text is a near-duplicate of an earlier item's of this crawl are dropped.
+# Name of a text field: items whose text is a near-duplicate of that of an earlier item of this crawl are dropped.
 # SIMCRAWL_ITEM_FIELD = "text"
-# Keep the content of pages and of their near-duplicates in the store, compressed, for simcrawl report to show what differs: True (100 MB in
-# all), or how many bytes in all.
+# Keep the content of pages and of their near-duplicates in the store, compressed, so that simcrawl report shows what differs: True (100 MB
+# in all), or how many bytes in all.
 SIMCRAWL_KEEP_TEXT = False
-# A file with one URL a line, such as simcrawl duplicates --urls prints: any spider starts from these instead of its own start requests, and
-# their pages are kept whatever they are copies of.
+# A file with one URL a line, as simcrawl duplicates --urls prints them: any spider starts from these instead of its own start requests, and
+# keeps their pages, whatever they are copies of.
 # SIMCRAWL_RECRAWL = "dropped.txt"
 # Log every drop at INFO, not only the first.
 SIMCRAWL_DEBUG = False

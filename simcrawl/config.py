@@ -199,16 +199,16 @@ class Config:
     store: str = _setting(
         _path,
         "simcrawl",
-        "where pages are remembered: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`; `~` is your home), "
+        "where the store is: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`; `~` is your home), "
         "`lmdb:///absolute/path`, `memory:`, or `redis://host/0`",
-        " (`memory:?seed=1` gives the same result every time; by `redis://` many machines [are one crawl](fleet.md))",
+        ". `memory:?seed=1` gives the same result every time; with `redis://` many machines [are one crawl](fleet.md)",
     )
     store_mode: int = _setting(
         _mode,
         "0600",
-        'who may use the files of a new store, as octal text: `"0600"`, the user who made it, or such as `"0660"`, their group, too',
-        ". They hold URLs, and the seed that nobody who publishes pages may know. Directories go with them; a store that exists keeps what "
-        "it has, as `chmod` left it. See [sharing a store](howto.md#let-a-group-share-a-store)",
+        'who may use the files of a new store, as octal text: `"0600"`, the user who made it; `"0660"`, their group, too',
+        ". The files hold URLs, and the seed, which nobody who publishes pages may know. Directories get the same rights. A store that "
+        "exists keeps its own: `chmod` changes them. See [sharing a store](howto.md#let-a-group-share-a-store)",
     )
     action: Action = _setting(
         _one_of("drop", "drop-items", "drop-links", "observe"),
@@ -226,39 +226,39 @@ class Config:
     min_similarity: float | None = _setting(
         _similarity,
         None,
-        "estimated similarity of the contents from which a candidate is a near-duplicate; `0` switches verification off",
-        ". Of the prose of an article, twice as much may differ",
+        "how similar the contents must be (0 to 1, estimated) for a candidate to be a near-duplicate; `0` switches verification off",
+        ". Of the prose of an article twice as much may differ",
         detector=True,
     )
     scope: Scope = _setting(
         _one_of("all", "site"),
         "all",
-        'which pages can be an original: `"all"`, or those of the same `"site"` (registrable domain; of an address or `localhost`, the '
-        "host)",
+        'which pages can be an original: `"all"`, or only those of the same `"site"` (registrable domain; for an IP address or '
+        "`localhost`, the host)",
         detector=True,
     )
     trusted_hosts: tuple[str, ...] = _setting(
         _hosts,
         (),
-        "hosts whose pages are never dropped in favour of a page of another host that is not in the list, as a list or with commas between "
+        "hosts whose pages are never dropped in favour of a page of a host that is not in the list; a list, or names with commas between "
         "them",
-        ", so that nobody's copy, crawled first, takes their place. Each name is one host: `www.example.org` is another one than "
-        "`example.org`. Copies elsewhere that come first are kept, too. See "
+        ". So nobody's copy, crawled first, takes their place. Each name is one host: `www.example.org` is not `example.org`. A copy "
+        "elsewhere that comes first is kept, too. See "
         "[who can do what](threats.md#somebody-copies-another-sites-pages)",
         detector=True,
     )
     originals: Originals = _setting(
         _one_of("crawl", "store"),
         "crawl",
-        'which crawl an original must be of: `"crawl"`, of this one (and pages that were loaded); `"store"`, of any that the store knows: '
+        'from which crawl an original may come: `"crawl"`, this one (or a page that was loaded); `"store"`, any that the store knows: '
         "then only what no crawl ever had comes out",
-        ", and a warning says so where most originals are not of this crawl. See [crawls](#crawls)",
+        ", and a warning says so where most originals are from other crawls. See [crawls](#crawls)",
         detector=True,
     )
     crawl: str | None = _setting(
         _text,
         None,
-        "a name: processes and spiders with the same name and store share one crawl as long as one of them lives",
+        "a name: processes and spiders with the same name and store are one crawl, as long as one of them runs",
         example="nightly",
     )
     reset: bool = _setting(
@@ -270,55 +270,55 @@ class Config:
     copies_kept: int = _setting(
         Number(int, 1),
         1,
-        "the first so many pages of a cluster are kept",
+        "how many pages of a cluster are kept, the first ones",
         detector=True,
     )
     prefer: str | None = _setting(
         _one_of("canonical"),
         None,
         'which of several copies is kept: by default the one that comes first; `"canonical"`: the one that others name as canonical, for '
-        "which they wait some seconds (without a name: `https` rather than `http`, the shorter URL rather than the longer)",
-        ". A page that names another URL as canonical waits where a request for that is under way or in the queue; a page that names none "
-        "waits for the same address with `https`, and for the shorter one without `index.html` or a query. For five seconds "
-        "(`SIMCRAWL_MAX_PAGE_SECONDS` at most), and half of `CONCURRENT_REQUESTS` pages at a time: with one request at a time none waits. "
-        "Then it is judged as ever. Only where copies are dropped, of which one is kept. See [what pages say of "
+        "which they wait some seconds (where none is named: `https` rather than `http`, the shorter URL rather than the longer)",
+        ". A page that names another URL as canonical waits for that one, if a request for it is under way or in the queue. A page that "
+        "names none waits for the same address with `https`, and for the shorter one without `index.html` or a query. It waits five "
+        "seconds (`SIMCRAWL_MAX_PAGE_SECONDS` at most), then it is judged as always. At most half of `CONCURRENT_REQUESTS` pages wait at a "
+        "time, so with one request at a time none does. Only where copies are dropped, and one of them is kept. See [what pages say of "
         "themselves](how-it-works.md#what-pages-say-of-themselves)",
         example="canonical",
     )
     outlinks: float | str | None = _setting(
         _outlinks,
         None,
-        'outlinks of a dropped page: `"follow"` all; `1.0`: drop them where the text is identical and its links lead to the same '
-        'addresses, queries included; a lower similarity: from there on, with the same links; `"drop"` all, as the paper',
+        'what happens to the outlinks of a dropped page: `"follow"`, all are followed; `"drop"`, none is, as in the paper; a similarity, '
+        "they are dropped where the pages are at least so similar and link to the same addresses (`1.0`: where the text is identical)",
         detector=True,
     )
     order: bool = _setting(
         _boolean,
         True,
-        "requests that are likely copies are made after others; `False`: as Scrapy has them, and none is skipped",
+        "requests for likely copies are made after others; `False`: in Scrapy's order, and none is skipped",
         ". See [which requests are made, and when](how-it-works.md#which-requests-are-made-and-when)",
     )
     skip: float | None = _setting(
         _skip,
         0.95,
-        "from which cautious estimate on a request is left out, since its page would be a copy: a number from 0.5 to 1, or `False` to "
-        "make all of them",
-        '. None is left out unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
+        "how likely a page must be a copy, by a cautious estimate, for its request not to be made: a number from 0.5 to 1, or `False` to "
+        "make all requests",
+        '. None is skipped unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
     )
     mirrors: tuple[str, ...] = _setting(
         _hosts,
         (),
-        "hosts with equal pages, as a list or with commas between them: requests for pages of one are left out in favour of pages of "
-        "another one as within one host",
-        ". Of other hosts they only come later, but for `www.` and http or https of one",
+        "hosts with the same pages, a list, or names with commas between them: rules about URLs that lead from one of them to another may "
+        "skip requests, as rules within one host do",
+        ". Rules between other hosts only put requests in order. `www.`, `http` and `https` of one name count as one host",
     )
     redact: tuple[str, ...] = _setting(
         _names,
         (),
-        "names of query parameters whose values are secret, as a list or with commas between them: a keyed digest stands in their place "
-        "wherever a URL is stored or shown",
-        ". Small letters and capitals count as one. Two values are two pages, as ever. Pages are known by these URLs, so set it before the "
-        "first crawl on a store; the list of pages to crawl again leaves such URLs out. Scrapy's own log and queues have URLs as they are. "
+        "names of query parameters whose values are secret, a list, or names with commas between them: wherever a URL is stored or shown, "
+        "a keyed digest stands in their place",
+        ". Upper and lower case are the same. Two values are two pages, as always. Pages are known by these URLs, so set it before the "
+        "first crawl on a store. Lists of pages to crawl again leave such URLs out. Scrapy's own log and queues show URLs as they are. "
         "See [who can read a store](threats.md#who-can-read-a-store)",
         detector=True,
     )
@@ -334,7 +334,7 @@ class Config:
     extractor: str | None = _setting(
         _extractor,
         None,
-        "dotted path to a callable `(body: bytes, encoding: str, url: str) -> str` that gives the main text; pages are then compared by "
+        "dotted path to a callable `(body: bytes, encoding: str, url: str) -> str` that returns the main text; pages are then compared by "
         "it alone",
         " (it is not called for pages that are `too_deep`). The recipe's is trafilatura, which `content` does without",
         detector=True,
@@ -342,87 +342,91 @@ class Config:
     min_features: int | None = _setting(
         _count,
         None,
-        "pages of fewer words (or unspaced characters) are compared as exact copies only",
+        "shorter pages, by words (or characters of scripts without spaces), are compared as exact copies only",
         detector=True,
     )
     min_around: int | None = _setting(
         _count,
         None,
-        "words (or unspaced characters) around an article, on one of two pages, from which equal prose alone makes a copy; `0`: always",
+        "how many words (or characters of scripts without spaces) must stand around an article, on one of two pages, for equal prose alone "
+        "to make a copy; `0`: it does not matter how many",
         ". See [how it works](how-it-works.md)",
         detector=True,
     )
     max_page_bytes: int = _setting(
         Number(int, 1),
         MAX_PAGE_BYTES,
-        "larger pages pass, as `too_large`",
+        "larger pages are not compared, and kept: `too_large`",
         detector=True,
     )
     max_page_seconds: float = _setting(
         Number(float, 0.001),
         MAX_PAGE_SECONDS,
-        "slower pages pass, as `too_slow`",
-        ", and a worker process that is busy with one is killed and replaced; also how long a copy waits for its original to be done with",
+        "pages that take longer are not compared, and kept: `too_slow`",
+        ". The worker process that is busy with one is killed and replaced. It is also how long a copy waits for its original's callback "
+        "and items",
         detector=True,
     )
     max_host_seconds: float = _setting(
         Number(float, 0.001),
         _HOST_SECONDS,
-        "worker seconds that the pages of one host may take on average, beside five to begin with, where others are crawled, too: more of "
-        "its pages pass, as `host_over_budget`",
-        ". A page of ten kilobytes takes some hundredths of a second. A crawl of one host has no such limit",
+        "worker seconds that a page of one host may take on average, where other hosts are crawled, too; of a host that takes more, some "
+        "pages are not compared, and kept: `host_over_budget`",
+        ". Each host may take five seconds beyond that. A page of ten kilobytes takes some hundredths of a second. A crawl of one host has "
+        "no such limit",
     )
     max_wait_seconds: float = _setting(
-        _seconds, _WAIT_SECONDS, "a page that has waited for a free worker process for so long passes, as `waited_too_long`"
+        _seconds, _WAIT_SECONDS, "a page that has waited so long for a free worker process is not compared, and kept: `waited_too_long`"
     )
     expire_days: float = _setting(
         _seconds,
         0,
-        "pages not seen for so many days are forgotten; `0`: never",
-        ". They are no originals any more, are judged like new ones when they come again, and are removed from the store when a crawl "
-        "begins, for all who use it (last visits are kept to the hour)",
+        "pages that no crawl has seen for so many days are forgotten; `0`: never",
+        ". They are no originals any more, and new when they come again. They are removed when a crawl begins, for all who use the store. "
+        "Visits are remembered to the hour",
         detector=True,
     )
     workers: int | None = _setting(
         _workers,
         "auto",
         'worker processes for pages: a number, `0` for threads, or `"auto"`',
-        " (as many as there are cores beside the crawl's own, one at least, four at most, and one more where a page holds up the others). "
+        " (one for each core beside the crawl's own, one at least, four at most, and one more while a page holds up the others). "
         "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in one cannot be stopped. "
         "See [where pages are processed](#where-pages-are-processed)",
     )
     max_worker_bytes: int = _setting(
         Number(int, 1),
         MAX_WORKER_BYTES,
-        "memory of a worker process: a page that needs more passes, as `out_of_memory`",
-        ", and a worker that has grown to half of it is replaced",
+        "memory of a worker process: a page that needs more is not compared, and kept: `out_of_memory`",
+        ". A worker that has grown to half of that is replaced",
     )
     sync_seconds: float = _setting(
         _seconds,
         1.0,
-        "confirmed pages are written and synced in one transaction at most this often",
+        "seconds between two commits, at least: confirmed pages are written and synced together",
     )
     durable_feed: bool | None = _setting(
         _durable_feed,
         "auto",
-        "a page is confirmed only when its items have been flushed to the feed's file, so that a hard kill loses nothing that its copies "
-        'could have brought back: `"auto"` where that can be done (plain local files), `True` (the same, and a warning where it cannot), '
-        "`False` (when its items have left the pipelines)",
-        ". It can be done without post-processing or batches, with Scrapy's own exporters or classes derived from them, and a store that "
-        'lasts; with `"auto"`, a line in the log says where it cannot. See [what a hard kill costs](howto.md#stop-a-crawl-and-resume-it)',
+        "when a page counts as stored: only when its items are in the feed's file, so that after a hard kill none of its copies is dropped "
+        'for it in vain. `"auto"`: where that can be done (plain local files); `True`: the same, and a warning where it cannot; `False`: '
+        "when its items have left the pipelines",
+        ". It can be done for feeds without post-processing or batches, with Scrapy's own exporters or classes derived from them, and with "
+        'a store that lasts; with `"auto"`, a line in the log says where it cannot. '
+        "See [what a hard kill costs](howto.md#stop-a-crawl-and-resume-it)",
     )
     item_field: str | None = _setting(
         _text,
         None,
-        "name of a text field: items whose text is a near-duplicate of an earlier item's of this crawl are dropped",
-        "; texts under the minimum length pass. For listings, whose pages differ in a few items only, set `SIMCRAWL_ACTION` to "
-        '`"drop-links"` beside it',
+        "name of a text field: items whose text is a near-duplicate of that of an earlier item of this crawl are dropped",
+        ". Texts under the minimum length pass. For listings, whose pages differ in a few items only, set `SIMCRAWL_ACTION` to "
+        '`"drop-links"` as well',
         example="text",
     )
     keep_text: int = _setting(
         _keep_text,
         False,
-        "keep the content of pages and of their near-duplicates in the store, compressed, for `simcrawl report` to show what differs: "
+        "keep the content of pages and of their near-duplicates in the store, compressed, so that `simcrawl report` shows what differs: "
         "`True` (100 MB in all), or how many bytes in all",
         ". At most 100,000 characters a page. A store that is full of them keeps no more. Pages whose bytes are known from the store or "
         "from another page are not taken apart again, and so get no text",
@@ -431,8 +435,8 @@ class Config:
     recrawl: str | None = _setting(
         _path,
         None,
-        "a file with one URL a line, such as `simcrawl duplicates --urls` prints: any spider starts from these instead of its own start "
-        "requests, and their pages are kept whatever they are copies of",
+        "a file with one URL a line, as `simcrawl duplicates --urls` prints them: any spider starts from these instead of its own start "
+        "requests, and keeps their pages, whatever they are copies of",
         "; see [below](#taking-a-verdict-back)",
         example="dropped.txt",
     )

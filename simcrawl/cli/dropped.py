@@ -79,7 +79,7 @@ def duplicates(
 
     And why, when, and what was done about it.
 
-    The verdicts most worth a look are those that hardly came to be:
+    The verdicts most worth a look are the least certain ones:
 
       simcrawl duplicates STORE --kind near --sort similarity --limit 20
       simcrawl duplicates STORE --host example.org --since 2026-11-21 --csv > copies.csv
