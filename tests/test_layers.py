@@ -49,10 +49,21 @@ OWNERS = {
     "click": ["cli"],
     "redis": ["store.fleet_log"],
     "fastwarc": ["tools.bulk"],
+    "prometheus_client": ["cli.watch"],
     "scrapy": ["crawl"],
     "twisted": ["crawl"],
     "itemadapter": ["crawl"],
-    "rich": ["cli.compare", "cli.dropped", "cli.output", "cli.report", "cli.rules", "crawl.progress", "crawl.spiders.demo", "report.page"],
+    "rich": [
+        "cli.compare",
+        "cli.dropped",
+        "cli.output",
+        "cli.report",
+        "cli.rules",
+        "cli.watch",
+        "crawl.progress",
+        "crawl.spiders.demo",
+        "report.page",
+    ],
     "w3lib": ["page.extraction", "page.hints"],
 }
 # Modules that import each other for types alone; none is to come.

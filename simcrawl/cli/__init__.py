@@ -6,6 +6,7 @@ compare    two pages
 rules      what a store teaches of URLs
 bulk       many at once: batch, load, export, import
 report     the report
+watch      crawls while they run
 pages      where commands get pages from
 output     how they print
 """

@@ -40,6 +40,7 @@ from simcrawl.cli.output import (
 from simcrawl.cli.pages import read_page
 from simcrawl.cli.report import COMMANDS as REPORTING
 from simcrawl.cli.rules import COMMANDS as TEACHING
+from simcrawl.cli.watch import COMMANDS as WATCHING
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, SimcrawlError, StoreError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
@@ -385,7 +386,7 @@ def _with_examples(text: str) -> str:
     return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in cleandoc(text).split("\n\n"))
 
 
-for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING, *TEACHING):
+for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING, *TEACHING, *WATCHING):
     cli.add_command(_command)
 for _command in (cli, *cli.commands.values()):
     _command.help = _with_examples(_command.help or "")

@@ -24,6 +24,7 @@ What these share, one session a crawler:
     links          links that were dropped
     history        what the store remembers of the crawl
     progress       what is told while it runs, and at its end
+    watched        what is told to those who watch from another process
     refusal        one line where a crawl cannot begin
     occasion       whether there is a crawl at all, or one of Scrapy's own commands
 

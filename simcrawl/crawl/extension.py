@@ -13,6 +13,7 @@ from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.progress import Progress
 from simcrawl.crawl.session import Session
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
+from simcrawl.crawl.watched import PACE, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ class SimcrawlExtension:
         # As Scrapy's own line about pages and items: one setting for both, and 0 silences both.
         self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._progress = Progress(session, crawler, self._interval)
+        self._watched = Watched(session, crawler)
         self._timers: list[AsyncioLoopingCall | LoopingCall] = []
 
     @classmethod
@@ -60,6 +62,8 @@ class SimcrawlExtension:
         self._start(self._session.sync_soon, max(self._session.config.sync_seconds, _SHORTEST_INTERVAL))
         if self._interval:
             self._start(self._tell, self._interval)
+        if await self._watched.begin():
+            self._start(self._watched.tell_soon, PACE)
 
     def _start(self, function: Callable[[], None], interval: float) -> None:
         self._timers.append(create_looping_call(function))
@@ -82,11 +86,12 @@ class SimcrawlExtension:
         if missing:
             logger.warning("Nothing will be dropped: simcrawl needs %s too", " and ".join(missing), extra={"spider": crawler.spider})
 
-    def spider_closed(self) -> None:
+    async def spider_closed(self) -> None:
         """Stop the timers; the session writes the rest."""
         for timer in self._timers:
             if timer.running:
                 timer.stop()
+        await self._watched.end()
 
     def engine_stopped(self) -> None:
         """Tell what the crawl came to, after Scrapy's own stats."""

@@ -166,6 +166,16 @@ class PageWorkers:
             self.processes = 0
             logger.warning("Pages are processed in threads, where a page that hangs cannot be stopped: %s", exc)
 
+    @property
+    def waiting(self) -> int:
+        """How many pages are being made or wait for it."""
+        return self._queue
+
+    @property
+    def processes_alive(self) -> int:
+        """How many worker processes there are by now."""
+        return self._pool.count if self._pool else 0
+
     def stats(self) -> dict[str, float]:
         """Return what there is to tell: names below `simcrawl/`, and numbers."""
         asker = self._crawling
@@ -174,8 +184,7 @@ class PageWorkers:
             seconds[stage] += more
         told: dict[str, float] = {f"seconds/{stage}": round(number, 3) for stage, number in seconds.items()}
         told |= {f"workers/restarts/{why}": count for why, count in asker.restarts.items()}
-        processes = self._pool.count if self._pool else 0
-        return told | {"workers/processes": processes, "workers/queue_max": self.queue_max, "workers/refused": asker.refused}
+        return told | {"workers/processes": self.processes_alive, "workers/queue_max": self.queue_max, "workers/refused": asker.refused}
 
     async def close(self) -> None:
         """End the threads when their work is done, and the processes, unless other crawlers use them."""

@@ -16,6 +16,7 @@
     └ crawls           a crawl on a store, and its own pages
       ├ crawl_note     what its runs share
       └ crawl_files, visits                 on disk
+    running            what runs tell of themselves while they last
     fleet              many machines, one crawl: a log orders their claims
     ├ fleet_opening    stores of a fleet
     ├ fleet_link       what binds a store to it
@@ -38,6 +39,7 @@ Indented is what serves the one above.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -53,9 +55,8 @@ from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.store import Store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from simcrawl.page.recipes import Recipe
+    from simcrawl.store.running import Run
 
 _BITS, _DISTANCE = 64, 3
 _FLEETS = ("redis", "rediss", "unix")
@@ -76,6 +77,7 @@ __all__ = [
     "read_job",
     "rebuild",
     "reset",
+    "runs",
     "upgrade",
     "verify",
 ]
@@ -184,6 +186,20 @@ def read_job(job: Path) -> str | None:
     from simcrawl.store.crawl_files import read_job as read  # noqa: PLC0415 - as above
 
     return read(job)
+
+
+def runs(where: str | os.PathLike[str]) -> list[Run]:
+    """Return what the runs of crawls on a store tell of themselves, by when they began; the last words of killed ones among them.
+
+    Without opening the store: it costs the crawls nothing.
+
+    Raises:
+        SettingError: it is a fleet's.
+        StoreFormatError: there is no store.
+    """
+    from simcrawl.store.running import runs_on  # noqa: PLC0415 - as above
+
+    return runs_on(Path(_directory(where)).expanduser())
 
 
 def _directory(where: str | os.PathLike[str]) -> str:

@@ -18,14 +18,14 @@ import os
 import re
 import secrets
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
 from simcrawl.store.crawl_note import Joined, Note
-from simcrawl.store.files import make_directory, make_file, mode_of
+from simcrawl.store.files import alone_in, is_held, make_directory, make_file, mode_of, write_whole
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class DirectoryHome:
         directory, live = self._held
         ended = False
         try:
-            with _alone(directory.parent):
+            with alone_in(directory.parent):
                 note = _read(directory) or self.joined.note
                 jobs = list(note.jobs)
                 update(note)
@@ -91,7 +91,7 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
     crawls = store / CRAWLS
     try:
         make_directory(crawls, mode := mode_of(store))
-        with _alone(crawls):
+        with alone_in(crawls):
             _remove_ended(crawls)
             resumed = _find(crawls, lambda note: note.id == resume) if resume and _ID.fullmatch(resume) else None
             found = resumed or (_find(crawls, lambda note: note.name == name, live=True) if name is not None else None)
@@ -100,7 +100,7 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
             note.begin(spider, job, resumed=resumed is not None)
             _write(directory, note)
             if job:
-                _write_text(Path(job), note.id, mode)
+                write_whole(Path(job), note.id, mode)
             live = os.fdopen(make_file(directory / _LIVE, mode), "ab")
             lock(live, alone=False)
     except OSError as exc:
@@ -117,7 +117,7 @@ def held_crawls(store: Path) -> Iterator[list[Path]]:
     if not crawls.exists():
         yield []
         return
-    with _alone(crawls):
+    with alone_in(crawls):
         yield [directory / PAGES for directory in crawls.iterdir()]
 
 
@@ -156,12 +156,7 @@ def _may_be_resumed(note: Note) -> bool:
 
 
 def _is_live(directory: Path) -> bool:
-    with suppress(FileNotFoundError), (directory / _LIVE).open("rb") as live:
-        try:
-            lock(live, alone=True, wait=False)
-        except BlockingIOError:
-            return True
-    return False
+    return is_held(directory / _LIVE)
 
 
 def _read(directory: Path) -> Note | None:
@@ -173,22 +168,4 @@ def _read(directory: Path) -> Note | None:
 
 
 def _write(directory: Path, note: Note) -> None:
-    _write_text(directory / _NOTE, json.dumps(asdict(note)), mode_of(directory.parents[1]))
-
-
-def _write_text(path: Path, text: str, mode: int) -> None:
-    """Write a small file in one step."""
-    beside = path.with_name(path.name + ".new")
-    with os.fdopen(make_file(beside, mode, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
-        file.write(text)
-    beside.replace(path)
-
-
-@contextmanager
-def _alone(crawls: Path) -> Iterator[None]:
-    descriptor = os.open(crawls, os.O_RDONLY)
-    try:
-        lock(descriptor, alone=True)
-        yield
-    finally:
-        os.close(descriptor)
+    write_whole(directory / _NOTE, json.dumps(asdict(note)), mode_of(directory.parents[1]))

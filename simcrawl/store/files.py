@@ -73,6 +73,36 @@ def make_directory(directory: Path, mode: int) -> None:
         directory.chmod(directory.stat().st_mode & stat.S_ISGID | wanted)
 
 
+def write_whole(file: Path, text: str, mode: int) -> None:
+    """Write a small file in one step: whoever reads it sees all of it, or what was there before."""
+    beside = file.with_name(file.name + ".new")
+    with os.fdopen(make_file(beside, mode, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as opened:
+        opened.write(text)
+    beside.replace(file)
+
+
+def is_held(file: Path, *, by_one: bool = False) -> bool:
+    """Return whether anybody holds a file, as a run holds what says that it lives. `by_one`: whoever holds it holds it alone."""
+    with suppress(FileNotFoundError), file.open("rb") as opened:
+        try:
+            # With others where that is enough: two who ask must not take each other for a holder.
+            lock(opened, alone=not by_one, wait=False)
+        except BlockingIOError:
+            return True
+    return False
+
+
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Keep all others waiting who want to be alone in a directory."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        lock(descriptor, alone=True)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def look_for_store(path: Path, *, create: bool) -> bool:
     """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
     data = path / DATA

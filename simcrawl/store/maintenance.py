@@ -20,6 +20,7 @@ from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
 from simcrawl.store.files import DATA, make_directory, mode_of, put_in_place, remove
 from simcrawl.store.header_bytes import FORMAT, check_is_ours, databases, read_header, write_header
 from simcrawl.store.opening import alone, check_size
+from simcrawl.store.running import RUNNING
 
 if TYPE_CHECKING:
     import os
@@ -72,7 +73,7 @@ def reset(path: str | os.PathLike[str]) -> None:
     where = Path(path).expanduser().resolve()
     with mapped_errors(where), alone(where):
         _check_is_store(where)
-        remove(where, CRAWLS, LOADED_PAGES, SPIDERS)
+        remove(where, CRAWLS, LOADED_PAGES, SPIDERS, RUNNING)
 
 
 def _check_is_store(where: Path) -> None:
