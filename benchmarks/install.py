@@ -74,12 +74,12 @@ def main() -> None:
         for number in range(runs):
             for name, packages in WANTED.items():
                 seconds[name].append(install(Path(work, f"{name}{number}"), *packages))
+        size = {name: sizes(Path(work, f"{name}0")) for name in WANTED}
         for name in WANTED:
-            directory = Path(work, f"{name}0")
-            size, (clock, processor) = sizes(directory), (median(column) for column in zip(*seconds[name], strict=True))
-            total = sum(size.values()) / 1e6
-            print(f"{name}: {count(directory)} packages, {total:.0f} MB, {clock:.0f} s on the clock, {processor:.0f} s of a processor")
-        more = {name: bytes_ for name, bytes_ in size.items() if name not in sizes(Path(work, "scrapy0"))}
+            clock, processor = (median(column) for column in zip(*seconds[name], strict=True))
+            told = f"{count(Path(work, f'{name}0'))} packages, {sum(size[name].values()) / 1e6:.0f} MB"
+            print(f"{name}: {told}, {clock:.0f} s on the clock, {processor:.0f} s of a processor")
+        more = {name: bytes_ for name, bytes_ in size["simcrawl"].items() if name not in size["scrapy"]}
         for name, bytes_ in sorted(more.items(), key=lambda item: -item[1])[:_LARGEST]:
             print(f"  {bytes_ / 1e6:5.1f} MB  {name}")
         for title in ("first", "second"):
