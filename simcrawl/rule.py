@@ -249,6 +249,11 @@ class Rule:
         prose = self._same_article(a, b)
         return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)
 
+    def allows(self, similarity: float, *, same_article: bool = False) -> bool:
+        """Return whether so much likeness, of contents or of the prose of an article, can make a copy: it must, and need not do."""
+        may_differ = 1 - self.min_similarity
+        return self.min_similarity <= 0 or 1 - similarity <= (_PROSE_MAY_DIFFER * may_differ if same_article else may_differ)
+
     def _same_article(self, a: PageFingerprint, b: PageFingerprint) -> float:
         """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
 

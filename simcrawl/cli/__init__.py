@@ -3,6 +3,7 @@
 program    puts them together; stats, query, verify and the like
 dropped    what a crawl dropped: duplicates, clusters, hosts, reject
 compare    two pages
+rethink    what other thresholds would have done
 rules      what a store teaches of URLs
 bulk       many at once: batch, load, export, import
 report     the report

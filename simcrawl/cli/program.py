@@ -39,6 +39,7 @@ from simcrawl.cli.output import (
 )
 from simcrawl.cli.pages import read_page
 from simcrawl.cli.report import COMMANDS as REPORTING
+from simcrawl.cli.rethink import COMMANDS as RETHINKING
 from simcrawl.cli.rules import COMMANDS as TEACHING
 from simcrawl.cli.watch import COMMANDS as WATCHING
 from simcrawl.detector import Detector
@@ -386,7 +387,7 @@ def _with_examples(text: str) -> str:
     return "\n\n".join(f"\b\n{part}" if part.startswith("  ") else part for part in cleandoc(text).split("\n\n"))
 
 
-for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING, *TEACHING, *WATCHING):
+for _command in (*INSPECTING, *COMPARING, *COMMANDS, *REPORTING, *RETHINKING, *TEACHING, *WATCHING):
     cli.add_command(_command)
 for _command in (cli, *cli.commands.values()):
     _command.help = _with_examples(_command.help or "")
