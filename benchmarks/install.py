@@ -60,7 +60,8 @@ def first_crawl(directory: Path) -> tuple[list[tuple[float, str]], float, int]:
     with subprocess.Popen(command, cwd=ROOT, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         with os.fdopen(ours, errors="replace") as terminal, suppress(OSError):  # how Linux says that the other end is closed
-            lines += [(time.monotonic() - started, line.rstrip()) for line in terminal]
+            for line in terminal:
+                lines.append((time.monotonic() - started, line.rstrip()))  # noqa: PERF401 - the end is an error, which takes a list along
     assert process.returncode == 0
     return lines, time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 

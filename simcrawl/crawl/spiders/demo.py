@@ -33,6 +33,8 @@ class DemoSpider(SiteSpider):
         # The same result every time: a store that lasts would know all pages from the first run, and seeds move estimates.
         "SIMCRAWL_STORE": "memory:?seed=1",
         "LOG_LEVEL": "INFO",
+        # It lasts some seconds, and nobody knows that yet.
+        "LOGSTATS_INTERVAL": 2.0,
         # One after the other and breadth first, so that the mirror, linked last, is the copy.
         "CONCURRENT_REQUESTS": 1,
         "DEPTH_PRIORITY": 1,
@@ -57,6 +59,7 @@ class DemoSpider(SiteSpider):
         Thread(target=server.serve_forever, daemon=True, name="demo-site").start()
         self.crawler.signals.connect(server.shutdown, signal=scrapy_signals.engine_stopped, weak=False)
         self.url = f"http://127.0.0.1:{server.server_port}/index.html"
+        Console().print(f"Crawling {self.url}, which this machine serves itself. What is dropped is told at the end.", soft_wrap=True)
         async for request in super().start():
             yield request
 
