@@ -61,7 +61,7 @@ def first_crawl(directory: Path) -> tuple[list[tuple[float, str]], float, int]:
         os.close(theirs)
         with os.fdopen(ours, errors="replace") as terminal, suppress(OSError):  # how Linux says that the other end is closed
             for line in terminal:
-                lines.append((time.monotonic() - started, line.rstrip()))  # noqa: PERF401 - the end is an error, which takes a list along
+                lines.append((time.monotonic() - started, line.rstrip()))
     assert process.returncode == 0
     return lines, time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
