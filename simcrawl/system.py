@@ -83,7 +83,7 @@ def lock(file: BinaryIO | int, *, alone: bool, wait: bool = True) -> None:
         StoreError: the system has no such locks. To go on without would let two crawls write over each other's pages.
     """
     if fcntl is None:
-        raise StoreError("this system cannot lock files as a store on disk needs it: set SIMCRAWL_STORE to memory:")
+        raise StoreError("this system cannot lock files, which a store on disk needs: set SIMCRAWL_STORE to memory:")
     fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
 
 

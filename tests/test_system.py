@@ -87,7 +87,7 @@ def test_without_locks_a_store_on_disk_is_refused_and_one_in_memory_works(tmp_pa
     open_store(tmp_path / "made").close()
     monkeypatch.setattr(system, "fcntl", None)
     for path in (tmp_path / "made", tmp_path / "new"):
-        with pytest.raises(StoreError, match="cannot lock files as a store on disk needs it: set SIMCRAWL_STORE to memory:"):
+        with pytest.raises(StoreError, match="cannot lock files, which a store on disk needs: set SIMCRAWL_STORE to memory:"):
             open_store(path)
     with open_store("memory:") as store:
         store.admit_fingerprint(1)

@@ -90,7 +90,7 @@ def duplicates(
       simcrawl duplicates STORE --urls > dropped.txt
       scrapy crawl site -a urls=dropped.txt
 
-    URLs of which a part is secret, and so in no store, are not in that list, but on standard error.
+    URLs with a secret part, which no store has, are not in that list, but on standard error.
     """
     if reverse and not sort:
         raise click.UsageError("--reverse is of no use without --sort: name what to sort by")

@@ -176,8 +176,8 @@ class Feeds:
         if obstacles:
             logger.log(
                 logging.WARNING if self._wanted else logging.INFO,
-                "Not every feed can be flushed while the crawl runs: a hard kill (kill -9) takes along what such a feed still buffers, "
-                "and simcrawl may drop the copies of that. %s",
+                "Not every feed can be flushed while the crawl runs: a hard kill (kill -9) loses what such a feed still buffers, "
+                "and simcrawl may drop copies of it. %s",
                 "; ".join(obstacles),
                 extra={"spider": self._crawler.spider},
             )
@@ -185,7 +185,7 @@ class Feeds:
     def _mend(self, slot: FeedSlot) -> None:
         if _end_torn_line(slot):
             logger.info(
-                "%s ended in the middle of a line, as a killed crawl leaves it: the line was ended, and the next item has one of its own",
+                "%s ended in the middle of a line, as a killed crawl leaves it: the line was ended, so that the next item begins a new one",
                 _name(slot),
                 extra={"spider": self._crawler.spider},
             )

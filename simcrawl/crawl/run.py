@@ -26,7 +26,7 @@ _JOB = "simcrawl.crawl"
 # From so many copies on it is worth a warning where most originals are from other crawls.
 _ENOUGH = 10
 MOST_ARE_FOREIGN = (
-    "Of %d copies so far %d have an original that this crawl has not fetched: what they say is in no feed of this crawl. "
+    "Of %d copies so far %d have an original that this crawl has not fetched: their content is in no feed of this crawl. "
     'If it should be, set SIMCRAWL_ORIGINALS = "crawl"'
 )
 

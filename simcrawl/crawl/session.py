@@ -61,7 +61,7 @@ _LIMITS = {
     Reason.CRASHED: "%s crashed its worker process twice and passes unchecked",
 }
 _TOO_MANY = (
-    "None of %d pages that were not seen for SIMCRAWL_EXPIRE_DAYS is removed: they are more than half of the store's %d. If that is right "
+    "The %d pages that were not seen for SIMCRAWL_EXPIRE_DAYS are kept: they are more than half of the store's %d. If that is right "
     "(%g days, and it is %s now), remove them with: simcrawl forget %s --older-than %g --force"
 )
 _MOST_HOSTS_TOLD = 1000

@@ -158,10 +158,10 @@ def to_json(recipe: Recipe) -> str:
         text = json.dumps(asdict(recipe), default=_plain)
         equal = from_json(text) == recipe
     except (TypeError, ValueError) as exc:
-        raise SettingError(f"recipe {recipe.name!r} cannot be told to another process: {exc}") from exc
+        raise SettingError(f"recipe {recipe.name!r} cannot be sent to another process: {exc}") from exc
     if not equal:
         why = "make it a simcrawl.Recipe itself, of strings, numbers, tuples and frozensets"
-        raise SettingError(f"recipe {recipe.name!r} cannot be told to another process: {why}")
+        raise SettingError(f"recipe {recipe.name!r} cannot be sent to another process: {why}")
     return text
 
 

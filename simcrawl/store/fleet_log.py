@@ -86,7 +86,9 @@ class RedisLog:
                 protocol=2,
             )
         except (ValueError, TypeError) as exc:
-            raise SettingError(f"no Redis has the URL {self.shown} ({type(exc).__name__}): use redis://host:6379/0?name=NAME") from exc
+            raise SettingError(
+                f"{self.shown} is no URL of a Redis server ({type(exc).__name__}): use redis://host:6379/0?name=NAME"
+            ) from exc
         self._ask = self._client.register_script(_ASK)
 
     @contextmanager

@@ -53,7 +53,7 @@ def open_fleet(
         _check(header, {"bits": bits, "design": design, "seed": seed}, log.shown)
         if policy := log.forgets():
             logger.warning(
-                "%s drops what is old when its memory is full (%s), the log, too: set maxmemory-policy noeviction", log.shown, policy
+                "%s evicts what is old when its memory is full (%s), the log as well: set maxmemory-policy noeviction", log.shown, policy
             )
         fleet = Fleet(log, stored, readonly=readonly, beat=beat, dead=dead)
         homes = _FleetHomes(fleet)

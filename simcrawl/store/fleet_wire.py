@@ -310,7 +310,7 @@ class Wire:
         if _but_epoch(stored) != _but_epoch(self._header):
             self._stopped = f"another store has begun at {self.log.shown}: this crawl goes on by itself"
             raise StoreMismatchError(self._stopped)
-        logger.warning("%s has lost its log, and is told again", self.log.shown)
+        logger.warning("%s has lost its log: this crawl writes it again", self.log.shown)
         self._hearer.doubt(self.outbox.tell_again(self._hearer.joined_again))
         self._header = stored
         if stored == fresh:

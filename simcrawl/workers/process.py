@@ -127,7 +127,7 @@ class Asker:
         """What a process has to know of these pages.
 
         Raises:
-            SettingError: their recipe cannot be told to another process.
+            SettingError: their recipe cannot be sent to another process.
         """
         options = {name: value for name, value in self.options.items() if name != "recipe"}
         parts = to_json(self.options["recipe"]), json.dumps(options), json.dumps([self.max_bytes, 2 * self.patience + 1])

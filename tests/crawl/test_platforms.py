@@ -66,6 +66,6 @@ def test_a_crawl_with_threads_and_a_store_in_memory_needs_no_locks(site: Site, h
 def test_a_crawl_with_a_store_on_disk_does_not_begin_without_locks(site: Site, tmp_path: Path, hide) -> None:
     hide(WITHOUT_LOCKS)
     done = start([{"spider": "Plain", "arguments": {"url": site.url()}}], settings={"SIMCRAWL_STORE": str(tmp_path / "store")})
-    assert "ERROR: this system cannot lock files as a store on disk needs it: set SIMCRAWL_STORE to memory:" in done.stderr
+    assert "ERROR: this system cannot lock files, which a store on disk needs: set SIMCRAWL_STORE to memory:" in done.stderr
     assert "Traceback" not in done.stderr
     assert not site.requests

@@ -113,7 +113,7 @@ class _Derived(Recipe):
     [
         (_Derived("own", 1), "make it a simcrawl.Recipe itself"),
         (replace(OWN, features=Features(weights=(["a", 2.0],))), "of strings, numbers, tuples and frozensets"),  # type: ignore[arg-type]
-        (replace(OWN, version=1j), r"'own' cannot be told to another process: 1j \(complex\) is no string"),  # type: ignore[arg-type]
+        (replace(OWN, version=1j), r"'own' cannot be sent to another process: 1j \(complex\) is no string"),  # type: ignore[arg-type]
         (replace(OWN, max_distance=np.int64(3)), r"\(int64\) is no string"),  # type: ignore[arg-type]
     ],
 )

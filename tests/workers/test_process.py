@@ -514,7 +514,7 @@ def test_a_limit_of_memory_that_the_user_has_set_holds_for_workers_too():
     ("options", "why"),
     [
         (_options(replace(MISBEHAVING, extractor="tests.extractors.absent")), "tests.extractors.absent"),
-        (_options(_Own("own", 1)), "'own' cannot be told to another process"),
+        (_options(_Own("own", 1)), "'own' cannot be sent to another process"),
     ],
 )
 def test_a_worker_that_cannot_make_pages_says_why(asked: Callable[..., Asked], options: dict[str, Any], why: str):
