@@ -33,10 +33,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreError
-from simcrawl.store.fleet_crawls import Crawls, Lives
+from simcrawl.store.fleet_crawls import ABANDONED, Crawls, Lives
 from simcrawl.store.fleet_events import LASTING, LOADED, TOKEN_BYTES, Event, What, unpack
 from simcrawl.store.fleet_link import Link
-from simcrawl.store.fleet_wire import Wire
+from simcrawl.store.fleet_wire import GRACE, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -53,15 +53,26 @@ BEAT, DEAD = 3.0, 10.0
 class Fleet:
     """One process's part in a fleet: does what the log says. Thread-safe. `readonly`: nothing is told, and no thread runs."""
 
-    def __init__(self, log: RedisLog, header: bytes, *, readonly: bool = False, beat: float = BEAT, dead: float = DEAD) -> None:
-        self.wire = Wire(log, header, self, readonly=readonly, beat=beat)
+    def __init__(
+        self,
+        log: RedisLog,
+        header: bytes,
+        *,
+        readonly: bool = False,
+        beat: float = BEAT,
+        dead: float = DEAD,
+        grace: float = GRACE,
+        abandoned: float = ABANDONED,
+    ) -> None:
+        self.wire = Wire(log, header, self, readonly=readonly, beat=beat, grace=grace)
         self.links: dict[bytes, Link] = {}
         self.lives = Lives(self.wire.process, dead)
-        self.crawls = Crawls(self.wire, self.lives, self.links, beat)
+        self.crawls = Crawls(self.wire, self.lives, self.links, beat=beat, abandoned=abandoned)
         self._numbers: dict[bytes, int] = {}
         self._shared: dict[What, Callable[[Event], object]] = {
             What.JOIN: self.crawls.joined,
             What.LEAVE: self.crawls.left,
+            What.END: self.crawls.ended,
             What.BIND: self._bound,
             What.BEAT: lambda _: None,
             What.BYE: lambda event: self.lives.bury(event.sender),

@@ -1,8 +1,10 @@
 """Who takes part in a fleet: processes that live, and the crawls that their runs have joined.
 
     begun ──join──► shared ──the last run of it leaves──► ended: its own pages are removed
-                      │                                     ▲
-                      └─ interrupted, a job may resume it ──┘
+                     │  ▲                                   ▲
+                     ▼  │ resumed                           │
+                   interrupted ──for `ABANDONED` seconds────┘
+                   (a job may resume it)
 
 A process that says nothing for `dead` seconds is dead: whoever notices withdraws its claims and leaves its crawls for it. A busy process
 says enough, an idle one says that it lives.
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from simcrawl.store.store import Store
 
 
+ABANDONED = 7 * 86_400.0
+"""Seconds after which an interrupted crawl ends that no job has resumed. Its job is a file on another machine, which may be gone."""
+
+
 class Run(NamedTuple):
     """One run's part in a crawl."""
 
@@ -39,11 +45,12 @@ class Run(NamedTuple):
 
 @dataclass(slots=True)
 class LiveCrawl:
-    """A crawl under way: its note, its own pages, and its runs by their names."""
+    """A crawl under way: its note, its own pages, its runs by their names, and when the last one left, in the server's milliseconds."""
 
     note: Note
     own: Store
     runs: dict[str, Run] = field(default_factory=dict)
+    left: int = 0
 
 
 class Lives:
@@ -52,12 +59,14 @@ class Lives:
     def __init__(self, process: bytes, dead: float) -> None:
         self.dead = dead
         self._process = process
+        self.now = 0
+        """The server's time, in milliseconds, of the last thing that was said."""
         self._heard: dict[bytes, float] = {}
         self._spoke: dict[bytes, int] = {}
 
     def hear(self, process: bytes, place: Place) -> None:
         """Note that a process has said something."""
-        self._heard[process], self._spoke[process] = monotonic(), place[0]
+        self._heard[process], self._spoke[process], self.now = monotonic(), place[0], place[0]
 
     def bury(self, process: bytes) -> None:
         """Note that a process has ended."""
@@ -80,10 +89,11 @@ class Lives:
 class Crawls:
     """The crawls of a fleet that are under way. `make`: makes the store of a crawl's own pages, by its id."""
 
-    def __init__(self, wire: Wire, lives: Lives, links: dict[bytes, Link], beat: float) -> None:
+    def __init__(self, wire: Wire, lives: Lives, links: dict[bytes, Link], *, beat: float, abandoned: float) -> None:
         self.live: dict[str, LiveCrawl] = {}
         self.make: Callable[[bytes], Store]
         self._wire, self._lives, self._links, self._beat = wire, lives, links, beat
+        self._abandoned = abandoned
 
     # ---- runs of this process
 
@@ -132,8 +142,10 @@ class Crawls:
         self._wire.tell(What.LEAVE, LASTING, as_json({"crawl": crawl.note.id, "run": run, "finished": finished}))
 
     def sweep(self) -> None:
-        """Leave the crawls of processes that seem dead."""
+        """Leave the crawls of processes that seem dead, and end those that no job has resumed."""
         for crawl in list(self.live.values()):
+            if not crawl.runs and self._lives.now - crawl.left > 1000 * self._abandoned:
+                self._wire.tell(What.END, LASTING, crawl.note.id.encode())
             for name, run in list(crawl.runs.items()):
                 if self._lives.is_dead(run.process):
                     self._tell_left(crawl, name, finished=False)
@@ -177,9 +189,15 @@ class Crawls:
         run = crawl.runs.pop(told["run"], None) if crawl else None
         if not crawl or not run:
             return
+        crawl.left = self._lives.now
         if told["finished"]:
             crawl.note.finish(run.spider, run.job)
         if not crawl.runs and not crawl.note.jobs:
+            self._end(crawl)
+
+    def ended(self, event: Event) -> None:
+        """Let a crawl end that nobody has resumed."""
+        if (crawl := self.live.get(event.value.decode())) and not crawl.runs:
             self._end(crawl)
 
     def _end(self, crawl: LiveCrawl) -> None:

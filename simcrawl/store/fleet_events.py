@@ -54,6 +54,8 @@ class What(Enum):
     JOIN = b"j"
     LEAVE = b"q"
     """JSON: a run of a crawl begins, ends"""
+    END = b"d"
+    """id of a crawl whose last run left long ago, and that no job has resumed"""
     NOTE = b"n"
     """JSON: record of a crawl"""
     BEAT = b"h"

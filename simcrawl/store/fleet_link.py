@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from simcrawl.store.fleet_wire import Telling, Wakes, Wire
     from simcrawl.store.store import Store
 
-# How long a claim waits for a log that has just gone: a server that starts again may be back by then.
-_GRACE = 1.0
 _ROWS_AT_ONCE = 10_000
 
 
@@ -81,7 +79,7 @@ class Link:
         unique = b"\1" if claim.stored.unique else b"\0"
         self.tell(What.CLAIM, claim.token + unique + encode(claim.stored))
         try:
-            self._wire.flush(patience=_GRACE)
+            self._wire.flush(patient=True)
         except StoreError:
             if self.claimed.doubt(claim):
                 return []

@@ -30,10 +30,15 @@ START = (0, 0)
 # Seconds. A read that waits for news waits less, so that silence is no failure.
 _PATIENCE, _NEWS = 1.0, 0.5
 _REPLAYED_AT_ONCE = 1000
-_LOST = "SIMCRAWL the header is gone"
+_LOST, _CUT = "SIMCRAWL the header is gone", "SIMCRAWL the log is cut"
+# A tail that begins with an entry that is known has to have it.
 _ASK = f"""
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return redis.error_reply('{_LOST}') end
-local tail = redis.call('XRANGE', KEYS[1], '(' .. ARGV[2], '+')
+local tail = redis.call('XRANGE', KEYS[1], ARGV[2], '+')
+if string.sub(ARGV[2], 1, 1) ~= '(' then
+  if not tail[1] or tail[1][1] ~= ARGV[2] then return redis.error_reply('{_CUT}') end
+  table.remove(tail, 1)
+end
 local ids = {{}}
 for i = 3, #ARGV do ids[i - 2] = redis.call('XADD', KEYS[1], '*', 'e', ARGV[i]) end
 return {{tail, ids}}
@@ -52,6 +57,10 @@ class Entry(NamedTuple):
 
 class LogLostError(StoreError):
     """The server has forgotten the log: it was flushed, or started again without what it had."""
+
+
+class LogCutError(LogLostError):
+    """The log lacks the last entry that was read of it: its server has gone back to an older state."""
 
 
 class RedisLog:
@@ -74,6 +83,7 @@ class RedisLog:
         self._redis = redis
         self.shown = without_user(url)
         """The URL without user and password."""
+        self._connections = self._checked = 0
         bare, name = _split(url)
         self._keys = [f"{{{name}}}:log", f"{{{name}}}:header"]
         try:
@@ -84,6 +94,7 @@ class RedisLog:
                 socket_connect_timeout=_PATIENCE,
                 retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),
                 protocol=2,
+                redis_connect_func=self._connect,
             )
         except (ValueError, TypeError) as exc:
             raise SettingError(
@@ -99,10 +110,20 @@ class RedisLog:
         except redis.exceptions.ResponseError as exc:
             if _LOST in str(exc):
                 raise LogLostError(f"{self.shown} has forgotten its log") from exc
+            if _CUT in str(exc):
+                raise self._cut() from exc
             raise StoreError(f"{self.shown} refuses ({exc}): a crawl goes on by itself, and tries again") from exc
         except (redis.exceptions.RedisError, OSError) as exc:
             # What a message of the client may hold of the URL has no password, but its kind says enough.
             raise StoreError(f"{self.shown} does not answer ({type(exc).__name__}): a crawl goes on by itself, and tries again") from exc
+
+    def _connect(self, connection: Any) -> None:
+        # The client connects again by itself, and to what may be another server's state.
+        self._connections += 1
+        connection.on_connect()
+
+    def _cut(self) -> LogCutError:
+        return LogCutError(f"{self.shown} has lost the end of its log")
 
     def header(self, fresh: bytes | None, *, anew: bool = False) -> bytes | None:
         """Return the header, which is `fresh` where there was none, or `anew`; None where there is none and none is given."""
@@ -112,20 +133,32 @@ class RedisLog:
             found: Any = self._client.get(self._keys[1])
         return None if found is None else bytes(found)
 
-    def append(self, header: bytes, after: Place, events: Sequence[bytes]) -> tuple[list[Entry], list[Entry]]:
+    def append(self, header: bytes, after: Place, events: Sequence[bytes], *, whole: bool = True) -> tuple[list[Entry], list[Entry]]:
         """Append events; return what came after a place and before them, and their own entries. One step.
 
+        `whole`: only where the log still has the entry of that place.
+
         Raises:
+            LogCutError: it has not.
             LogLostError: the log has another header, or none.
         """
         with self._asking():
-            tail, ids = self._ask(keys=self._keys, args=[header, _text(after), *events])
+            since = _text(after) if whole and after != START else f"({_text(after)}"
+            tail, ids = self._ask(keys=self._keys, args=[header, since, *events])
         return _entries(tail), [Entry(_place(one), event) for one, event in zip(ids, events, strict=True)]
 
     def news(self, after: Place) -> list[Entry]:
-        """Return what came after a place; where nothing has, wait for half a second."""
+        """Return what came after a place; where nothing has, wait for half a second.
+
+        Raises:
+            LogCutError: the log does not have the entry of that place.
+        """
         with self._asking():
             answer: Any = self._client.xread({self._keys[0]: _text(after)}, count=_REPLAYED_AT_ONCE, block=int(1000 * _NEWS))
+            if (connections := self._connections) != self._checked and after != START:
+                if not self._client.xrange(self._keys[0], _text(after), _text(after)):
+                    raise self._cut()
+                self._checked = connections
         return _entries(answer[0][1]) if answer else []
 
     def replay(self, after: Place) -> Iterator[list[Entry]]:
@@ -138,12 +171,6 @@ class RedisLog:
             entries = _entries(chunk)
             yield entries
             after = entries[-1].place
-
-    def last(self) -> Place:
-        """Return the place of the last entry, `START` where there is none."""
-        with self._asking():
-            found: Any = self._client.xrevrange(self._keys[0], "+", "-", count=1)
-        return _entries(found)[0].place if found else START
 
     def now(self) -> int:
         """Return the server's time in milliseconds, which the first part of a place is."""

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreMismatchError
 from simcrawl.store.crawl_note import LOADED as LOADED_ID, Joined, Note, checked_name
 from simcrawl.store.fleet import BEAT, DEAD, Fleet
-from simcrawl.store.fleet_crawls import Run
+from simcrawl.store.fleet_crawls import ABANDONED, Run
 from simcrawl.store.fleet_events import LASTING, LOADED, as_json
 from simcrawl.store.fleet_log import RedisLog
+from simcrawl.store.fleet_wire import GRACE
 from simcrawl.store.header import Header
 from simcrawl.store.memory import MemoryPages
 from simcrawl.store.store import Store
@@ -42,6 +43,8 @@ def open_fleet(
     readonly: bool = False,
     beat: float = BEAT,
     dead: float = DEAD,
+    grace: float = GRACE,
+    abandoned: float = ABANDONED,
     **_: Any,
 ) -> Store:
     """Return this process's store of a fleet, with all that the fleet's log holds; see `simcrawl.open_store`."""
@@ -55,7 +58,7 @@ def open_fleet(
             logger.warning(
                 "%s evicts what is old when its memory is full (%s), the log as well: set maxmemory-policy noeviction", log.shown, policy
             )
-        fleet = Fleet(log, stored, readonly=readonly, beat=beat, dead=dead)
+        fleet = Fleet(log, stored, readonly=readonly, beat=beat, dead=dead, grace=grace, abandoned=abandoned)
         homes = _FleetHomes(fleet)
         store = Store(_Pages(header, readonly=readonly), homes, sync_seconds=sync_seconds, release=homes.release, link=fleet.link(LASTING))
         homes.lasting = store

@@ -1,22 +1,23 @@
 """How a process of a fleet talks to the log, and what it does while that is away.
 
-                 an append fails              the log is there again
-        up ───────────────────────► down ───────────────────────────► up
-        │                            │
-        │ its header is another      │ it ends before what was read of it
-        ▼                            ▼
-      lost ◄─────────────────────────┘
-        │ ├── the header is set anew, and what is known is told again ──► up
-        │ └── the header is that of another store ──► stopped, for good
-        ▼
+                 an append fails
+        up ◄───────────────────────► down
+        │     one that succeeds       │
+        │                             │ the header is another, or the log lacks what was last read of it
+        ▼                             ▼
+       lost ◄─────────────────────────┘
+        ├─ the header is set anew, and what is known is told again ──► up
+        └─ the header is that of another store ──► stopped, for good
 
 **Up**: what is told waits in the outbox until a flush appends it, in its order; the same step gives what has come meanwhile, so that all of
 it is done before whatever was told takes effect.
 
 **Down**: what is told goes on waiting, up to a bound. A flush fails at once until its next try is due, which is later each time.
 
-**Lost**: the server was flushed, or has gone back to an older state. The header gets another epoch, by which every process notices: each
-tells its last events again, by their old numbers, so that who has read them knows. The one whose epoch it is tells all that it knows.
+**Lost**: the server was flushed, or has gone back to an older state. That its log ends early says nothing, for others may have appended to
+it since: each append looks whether the last entry that was read is still there. The header gets another epoch, by which every process
+notices: each tells its last events again, by their old numbers, so that who has read them knows. The one whose epoch it is tells all that
+it knows.
 
 **Stopped**: the name belongs to another store now. This process goes on by itself.
 
@@ -40,7 +41,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.store.fleet_events import LASTING, TOKEN_BYTES, Event, What, as_json
-from simcrawl.store.fleet_log import START, LogLostError
+from simcrawl.store.fleet_log import START, LogCutError, LogLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,7 +58,9 @@ _MOST_WAITING = 20_000
 RECENT = 4_096
 """Events that are told again to a server that has lost its log."""
 _AT_ONCE = 500
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_FIRST_PAUSE, _SHORT_PAUSE, _LONGEST_PAUSE = 0.1, 0.4, 5.0
+GRACE = 5.0
+"""For how many seconds of an outage claims wait for its end: a server that starts again may be back by then."""
 
 
 class Hearer(Protocol):
@@ -163,6 +166,7 @@ class Outbox:
 class _Outage:
     """Why the log cannot be written now, since when, and when it is tried again. No reason: there is no outage."""
 
+    grace: float
     reason: str = ""
     since: float = 0.0
     try_at: float = 0.0
@@ -174,7 +178,12 @@ class _Outage:
             logger.warning("%s", exc)
         self.reason = str(exc)
         self.try_at = monotonic() + self.pause * random.uniform(0.5, 1)  # noqa: S311 - so that not all come at once
-        self.pause = min(2 * self.pause, _LONGEST_PAUSE)
+        self.pause = min(2 * self.pause, _SHORT_PAUSE if self.is_young else _LONGEST_PAUSE)
+
+    @property
+    def is_young(self) -> bool:
+        """Whether claims wait for the end of it."""
+        return bool(self.reason) and monotonic() - self.since < self.grace
 
     def end(self) -> None:
         self.reason, self.pause = "", _FIRST_PAUSE
@@ -183,7 +192,7 @@ class _Outage:
 class Wire:
     """One process's line to the log: see the module. Thread-safe. `readonly`: nothing is told, and no thread runs."""
 
-    def __init__(self, log: RedisLog, header: bytes, hearer: Hearer, *, readonly: bool, beat: float) -> None:
+    def __init__(self, log: RedisLog, header: bytes, hearer: Hearer, *, readonly: bool, beat: float, grace: float) -> None:
         self.log, self.readonly = log, readonly
         self.process = secrets.token_bytes(8)
         self.outbox = Outbox(self.process)
@@ -192,8 +201,10 @@ class Wire:
         self.applying = Lock()
         self.closing = Flag()
         self._hearer, self._header, self._beat = hearer, header, beat
+        # Whether the log has the last entry that has been done; that is looked at each time.
+        self._whole = True
         self._asking = Lock()
-        self._outage = _Outage()
+        self._outage = _Outage(grace)
         self._stopped = ""
         self._sent = monotonic()
         self._threads = [] if readonly else [Thread(target=work, name="simcrawl-fleet", daemon=True) for work in (self._read, self._send)]
@@ -238,8 +249,8 @@ class Wire:
         if not (self.readonly or self._stopped or self.closing.is_set()):
             self.outbox.put(what, space, value)
 
-    def flush(self, *, patience: float = 0.0) -> None:
-        """Append what waits, and do what has come before it. `patience`: for how long to try while the log is just gone.
+    def flush(self, *, patient: bool = False) -> None:
+        """Append what waits, and do what has come before it. `patient`: go on trying while an outage is young.
 
         Raises:
             StoreError: the log cannot be written; what waits goes on waiting. At once while that is known.
@@ -250,7 +261,7 @@ class Wire:
                 with self._asking:
                     self._flush(wakes)
             except StoreError:
-                if self._stopped or self.closing.is_set() or monotonic() - self._outage.since >= patience:
+                if not patient or self._stopped or self.closing.is_set() or not self._outage.is_young:
                     raise
             else:
                 return
@@ -264,18 +275,16 @@ class Wire:
         if self.down and monotonic() < self._outage.try_at:
             raise StoreError(self._outage.reason)
         try:
-            if self.down and self._ends_early():
-                self._restore(anew=True)
             self._append(wakes)
-        except LogLostError:
-            self._restore()
+        except LogLostError as exc:
+            self._restore(anew=isinstance(exc, LogCutError))
             self._append(wakes)
 
     def _append(self, wakes: Wakes) -> None:
         try:
             while batch := self.outbox.batch():
-                tail, own = self.log.append(self._header, self.place, [event.pack() for event in batch])
-                self._sent = monotonic()
+                tail, own = self.log.append(self._header, self.place, [event.pack() for event in batch], whole=self._whole)
+                self._sent, self._whole = monotonic(), True
                 self._outage.end()
                 self.outbox.told(batch)
                 self._apply([*tail, *own], wakes)
@@ -286,14 +295,6 @@ class Wire:
             raise
 
     # ---- a log that is lost
-
-    def _ends_early(self) -> bool:
-        """Return whether a log that was away ends before what was read of it: its server has gone back to an older state."""
-        try:
-            return self.log.last() < self.place
-        except StoreError as exc:
-            self._outage.note(exc)
-            raise
 
     def _restore(self, *, anew: bool = False) -> None:
         """Give a server that has lost its log the header and what is known; `anew`: also where it still has the header.
@@ -312,7 +313,7 @@ class Wire:
             raise StoreMismatchError(self._stopped)
         logger.warning("%s has lost its log: this crawl writes it again", self.log.shown)
         self._hearer.doubt(self.outbox.tell_again(self._hearer.joined_again))
-        self._header = stored
+        self._header, self._whole = stored, False
         if stored == fresh:
             self.outbox.tell_all(self._hearer.everything())
 

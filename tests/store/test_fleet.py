@@ -17,7 +17,7 @@ import pytest
 
 from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreMismatchError
 from simcrawl.rule import Kind, Rule
-from simcrawl.store import Duplicate, Store, join_crawl, join_loaded, open_store
+from simcrawl.store import Duplicate, Store, fleet_events as fleet_event, join_crawl, join_loaded, open_store
 from simcrawl.store.fleet import Fleet
 from simcrawl.store.fleet_link import Link
 from tests.redis_server import Proxy, Server, shared_server
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
-QUICK: dict[str, Any] = {"sync_seconds": math.inf, "beat": 0.05, "dead": 0.5}
+QUICK: dict[str, Any] = {"sync_seconds": math.inf, "beat": 0.05, "dead": 0.5, "grace": 0.5}
 
 
 @pytest.fixture
@@ -344,6 +344,22 @@ def test_a_crawl_that_was_interrupted_is_resumed_on_another_machine(two: tuple[S
     assert not fleet_of(other).crawls.live
 
 
+def test_a_crawl_that_nobody_resumes_ends(url: str):
+    with open_store(url, **QUICK) as one, open_store(url, **QUICK, abandoned=0.5) as other:
+        first = join_crawl(one, spider="s", job="/jobs/1")
+        first.admit(page(A, 1), NEAR)
+        first.leave()
+        caught_up(other)
+        assert first.id in fleet_of(other).crawls.live
+        until(lambda: not fleet_of(other).crawls.live)
+        caught_up(one)
+        assert not fleet_of(one).crawls.live
+        again = join_crawl(one, spider="s", resume=first.id, job="/jobs/1")
+        assert (again.id != first.id, again.resumed) == (True, False)
+        assert urls(one) == {A}
+        again.leave(finished=True)
+
+
 def test_loaded_pages_are_originals_on_every_machine(two: tuple[Store, Store]):
     one, other = two
     crawl = join_crawl(other, "tonight")
@@ -489,6 +505,26 @@ def test_a_server_that_forgets_all_is_told_again(server: Server):
             assert crawl.admit(page(C, 0, seed=one.header.seed), NEAR).original == B
 
 
+def test_a_server_that_has_lost_the_end_of_its_log_is_told_again_also_where_others_went_on(server: Server):
+    url = server.url("cut")
+    with open_store(url, **QUICK) as one:
+        one.admit(page(A, 1), NEAR)
+        one.sync()
+        place = "{}-{}".format(*wire_of(one).place)
+        one.admit(page(B, 0xFF << 20), NEAR)
+        one.sync()
+        found: Any = server.client().xrange("{cut}:log", f"({place}", "+")
+        lost = [at for at, _ in found]
+        with server.client().pipeline() as back:
+            back.xdel("{cut}:log", *lost)
+            back.xadd("{cut}:log", {"e": fleet_event.Event(b"somebody", 1, fleet_event.What.BEAT, fleet_event.LASTING, b"").pack()})
+            back.client_kill_filter(_type="normal")
+            back.execute()
+        until(lambda: told(one))
+        with open_store(url, create=False, readonly=True) as late:
+            assert urls(late) == {A, B}
+
+
 def test_another_store_that_has_begun_in_its_place_is_left_alone(server: Server):
     url = server.url()
     with suppress(StoreMismatchError), open_store(url, seed=1, **QUICK) as one:
@@ -530,7 +566,8 @@ def test_a_server_that_is_killed_among_claims_loses_nothing(persistent: bool):
     options = ("--save", "", "--appendonly", "yes", "--appendfsync", "everysec") if persistent else ()
     server, machines, clusters = Server(*options), 3, 150
     try:
-        stores, log = machines_at(server.url(name="log"), machines), "{log}:log"
+        # Claims wait for the end of an outage here, so that all of them have an order.
+        stores, log = machines_at(server.url(name="log"), machines, grace=60), "{log}:log"
         length = server.client().xlen(log)
         with ThreadPoolExecutor(machines) as pool:
             running = [pool.submit(crawl_and_settle, store, clusters, machine) for machine, store in enumerate(stores)]
@@ -561,6 +598,6 @@ def test_answers_that_are_lost_lose_no_page():
     proxy.close()
 
 
-def machines_at(url: str, machines: int) -> list[Store]:
+def machines_at(url: str, machines: int, **options: Any) -> list[Store]:
     """Open stores. At its start a process says that its server does not answer, and ends."""
-    return [open_store(url, recipe="manku2007", **QUICK) for _ in range(machines)]
+    return [open_store(url, recipe="manku2007", **(QUICK | options)) for _ in range(machines)]
