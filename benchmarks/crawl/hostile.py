@@ -21,6 +21,7 @@ from tests.crawl.content import hub, page
 from tests.crawl.runner import _SETTINGS, ROOT
 from tests.crawl.server import Site
 from tests.crawl.spiders import Base
+from tests.processes import offspring
 from tests.samples import english
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _many(site: Site) -> None:
     """Print how many processes so many crawlers have, and how much memory."""
     running, most, largest = _start(site, crawlers=_CRAWLERS, SIMCRAWL_STORE="memory:"), 0, 0
     while running.poll() is None and not _printed(running):
-        pids = _children(running.pid)
+        pids = offspring(running.pid)
         most, largest = max(most, len(pids)), max(largest, sum(map(_proportional, [running.pid, *pids])))
         Event().wait(0.1)
     stats = _end(running)
@@ -126,10 +127,6 @@ def _waits(descriptor: int) -> bool:
     from select import select  # noqa: PLC0415 - here only
 
     return bool(select([descriptor], [], [], 0)[0])
-
-
-def _children(pid: int) -> list[int]:
-    return [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
 
 
 def _proportional(pid: int) -> int:

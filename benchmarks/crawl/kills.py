@@ -36,6 +36,7 @@ from benchmarks.crawl.runner import ROOT, SETTINGS
 from benchmarks.crawl.server import serving
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.store import verify
+from tests.processes import offspring
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -85,9 +86,9 @@ class Killed(Halves):
             Timer(self.delay, self.kill).start()
 
     def kill(self) -> None:
-        # Each thread has its own children. Workers are started when there is a page, and end when there is none for long.
-        workers = [int(worker) for task in Path("/proc/self/task").glob("*/children") for worker in task.read_text().split()]
-        for worker in workers[:1] if self.whom == "stopped" else workers if self.whom != "crawl" else ():
+        # What workers are forked from is the first of them. They are started when there is a page, and end when there is none for long.
+        workers = sorted(offspring())
+        for worker in workers[-1:] if self.whom == "stopped" else workers if self.whom != "crawl" else ():
             os.write(sys.stderr.fileno(), b"killed a worker\n")
             os.kill(worker, signal.SIGSTOP if self.whom == "stopped" else signal.SIGKILL)
         if self.whom in ("crawl", "both"):

@@ -20,6 +20,7 @@ from simcrawl.errors import SettingError, WorkerError
 from simcrawl.page.fingerprint import Reason
 from simcrawl.rule import host_of
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
+from simcrawl.workers.starting import Starter
 from simcrawl.workers.turns import Turns
 
 if TYPE_CHECKING:
@@ -246,6 +247,7 @@ class Processes:
         self._most, self._held_up = most, held_up
         self._at_once = min(at_once, most)
         self._threads = Threads(_STARTING)
+        self._starter = Starter()
         self._all: list[_Process] = []
         self._turns: Turns[_Key, _Turn] = Turns()
         self._crawlings: set[Crawling] = set()
@@ -416,7 +418,7 @@ class Processes:
         return bool(at_work and at_work[1] >= (self._held_up if seconds is None else seconds))
 
     def _new(self, is_slow: bool) -> _Process:
-        process = _Process(PageProcess(), self._threads, is_aside=is_slow)
+        process = _Process(PageProcess(self._starter), self._threads, is_aside=is_slow)
         process.pages = 1
         self._all.append(process)
         return process
@@ -504,6 +506,7 @@ class Processes:
         if self._looking:
             self._looking.cancel()
         self._threads.close()
+        self._starter.close()
         for process in self._all:
             process.close()
 

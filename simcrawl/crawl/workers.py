@@ -13,7 +13,7 @@ from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
 from simcrawl.rule import host_of
 from simcrawl.system import cores
-from simcrawl.workers.process import can_start
+from simcrawl.workers.starting import can_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable

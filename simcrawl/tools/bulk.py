@@ -21,7 +21,7 @@ from simcrawl.page.fingerprint import MAX_PAGE_BYTES, Abstention, PageFingerprin
 from simcrawl.store import join_loaded
 from simcrawl.system import cores
 from simcrawl.workers.pool import PagePool, RawPage
-from simcrawl.workers.process import can_start
+from simcrawl.workers.starting import can_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -1,6 +1,7 @@
 """Pages made in processes of their own, which can be killed: for crawls and for commands alike.
 
     process    one process, and what is said to it
+    starting   where processes come from
     pool       several of them, for a caller that waits
     turns      whose page is next where many wait
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from simcrawl.page.fingerprint import Reason
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
+from simcrawl.workers.starting import Starter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,8 +39,8 @@ class RawPage(NamedTuple):
 class SupervisedProcess:
     """A process that makes pages, and is replaced where that is called for. For one thread at a time, but for `close`."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        self._process, self._asker = PageProcess(), Asker(options)
+    def __init__(self, options: Mapping[str, Any], starter: Starter | None = None) -> None:
+        self._process, self._asker = PageProcess(starter), Asker(options)
         self._line: socket | None = None
 
     def page(self, raw: RawPage) -> Page:
@@ -85,7 +86,8 @@ class PagePool(Generic[_T]):
     """
 
     def __init__(self, options: Mapping[str, Any], processes: int, work: Callable[[_T, Callable[[RawPage], Page]], list[Page]]) -> None:
-        self._all = [SupervisedProcess(options) for _ in range(processes)]
+        self._starter = Starter()
+        self._all = [SupervisedProcess(options, self._starter) for _ in range(processes)]
         self._free: SimpleQueue[SupervisedProcess] = SimpleQueue()
         for one in self._all:
             self._free.put(one)
@@ -121,6 +123,7 @@ class PagePool(Generic[_T]):
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
         """End the processes."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._starter.close()
         for one in self._all:
             with suppress(OSError):
                 one.close()

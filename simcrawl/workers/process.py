@@ -16,11 +16,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import struct
-import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -37,12 +34,14 @@ from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
 from simcrawl.store.texts import LONGEST
 from simcrawl.system import bound_memory, memory, no_dumps
+from simcrawl.workers.starting import Starter, path_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import BinaryIO
 
     from simcrawl.page.fingerprint import PageFingerprint
+    from simcrawl.workers.starting import Running
 
 # What leaks in parsers or in a user's extractor is given back.
 MAX_PAGES = 10_000
@@ -53,11 +52,6 @@ START_SECONDS = 60.0
 # Bytes of an answer, but for the page's URL: a record has some kilobytes, a text that is kept 400 at most, and the hints 500. What an error
 # says of a recipe that cannot be loaded.
 _MOST_ANSWERED, _MOST_OF_A_CHARACTER, _MOST_REFUSED = 1 << 20, 4, 10_000
-# How programs are found, speak, and use memory and cores; and what a user names so for an extractor.
-_NEEDED = re.compile(
-    r"PATH|HOME|TZ|TMPDIR|LANG|LANGUAGE|VIRTUAL_ENV|XDG_CACHE_HOME|LC_\w+|LD_\w+|DYLD_\w+|PYTHON\w+|MALLOC_\w+|COVERAGE_\w+"
-    r"|(OMP|OPENBLAS|MKL|NUMEXPR)_NUM_THREADS|SIMCRAWL_\w+"
-)
 # Time that is up is a short time-out: none at all would mean that nothing is waited for, ever.
 _SHORTEST = 1e-3
 # The priority of a process that has only what others leave.
@@ -68,21 +62,6 @@ _RECEIVED = 1 << 20
 _LONGEST = 1e6
 LENGTH = struct.Struct("!I")
 """What stands before a message: its length."""
-# The path comes first: simcrawl itself may be found by it alone.
-_BOOT = """
-import json, sys
-from socket import socket
-line = socket(fileno=int(sys.argv[1]))
-messages = line.makefile("rb")
-sys.path[:] = json.loads(messages.readline())
-from simcrawl.workers.process import serve
-serve(line, messages)
-"""
-
-
-def can_start() -> bool:
-    """Return whether this Python can start workers: it has sockets to pass on, and is an interpreter rather than a frozen program."""
-    return os.name == "posix" and bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 class Question(NamedTuple):
@@ -180,12 +159,13 @@ class PageProcess:
     """A process that makes pages as `fingerprint_page` does, one at a time, for any `Asker`.
 
     It is to be stopped, and started again for the next page, when it dies, when a page takes longer than its asker's patience, when it has
-    grown too large, and after `max_pages` pages.
+    grown too large, and after `max_pages` pages. `starter`: what starts it, where others have it start theirs, too.
     """
 
-    def __init__(self, *, max_pages: int = MAX_PAGES) -> None:
+    def __init__(self, starter: Starter | None = None, *, max_pages: int = MAX_PAGES) -> None:
         self._max_pages = max_pages
-        self._process: subprocess.Popen[bytes] | None = None
+        self._starter, self._is_own = starter or Starter(), starter is None
+        self._process: Running | None = None
         self._ready: set[bytes] = set()
         self._pages = 0
         self._closed = self._is_aside = False
@@ -196,7 +176,7 @@ class PageProcess:
         return self._process.pid if self._process else None
 
     def start(self, asker: Asker) -> socket:
-        """Start the process for somebody's pages and return the socket to it; takes about half a second.
+        """Start the process for somebody's pages and return the socket to it; takes some milliseconds, the first one half a second.
 
         Raises:
             WorkerError: no process can be started, or it cannot make such pages.
@@ -208,7 +188,7 @@ class PageProcess:
             ours, theirs = socketpair()
             try:
                 with theirs:
-                    told = _path() + _pack(preparation(asker))
+                    told = path_line() + _pack(preparation(asker))
                     self._spawn(theirs.fileno())
                 refusal = _greet(ours, told)
             except Exception as exc:  # noqa: BLE001 - no such program, no more processes, a recipe that cannot be sent, somebody's kill
@@ -226,11 +206,7 @@ class PageProcess:
     def _spawn(self, handle: int) -> None:
         self._pages = 0
         self._ready.clear()
-        command = [sys.executable, "-P", "-c", _BOOT, str(handle)]
-        # A group of its own: the terminal's Ctrl-C does not reach it, not even while it starts. What it prints is no output of the crawl's.
-        self._process = subprocess.Popen(  # noqa: S603 - ours
-            command, pass_fds=[handle], stdin=subprocess.DEVNULL, stdout=_prints_to(), env=_environment(), process_group=0
-        )
+        self._process = self._starter.start(handle)
 
     def is_ready(self, asker: Asker) -> bool:
         """Return whether the process has been told what these pages are to be like."""
@@ -295,6 +271,8 @@ class PageProcess:
     def close(self) -> None:
         """End the process, which holds nothing that is worth keeping, and start no more. From any thread."""
         self._closed = True
+        if self._is_own:
+            self._starter.close()
         if process := self._process:
             process.kill()
             process.wait()
@@ -303,12 +281,6 @@ class PageProcess:
 def preparation(asker: Asker) -> bytes:
     """Return the message that tells a running process what somebody's pages are to be like, without its length."""
     return _pack(asker.told)
-
-
-def _path() -> bytes:
-    # Whatever else stands there is nothing to an import.
-    entries: list[object] = [*sys.path]
-    return json.dumps([entry for entry in entries if isinstance(entry, str)]).encode() + b"\n"
 
 
 def _greet(ours: socket, told: bytes) -> str | None:
@@ -336,20 +308,6 @@ def _answer(line: socket, question: Question) -> bytes | None:
             if wanted > LENGTH.size + question.longest_answer():
                 return None
     return bytes(received[LENGTH.size :])
-
-
-def _environment() -> dict[str, str]:
-    """Return what a worker needs of the environment. The rest may hold secrets, and the worker takes hostile pages apart."""
-    return {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)}
-
-
-def _prints_to() -> int:
-    """Return where a worker's standard output goes: to standard error, where there is one."""
-    try:
-        os.fstat(2)
-    except OSError:
-        return subprocess.DEVNULL
-    return 2
 
 
 def _pack(*parts: bytes) -> bytes:

@@ -18,6 +18,7 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
 import simcrawl
+from tests.processes import offspring
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -520,16 +521,15 @@ class Labelled(Base):
 
 
 class WorkerKiller(Base):
-    """Kills every child of its process in the callback of `/first`."""
+    """Kills every process that comes of its own in the callback of `/first`."""
 
     name = "worker-killer"
 
     def parse(self, response: Response, **_: Any) -> Any:
         if response.url.endswith("/first"):
-            for children in Path("/proc/self/task").glob("*/children"):
-                for pid in children.read_text().split():
-                    os.kill(int(pid), signal.SIGKILL)
-                    self.note("killed", pid)
+            for pid in offspring():
+                os.kill(pid, signal.SIGKILL)
+                self.note("killed", pid)
         return self.follow(response)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # The script waits for what is hidden, so that a wrong name here is an error.
 AS_MACOS = """
 import os, resource
-del os.posix_fallocate, os.sched_getaffinity
+del os.posix_fallocate, os.sched_getaffinity, os.pidfd_open
 del resource.RLIMIT_DATA
 import simcrawl.system
 assert os.path.exists(simcrawl.system._STATM)

@@ -31,6 +31,7 @@ from simcrawl.store.records import encode
 from simcrawl.workers import process as worker_module
 from simcrawl.workers.process import LENGTH, MAX_PAGES, Asker, PageProcess
 from tests.crawl.runner import ROOT
+from tests.processes import offspring, runs
 from tests.samples import chinese, english, page, python
 
 if TYPE_CHECKING:
@@ -124,20 +125,6 @@ def _reason(worker: Asked, name: str) -> str:
     assert isinstance(made, Abstention)
     assert made.body_digest == fingerprint_page(BODY, seed=7).body_digest
     return made.reason.value
-
-
-def runs(pid: int) -> bool:
-    """Return whether a process still does: what waits for its parent to take note of its end does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def children() -> set[int]:
-    """Return the children of this process that run."""
-    found = {int(pid) for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()}
-    return set(filter(runs, found))
 
 
 def ends(pid: int, within: float = 20) -> bool:
@@ -407,13 +394,15 @@ def test_pages_that_nobody_waits_for_any_more_hold_up_no_other(worker: Asked, tu
         await asyncio.gather(*asking, return_exceptions=True)
 
     # Those of other tests' fixtures.
-    others = children()
+    others = offspring()
     # While the process starts, and when it runs.
     for _ in range(2):
         worker.loop.run_until_complete(call_off())
         assert _is_fine(worker)
-        # None was started twice.
-        assert children() - others == {worker.pid}
+        # None was started twice: there is what they are forked from, and one.
+        template = worker.processes._starter._template
+        assert template
+        assert offspring() - others == {template.pid, worker.pid}
     assert not worker.restarts
 
 
