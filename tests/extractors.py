@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ def _loop() -> NoReturn:
 
 
 def _slow() -> None:
-    started = time.monotonic()
-    while time.monotonic() - started < 2:
+    # Of a core's time: on a busy machine two seconds may be next to none of it.
+    started = time.process_time()
+    while time.process_time() - started < 2:
         pass
 
 
@@ -39,11 +41,18 @@ def _hold() -> None:
 
 
 def _orphaned(hang: Callable[[], object]) -> Callable[[], object]:
-    def kill_the_parent_and_hang() -> None:
-        os.kill(os.getppid(), signal.SIGKILL)
+    def kill_who_asked_and_hang() -> None:
+        os.kill(_who_asked(), signal.SIGKILL)
         hang()
 
-    return kill_the_parent_and_hang
+    return kill_who_asked_and_hang
+
+
+def _who_asked() -> int:
+    # A worker is forked from a process that who asks has started; and the one is the other where it cannot be.
+    parent = Path(f"/proc/{os.getppid()}")
+    is_template = b"serve_forks" in parent.joinpath("cmdline").read_bytes()
+    return int(parent.joinpath("stat").read_text().rpartition(")")[2].split()[1]) if is_template else os.getppid()
 
 
 _MISBEHAVIOUR: dict[str, Callable[[], object]] = {
@@ -51,6 +60,7 @@ _MISBEHAVIOUR: dict[str, Callable[[], object]] = {
     "orphan-hold": _orphaned(_hold),
     "loop": _loop,
     "slow": _slow,
+    "wait": lambda: time.sleep(2),
     "hold": _hold,
     "die": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "leak": lambda: leaked.append(bytearray(40_000_000)),

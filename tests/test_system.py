@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -100,3 +103,24 @@ def test_memory_is_bounded_where_it_can_be(tmp_path: Path, hidden: str) -> None:
         (tmp_path / "resource.py").write_text(hidden)
     code = "from simcrawl import system; print(system.bound_memory(1 << 40))"
     assert python(code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") == str(not hidden)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="what a process has taken of a core is told on Linux only")
+def test_the_seconds_of_a_process_are_those_that_it_had_a_core():
+    programs = "import time; time.sleep(600)", "while True: pass"
+    sleeping, busy = (subprocess.Popen([sys.executable, "-c", program]) for program in programs)
+    try:
+        assert sleeping.pid != busy.pid
+        while (system.seconds_of(busy.pid) or 0) < 1:
+            assert busy.poll() is None
+        assert (system.seconds_of(sleeping.pid) or 9) < 0.5
+    finally:
+        for process in (sleeping, busy):
+            process.kill()
+            process.wait()
+    assert system.seconds_of(busy.pid) is None
+
+
+def test_where_the_system_does_not_tell_what_a_process_has_taken_none_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(time, "clock_gettime")
+    assert system.seconds_of(os.getpid()) is None

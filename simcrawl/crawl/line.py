@@ -45,7 +45,25 @@ class _Asked:
         """Whether somebody still waits for the answer."""
         self.since = 0.0
         """Since when it is its turn."""
+        self.cost = 0.0
+        """Seconds that it took, when it is settled."""
         self._asker, self._worker = asker, worker
+        self._seconds_before: float | None = None
+
+    def begin(self) -> None:
+        """Note that it is its turn, unless it was."""
+        if not self.since:
+            self.since, self._seconds_before = monotonic(), self._worker.seconds()
+
+    def cost_so_far(self) -> float:
+        """Return the seconds of a core that it has taken; where the system does not say, those of the wall clock.
+
+        By that alone every page of a busy machine would take long.
+        """
+        if not self.since:
+            return 0.0
+        before, now = self._seconds_before, self._worker.seconds()
+        return monotonic() - self.since if before is None or now is None else max(0.0, now - before)
 
     def parse(self, message: bytes) -> Answer:
         """Return what the answer says, and why the worker is to be stopped now.
@@ -63,6 +81,8 @@ class _Asked:
         """Give whoever waits what came of it."""
         if self.is_wanted:
             self.is_wanted = False
+            # Before the next one's turn.
+            self.cost = self.cost_so_far()
             if isinstance(result, Exception):
                 self.answer.errback(result)
             else:
@@ -81,7 +101,7 @@ class Line(Protocol):
         self._timer: Any = None
 
     async def ask(self, question: Question) -> tuple[Answer | None, float]:
-        """Return the page, and why the worker is to be stopped now; None where no page came in time after it was its turn. And its seconds.
+        """Return the page, and why the worker is to be stopped now; None where no page came in time after it was its turn. And its cost.
 
         The line is closed where the worker is to be stopped: what stands in line must not come from one that is too large, or hangs.
 
@@ -96,7 +116,7 @@ class Line(Protocol):
                 raise WorkerError(f"no worker process can make such pages: not ready after {START_SECONDS:g} seconds")
         asked = _Asked(question.asker, question, self._worker)
         answer = await self._send(asked, question.message())
-        return answer, monotonic() - asked.since
+        return answer, asked.cost
 
     async def _send(self, asked: _Asked, message: bytes) -> Answer | None:
         if self.lost:
@@ -114,6 +134,11 @@ class Line(Protocol):
         """What is being made, if somebody waits for it, and for how many seconds."""
         first = self._asked[0] if self._asked else None
         return (first.question, monotonic() - first.since) if first and first.question and first.is_wanted else None
+
+    @property
+    def cost(self) -> float:
+        """Seconds of a core that what is being made has taken so far."""
+        return self._asked[0].cost_so_far() if self._asked else 0.0
 
     def let_go(self) -> None:
         """Let those in line behind the first one go elsewhere."""
@@ -136,7 +161,7 @@ class Line(Protocol):
         if not self._asked:
             return
         first = self._asked[0]
-        first.since = first.since or monotonic()
+        first.begin()
         seconds = first.patience if seconds is None else seconds
         self._due = monotonic() + seconds
         self._timer = call_later(seconds, self._give_up)
@@ -182,11 +207,11 @@ class Line(Protocol):
             self.close()
             return False
         except WorkerError as exc:
-            self._time()
             asked.settle(exc)
+            self._time()
             return True
-        self._time()
         asked.settle(result)
+        self._time()
         if result[1]:
             self.close()
             return False

@@ -112,7 +112,7 @@ class _Process:
             self.step_aside()
 
     async def page(self, question: Question) -> tuple[Page | None, float]:
-        """Return the page, None where the process dies of it, and the seconds that it took.
+        """Return the page, None where the process dies of it, and the seconds of a core that it took.
 
         Raises:
             WorkerError: no process can be started, or it cannot make such pages.
@@ -139,6 +139,17 @@ class _Process:
     def at_work(self) -> tuple[Question, float] | None:
         """What it is making, if somebody waits for it, and for how many seconds."""
         return self.line.at_work if self.line else None
+
+    @property
+    def host(self) -> _Key | None:
+        """Whose page it is making, if somebody waits for it."""
+        at_work = self.at_work
+        return (cast("Crawling", at_work[0].asker), host_of(at_work[0].url)) if at_work else None
+
+    @property
+    def cost(self) -> float:
+        """Seconds of a core that what it is making has taken so far."""
+        return self.line.cost if self.line else 0.0
 
     async def _connected(self, asker: Asker) -> Line:
         line = self.line
@@ -331,7 +342,7 @@ class Processes:
         if why := self._why_not(key, busy, since):
             raise PassedError(why, key[1])
         self._look_soon()
-        is_slow = self._turns.is_slow(key, busy)
+        is_slow = self._goes_aside(key, busy)
         if self._has_room(is_slow):
             return self._room(is_slow)
         turn = _Turn(key[0], since)
@@ -357,17 +368,20 @@ class Processes:
             return "host_over_budget"
         return "waited_too_long" if monotonic() - since > crawling.patience_in_line else ""
 
+    def _goes_aside(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
+        """Return whether pages of a host go aside: those of a slow one, and of one while a page of it is there, which nobody knows yet."""
+        return self._turns.is_slow(key, busy) or bool(self._aside and self._aside.host == key)
+
     def _is_crowd(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
         """Return whether so many pages of a slow host wait that those of others could not even be fetched."""
         return self._turns.waiting(key) > key[0].most_behind and self._turns.is_slow(key, busy)
 
     def _busy(self) -> Mapping[_Key, float]:
-        """Return for how many seconds the pages are being made that are, by host."""
+        """Return what the pages that are being made have cost so far, by host."""
         busy: defaultdict[_Key, float] = defaultdict(float)
         for process in self._all:
-            if at_work := process.at_work:
-                question, seconds = at_work
-                busy[cast("Crawling", question.asker), host_of(question.url)] += seconds
+            if key := process.host:
+                busy[key] += process.cost
         return busy
 
     @property
@@ -435,7 +449,7 @@ class Processes:
 
     def _next(self, is_slow: bool) -> _Turn | None:
         busy = self._busy()
-        return self._turns.next(busy, lambda key: self._turns.is_slow(key, busy) == is_slow)
+        return self._turns.next(busy, lambda key: self._goes_aside(key, busy) == is_slow)
 
     # ---- what is looked at now and then
 

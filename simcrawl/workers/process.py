@@ -33,7 +33,7 @@ from simcrawl.page.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
 from simcrawl.store.texts import LONGEST
-from simcrawl.system import bound_memory, memory, no_dumps
+from simcrawl.system import bound_memory, memory, no_dumps, seconds_of
 from simcrawl.workers.starting import Starter, path_line
 
 if TYPE_CHECKING:
@@ -174,6 +174,11 @@ class PageProcess:
     def pid(self) -> int | None:
         """The process's number; None where none runs."""
         return self._process.pid if self._process else None
+
+    def seconds(self) -> float | None:
+        """Return the CPU seconds that the process has taken; None where none runs, or the system does not say."""
+        process = self._process
+        return seconds_of(process.pid) if process else None
 
     def start(self, asker: Asker) -> socket:
         """Start the process for somebody's pages and return the socket to it; takes some milliseconds, the first one half a second.

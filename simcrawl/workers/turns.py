@@ -26,10 +26,10 @@ _MOST_HOSTS = 10_000
 
 
 class _Host(Generic[_T]):
-    __slots__ = ("pages", "seconds", "tag", "under_way", "waiting")
+    __slots__ = ("made", "pages", "seconds", "tag", "under_way", "waiting")
 
     def __init__(self) -> None:
-        self.pages = self.under_way = 0
+        self.pages = self.made = self.under_way = 0
         self.seconds = self.tag = 0.0
         self.waiting: deque[_T] = deque()
 
@@ -108,8 +108,9 @@ class Turns(Generic[_K, _T]):
             self._waiting.remove(key)
 
     def charge(self, key: _K, seconds: float) -> None:
-        """Note what work for a host has taken."""
+        """Note what a page of a host has taken."""
         if host := self._hosts.get(key):
+            host.made += 1
             host.seconds += seconds
             host.tag += seconds
 
@@ -121,8 +122,9 @@ class Turns(Generic[_K, _T]):
     def is_slow(self, key: _K, busy: Mapping[_K, float]) -> bool:
         """Return whether pages of a host take long, on average, where others are there that they could hold up."""
         host = self._host(key)
-        seconds = host.seconds + max(busy.get(key, 0.0), host.under_way / _BYTES_A_SECOND)
-        return self.are_several and seconds > _SLOW * (_HEAD_START + host.pages)
+        known = host.seconds + busy.get(key, 0.0) > _SLOW * (_HEAD_START + host.made)
+        guessed = host.seconds + host.under_way / _BYTES_A_SECOND > _SLOW * (_HEAD_START + host.pages)
+        return self.are_several and (known or guessed)
 
     def forget(self, keys: Callable[[_K], bool]) -> None:
         """Forget hosts of which nothing waits."""

@@ -166,6 +166,20 @@ def test_pages_of_a_slow_host_wait_for_one_process_and_hold_up_no_other():
     asyncio.run(asyncio.wait_for(look(), 600))
 
 
+def test_a_page_that_takes_long_and_no_core_makes_no_host_a_slow_one():
+    """As on a busy machine every page does."""
+
+    async def look() -> None:
+        processes, crawling = misbehaving(1)
+        async with ended(processes):
+            assert isinstance(await processes.page(crawling, BODY, "http://a.test/fine", "utf-8"), PageFingerprint)
+            for name, is_slow in (("wait", False), ("slow", True)):
+                assert isinstance(await processes.page(crawling, BODY, f"http://b.test/{name}", "utf-8"), PageFingerprint)
+                assert processes._turns.is_slow((crawling, "b.test"), {}) == is_slow
+
+    asyncio.run(asyncio.wait_for(look(), 600))
+
+
 def test_slow_hosts_among_themselves_have_all_processes_but_one():
     async def look() -> None:
         processes, crawling = misbehaving(3, held_up=0.05)

@@ -41,21 +41,26 @@ def test_pages_come_in_the_order_of_their_batches_and_are_those_made_here():
 
 
 def test_a_process_that_ends_is_replaced():
-    process = SupervisedProcess(options(max_page_seconds=2))
+    process, hurried = SupervisedProcess(options()), SupervisedProcess(options(max_page_seconds=2))
     try:
-        for name, reason in (("dies", Reason.CRASHED), ("hangs", Reason.TOO_SLOW), ("raises", Reason.EXTRACTION_FAILED)):
+        for name, reason in (("dies", Reason.CRASHED), ("raises", Reason.EXTRACTION_FAILED)):
             made = process.page(raw(name))
             assert isinstance(made, simcrawl.Abstention)
             assert made.reason is reason
-        assert process._asker.restarts == {"died": 2, "too_slow": 1}
+        assert process._asker.restarts == {"died": 2}
         number = process._process.pid
         assert number
         # One death is not the page's fault: somebody may have killed the process.
         os.kill(number, signal.SIGKILL)
         assert isinstance(process.page(raw("1")), simcrawl.PageFingerprint)
         assert process._process.pid not in (number, None)
+        made = hurried.page(raw("hangs"))
+        assert isinstance(made, simcrawl.Abstention)
+        assert made.reason is Reason.TOO_SLOW
+        assert hurried._asker.restarts == {"too_slow": 1}
     finally:
         process.close()
+        hurried.close()
 
 
 def test_who_leaves_waits_for_no_page():

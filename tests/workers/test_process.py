@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any
-from unittest.mock import Mock
+from unittest.mock import patch
 
 import pytest
 
@@ -88,6 +88,8 @@ class Asked:
         self.processes.close()
 
     def end(self) -> None:
+        if self.loop.is_closed():
+            return
         self.close()
         self.loop.run_until_complete(self._ended())
         self.loop.close()
@@ -534,10 +536,11 @@ def test_a_program_that_is_no_python_is_an_error(asked: Callable[..., Asked], mo
 def test_where_no_process_starts_pages_in_line_do_not_try_again(asked: Callable[..., Asked], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     worker = asked(_options())
-    start = Mock(side_effect=PageProcess().start)
-    monkeypatch.setattr(PageProcess, "start", start)
-    with pytest.raises(WorkerError, match="no worker process can be started"):
-        worker.all_pages(*FINE)
+    with patch.object(PageProcess, "start", autospec=True, side_effect=PageProcess.start) as start:
+        with pytest.raises(WorkerError, match="no worker process can be started"):
+            worker.all_pages(*FINE)
+        # Before the program is one that starts again.
+        worker.end()
     assert 1 <= start.call_count <= 2
 
 
