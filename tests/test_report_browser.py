@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +13,7 @@ from benchmarks.report import fill
 from simcrawl.crawl.demo_server import SITE
 from simcrawl.report import gather, render
 from simcrawl.store import PREDICTED, Duplicate, open_store
+from simcrawl.tools.rethinking import Rethinking, rule_of
 from simcrawl.urls.learned import mirrors
 from simcrawl.urls.recall import learned
 from tests.browser import Browser, Tab, UnavailableError, open_browser
@@ -297,3 +301,67 @@ def test_many_duplicates_are_paged_and_found(browser: Browser, tmp_path: Path):
         tab.press("/")
         tab.type("section-77/")
         assert tab.texts(COPIES)
+
+
+# ---- what a reader does with it
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """The report of a store with copies of two kinds, one of whose URLs a terminal and a spreadsheet would obey."""
+    names = [(f"/print/{number}", f"/article/{number}", 0.95 + number / 1_000) for number in range(12)]
+    names += [("/print/'; reboot\u202e", "/article/x", 0.94), ("/old/1", "/new/1", 0.93), ("/old/2", "/new/2", 0.931)]
+    with open_store(str(tmp_path / "a store"), recipe="content", seed=1) as store:
+        for copy, original, similarity in names:
+            store.note(
+                Duplicate(
+                    f"http://a.test{copy}", f"http://a.test{original}", "near_duplicate", 3, similarity, "near-duplicate", True, False, MADE
+                )
+            )
+        store.note(Duplicate("=1+1", "http://a.test/article/y", "exact_duplicate", 0, 1.0, "identical text", True, True, MADE))
+    return _written(tmp_path / "a store", tmp_path / "report.html")
+
+
+def test_groups_of_copies_are_shown_and_taken_back(browser: Browser, pairs: Path) -> None:
+    with browser.open(pairs) as tab:
+        assert tab.texts("#groups tbody tr:first-child td:nth-child(-n+3)") == ["…/print…", "…/article…", "12"]
+        tab.run("document.querySelector('#groups tbody tr .open').click()")
+        assert tab.texts(FOUND) == ["12 of 16"]
+        tab.run("[...document.querySelectorAll('#duplicates .tool')].find(at => at.textContent === 'All groups').click()")
+        assert tab.texts(FOUND) == ["16"]
+
+
+def test_the_command_to_reject_names_what_is_shown_and_nothing_that_a_terminal_obeys(browser: Browser, pairs: Path) -> None:
+    with browser.open(pairs) as tab:
+        tab.run("[...document.querySelectorAll('#duplicates .tool')].find(at => at.textContent === 'Reject these…').click()")
+        command = tab.run("document.querySelector('dialog textarea').value")
+        words = shlex.split(command.replace("\\\n", ""))
+        assert words[:3] == ["simcrawl", "reject", "demo"]
+        assert len(words) == 3 + 15
+        assert "\u202e" not in command
+        assert "1 of the rows shown are left out" in tab.texts("dialog .note")[0]
+
+
+def test_a_table_is_saved_as_text_that_no_spreadsheet_obeys(browser: Browser, pairs: Path) -> None:
+    saved = """() => new Promise((done) => {
+      URL.createObjectURL = (blob) => { blob.text().then(done); return "#"; };
+      [...document.querySelectorAll('#duplicates .tool')].find(at => at.textContent === 'CSV').click();
+    })"""
+    with browser.open(pairs) as tab:
+        rows = list(csv.DictReader(io.StringIO(tab.run(saved).removeprefix("\ufeff"))))
+    assert len(rows) == 16
+    assert {row["Copy"] for row in rows} >= {"'=1+1", "http://a.test/print/'; reboot\\u202e", "http://a.test/old/1"}
+    assert rows[0]["Similarity"] == "0.93"
+
+
+def test_the_slider_says_what_the_command_says(browser: Browser, crawled: Path, report: Path) -> None:
+    with open_store(str(crawled), create=False) as store:
+        told = Rethinking(store, rule_of(store), [0.98]).at(0.98)
+    assert told.fallen
+    with browser.open(report) as tab:
+        assert "(as it was)" in tab.texts("#threshold output")[0]
+        assert tab.texts("#threshold tbody tr") == ["Nothing found."]
+        at = tab.run("JSON.parse(document.getElementById('data').textContent).thresholds.values.indexOf(0.98)")
+        tab.run(f"(() => {{ const s = document.getElementById('similarity'); s.value = {at}; s.dispatchEvent(new Event('input')); }})()")
+        assert tab.texts("#then")[0].startswith(f"{told.kept_then} pages kept (+{told.kept_then - told.kept}), {told.copies_then} copies: ")
+        assert len(tab.texts("#threshold tbody tr")) == min(25, len(told.fallen) + len(told.joined))

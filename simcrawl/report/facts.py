@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from simcrawl.page.fingerprint import Abstention
+from simcrawl.report.groups import Group, Groups
+from simcrawl.report.thresholds import Thresholds, thresholds
 from simcrawl.store.clusters import Sizes
 from simcrawl.store.register import Share
 from simcrawl.tools.inspection import place_of
@@ -35,6 +37,8 @@ MOST_LINES = 5_000
 MOST_CLUSTERS = 100
 MOST_PLACES = 200
 _EXAMPLES = 5
+# Of all clusters together: beyond that each names its first few.
+_MOST_MEMBERS, _MOST_HELD = 1_000, 200_000
 _RECORDED = {"spider", "reason", "started", "finished", "settings", "rule", "stats", "slowest"}
 # Beyond so many directories only hosts are told apart.
 _MOST_DIRECTORIES = 100_000
@@ -58,7 +62,10 @@ class Place(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A page and what was recognised as its copies: how many of them exact, how many not fetched, and a few of their URLs."""
+    """A page and what was recognised as its copies: how many of them exact, how many not fetched, and their URLs.
+
+    Of a cluster of more than a thousand, or where a store has very many copies, `examples` are the first few.
+    """
 
     original: str
     copies: int
@@ -100,7 +107,8 @@ class Facts:
     nearest other fingerprint, of `compared` of those that are held. `canonical`: copies by which of them and their originals is the
     canonical page. `ones`: the share of fingerprints with each bit, the lowest first.
     `not_fetched`: lines of pages that a rule took for copies; they count in clusters and nowhere else. `rejected`: lines that a user took
-    back; they count nowhere else. `rules`, `mirrors`: see `simcrawl.urls.learned`.
+    back; they count nowhere else. `groups`: copies by what tells their URLs from those of their originals. `thresholds`: what other
+    thresholds would have done, None where contents are not compared. `rules`, `mirrors`: see `simcrawl.urls.learned`.
     """
 
     header: Header
@@ -121,6 +129,8 @@ class Facts:
     tallies: list[Tally] = field(default_factory=list)
     rules: list[LearnedRule] = field(default_factory=list)
     mirrors: list[Mirror] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+    thresholds: Thresholds | None = None
     not_fetched: int = 0
     rejected: int = 0
     nearest: Counter[int] = field(default_factory=Counter)
@@ -157,6 +167,7 @@ class Facts:
             "places": [place._asdict() for place in self.tallies],
             "not_fetched": self.not_fetched,
             "rejected": self.rejected,
+            "groups": [group._asdict() for group in self.groups],
             "rules": [rule._asdict() | {"means": type(rule.means).__name__.lower()} for rule in self.rules],
             "mirrors": [mirror._asdict() | {"share": round(mirror.share, 3)} for mirror in self.mirrors],
             "crawls": self.crawls,
@@ -173,10 +184,13 @@ def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float,
     crawls = [record for record in store.crawls() if record.keys() >= _RECORDED]
     facts, places, clusters = Facts(store.header, store.counts(), crawls), _Places(), _Clusters(store.duplicate)
     _read_pages(facts, places, _watched(store.pages(), move, 0, "pages"))
-    lines = _noted(facts, places, clusters, _watched(store.duplicates(), move, facts.kept, "duplicates"))
+    groups = Groups()
+    lines = _noted(facts, places, clusters, groups, _watched(store.duplicates(), move, facts.kept, "duplicates"))
     facts.lines = nsmallest(most_lines, lines, key=_certainty)
     clusters.tell(facts)
     places.tell(facts)
+    facts.groups = groups.largest(MOST_PLACES)
+    facts.thresholds = thresholds(store, move)
     move(facts.kept + facts.copies, "rules")
     rules = learned(store)
     facts.rules, facts.mirrors = rules[:MOST_PLACES], mirrors(rules)[:MOST_PLACES]
@@ -202,9 +216,10 @@ def _read_pages(facts: Facts, places: _Places, pages: Iterable[StoredPage]) -> N
             facts.abstentions[page.reason.value] += 1
 
 
-def _noted(facts: Facts, places: _Places, clusters: _Clusters, lines: Iterable[Duplicate]) -> Iterator[Duplicate]:
+def _noted(facts: Facts, places: _Places, clusters: _Clusters, groups: Groups, lines: Iterable[Duplicate]) -> Iterator[Duplicate]:
     for line in lines:
         counted = line.standing
+        groups.add(line)
         clusters.add(line, counted)
         if counted == "rejected":
             facts.rejected += 1
@@ -245,14 +260,17 @@ class _Clusters:
         self._sizes = Sizes(line_of)
         self._counts: Counter[tuple[str, Standing]] = Counter()
         self._examples: defaultdict[str, list[str]] = defaultdict(list)
+        self._held = 0
 
     def add(self, line: Duplicate, counted: Standing) -> None:
         representative = self._sizes.add(line)
         if representative is None:
             return
         self._counts[representative, counted] += 1
-        if self._sizes.copies[representative] <= _EXAMPLES:
+        number = self._sizes.copies[representative]
+        if number <= _EXAMPLES or (number <= _MOST_MEMBERS and self._held < _MOST_HELD):
             self._examples[representative].append(line.url)
+            self._held += 1
 
     def tell(self, facts: Facts) -> None:
         facts.cluster_sizes = Counter(copies + 1 for copies in self._sizes.copies.values())

@@ -22,6 +22,7 @@ from simcrawl import __version__
 from simcrawl.config import SETTINGS, parse
 from simcrawl.errors import StoreCorruptError
 from simcrawl.report import charts
+from simcrawl.report.groups import difference as difference_of_urls
 from simcrawl.rule import Kind
 from simcrawl.tools.differences import changes, side_by_side
 
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from simcrawl.report.charts import Drawing
-    from simcrawl.report.facts import Facts
+    from simcrawl.report.facts import Cluster, Facts
     from simcrawl.store import Duplicate
     from simcrawl.tools.differences import Row
 
 # Characters of URLs and of differences that a report carries: it must open at once, on a phone too.
 _MOST_URLS = 2_500_000
+_MOST_OF_MEMBERS, _FEW = 800_000, 5
 _MOST_DIFFERENCES, _MOST_COMPARED = 600_000, 200
 _MOST_ROWS, _LONGEST_PIECE = 40, 240
 _LONGEST_URL = 2_000
@@ -95,7 +97,7 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
             style=style,
             policy=_policy(script, style),
             charts=_charts(facts),
-            data=_data(facts, text_of),
+            data=_data(facts, name, text_of),
             shown=_shown(facts),
             last=facts.crawls[-1] if facts.crawls else None,
             # Of records that other versions wrote there is nothing to tell.
@@ -169,25 +171,35 @@ class _Urls:
         return self.numbers[shown]
 
 
-def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
+def _data(facts: Facts, name: str, text_of: Callable[[str], str | None]) -> Markup:
     urls = _Urls()
-    clusters = [[urls(c.original), c.copies + 1, c.exact, c.near, list(map(urls, c.examples)), c.not_fetched] for c in facts.clusters]
+    clusters = [_cluster(one, urls) for one in facts.clusters]
     slowest = [[urls(url), seconds] for seconds, url in facts.crawls[-1]["slowest"]] if facts.crawls else []
     differences = _Differences(text_of)
+    groups = {(group.copy, group.original): number for number, group in enumerate(facts.groups)}
+    tried = facts.thresholds
+    changes = [
+        [urls(c.url), urls(c.original), c.distance, None if c.similarity is None else round(c.similarity, 3), c.then, *ends]
+        for c, *ends in (tried.changes if tried else ())
+    ]
     lines = []
     for line in facts.lines:
         if urls.characters > _MOST_URLS:
             break
-        lines.append(_line(line, urls, differences))
+        lines.append([*_line(line, urls, differences), groups.get(difference_of_urls(line.url, line.original))])
     data = {
         "tables": {
             "duplicates": lines,
             "clusters": clusters,
+            "groups": [[g.copy, g.original, g.pages, g.exact, g.near, g.not_fetched, number] for number, g in enumerate(facts.groups)],
+            "changes": changes,
             "places": [[t.place, t.total, t.kept, t.exact, t.near, t.share] for t in facts.tallies],
             "mirrors": [[m.a, m.b, m.copies, m.pages, m.share] for m in facts.mirrors],
             "rules": [[r.rule, r.where, r.saves, r.support, r.confidence, *map(urls, r.examples[0])] for r in facts.rules],
             "slowest": slowest,
         },
+        "thresholds": tried and tried.as_object(),
+        "store": name,
         "differences": differences.found,
         "urls": list(urls.numbers),
         "links": [int(bool(_LINK.match(url)) and not url.endswith("…")) for url in urls.numbers],
@@ -196,6 +208,12 @@ def _data(facts: Facts, text_of: Callable[[str], str | None]) -> Markup:
         "place": "Directory" if facts.by_directory else "Host",
     }
     return htmlsafe_json_dumps(data, separators=(",", ":"))
+
+
+def _cluster(cluster: Cluster, urls: _Urls) -> list[Any]:
+    original, few = urls(cluster.original), urls.characters > _MOST_OF_MEMBERS
+    members = list(map(urls, cluster.examples[:_FEW] if few else cluster.examples))
+    return [original, cluster.copies + 1, cluster.exact, cluster.near, members, cluster.not_fetched]
 
 
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:

@@ -56,14 +56,25 @@
         { ...number("Bits", 3), down: false },
         { ...number("Similarity", 4, similarity), down: false },
         { ...word("Dropped", (row) => data.done[row[5]]), nowrap: true, minor: true },
-        { title: "Seen (UTC)", key: (row) => row[6], cell: (row) => moment(row[6]), nowrap: true, minor: true, down: true },
+        { title: "Seen (UTC)", key: (row) => row[6], text: (row) => moment(row[6]), cell: (row) => moment(row[6]), nowrap: true, minor: true, down: true },
         { title: "", cell: (row) => opener(row) },
       ],
       find: (row) => `${urls[row[0]]}\n${urls[row[1]]}`,
       choose: { title: "Show", options: [["all", "all"], ["near", "near-duplicates"], ["exact", "exact copies"], ["not_fetched", "not fetched"], ["rejected", "rejected"]],
         test: (row, choice) => choice === "all" || choice === row[9] },
     },
+    groups: {
+      columns: [word("Copies", (row) => row[0] || "nothing"), word("Originals", (row) => row[1] || "nothing"), number("Pages", 2), number("Exact", 3), number("Near", 4),
+        ...(data.tables.groups.some((row) => row[5]) ? [number("Not fetched", 5)] : []),
+        { title: "", cell: (row) => make("button", { type: "button", class: "open", on: { click: () => showGroup(row) } }, "Show") }],
+      find: (row) => `${row[0]}\n${row[1]}`,
+    },
+    changes: {
+      columns: [link("Page", 0), link("Original", 1), word("Would be", (row) => (row[4] === "copy" ? "a copy" : "kept")), number("Bits", 2), { ...number("Similarity", 3, similarity), down: false }],
+      find: (row) => `${urls[row[0]]}\n${urls[row[1]]}`,
+    },
     clusters: {
+      csv: { titles: ["Original", "Copy"], rows: (row) => row[4].map((at) => [urls[row[0]], urls[at]]) },
       columns: [
         { ...link("Original and copies", 0), cell: (row) => members(row) },
         number("Pages", 1), number("Exact", 2), number("Near", 3), ...(data.tables.clusters.some((row) => row[5]) ? [number("Not fetched", 5)] : []),
@@ -89,9 +100,22 @@
     slowest: { columns: [link("Page", 0), number("Seconds", 1, (seconds) => seconds.toFixed(3))], find: (row) => urls[row[0]] },
   };
 
-  const members = (row) => make("div", {}, url(row[0]), make("ul", { class: "more" },
-    ...row[4].map((at) => make("li", {}, url(at))),
-    row[1] - 1 > row[4].length ? make("li", {}, `and ${count(row[1] - 1 - row[4].length)} more`) : null));
+  const FEW = 5;
+  const members = (row) => {
+    const items = (list) => list.map((at) => make("li", {}, url(at)));
+    const list = make("ul", { class: "more" }, ...items(row[4].slice(0, FEW)));
+    const rest = row[4].slice(FEW), unnamed = row[1] - 1 - row[4].length;
+    const more = unnamed > 0 ? make("li", {}, `and ${count(unnamed)} more: simcrawl clusters lists all`) : null;
+    if (!rest.length) {
+      if (more) list.append(more);
+      return make("div", {}, url(row[0]), list);
+    }
+    const inner = make("ul", { class: "more" });
+    // Made when they are asked for: a page may have thousands.
+    const fold = make("details", { class: "rest", on: { toggle: () => inner.childElementCount || inner.append(...items(rest), ...(more ? [more] : [])) } },
+      make("summary", {}, `and ${count(row[1] - 1 - FEW)} more`), inner);
+    return make("div", {}, url(row[0]), list, fold);
+  };
 
   const opener = (row) => make("button", { type: "button", class: "open", on: { click: () => detail(row) },
     "aria-label": `Details of ${urls[row[0]]}` }, row[7] === null ? "Details" : "Compare");
@@ -129,6 +153,46 @@
       make("table", {}, head, make("tbody", {}, ...body)));
   };
 
+  // ---- what leaves the report
+
+  // What a terminal or a spreadsheet would obey, or what turns the direction of a text about.
+  const NO_TEXT = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+  const plain = (value) => String(value ?? "").replace(NO_TEXT, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const csvCell = (value) => {
+    const text = plain(value);
+    return `"${(typeof value === "string" && /^[=+\-@]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  };
+  const download = (name, rows) => {
+    const text = rows.map((row) => row.map(csvCell).join(",")).join("\r\n");
+    const place = URL.createObjectURL(new Blob([`\ufeff${text}\r\n`], { type: "text/csv" }));
+    const anchor = make("a", { href: place, download: `${name}.csv` });
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(place), 10_000);
+  };
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const MOST_REJECTED = 500;
+  const rejection = (rows) => {
+    // What a terminal would obey is not to be pasted into one; what is cut names no page.
+    const wanted = rows.filter((row) => row[9] !== "rejected" && urls[row[0]].search(NO_TEXT) < 0 && !urls[row[0]].endsWith("…"));
+    const taken = wanted.slice(0, MOST_REJECTED);
+    const left = rows.length - taken.length;
+    const area = make("textarea", { readonly: true, rows: 8, spellcheck: "false", "aria-label": "Command" });
+    area.value = ["simcrawl reject", quoted(data.store), ...taken.map((row) => quoted(urls[row[0]]))].join(taken.length > 1 ? " \\\n  " : " ");
+    const done = make("span", { role: "status" });
+    const copy = async () => {
+      area.select();
+      try { await navigator.clipboard.writeText(area.value); } catch { document.execCommand("copy"); }
+      done.textContent = " Copied.";
+    };
+    dialog.replaceChildren(
+      make("div", { class: "top" }, make("h2", { id: "detail-title" }, "These are no copies"),
+        make("button", { type: "button", class: "close", on: { click: () => dialog.close() } }, "Close")),
+      make("p", { class: "note" }, `Run this where the store is, or scrapy simcrawl reject in its project: ${count(taken.length)} verdict${taken.length === 1 ? "" : "s"} will be taken back, and these pairs never merged again.`,
+        left ? ` ${count(left)} of the rows shown are left out: taken back already, not safe to paste, or beyond ${count(MOST_REJECTED)}.` : ""),
+      area, make("p", {}, make("button", { type: "button", class: "open", autofocus: true, on: { click: copy } }, "Copy"), done));
+    dialog.showModal();
+  };
+
   // ---- tables
 
   const collator = new Intl.Collator("en", { numeric: true });
@@ -136,17 +200,17 @@
 
   const build = (holder) => {
     const name = holder.dataset.table, label = holder.dataset.label;
-    const { columns, find, choose } = tables[name];
+    const { columns, find, choose, csv } = tables[name];
     const rows = data.tables[name];
     const texts = rows.map((row) => find(row).toLowerCase());
-    const state = { words: [], choice: choose ? choose.options[0][0] : "", column: null, down: false, page: 0, order: [] };
+    const state = { words: [], choice: choose ? choose.options[0][0] : "", column: null, down: false, page: 0, order: [], test: null };
     let keys = [];
 
     const update = () => {
       const { words, choice, column, down } = state;
       const order = [];
       for (let at = 0; at < rows.length; at += 1) {
-        if ((!choose || choose.test(rows[at], choice)) && words.every((part) => texts[at].includes(part))) order.push(at);
+        if ((!state.test || state.test(rows[at])) && (!choose || choose.test(rows[at], choice)) && words.every((part) => texts[at].includes(part))) order.push(at);
       }
       if (column !== null) order.sort((a, b) => (down ? compare(keys[b], keys[a]) : compare(keys[a], keys[b])) || a - b);
       state.order = order;
@@ -203,14 +267,56 @@
         search.focus();
       });
     }
+    const titled = columns.filter((column) => column.key);
+    const line = (row) => titled.map((column) => {
+      const value = (column.text || column.key)(row);
+      return column.number && value === -1 ? "" : value;
+    });
+    const save = make("button", { type: "button", class: "tool", on: { click: () => download(name, csv
+      ? [csv.titles, ...state.order.flatMap((at) => csv.rows(rows[at]))]
+      : [titled.map((column) => column.title), ...state.order.map((at) => line(rows[at]))]) } }, "CSV");
+    const reject = name === "duplicates" ? make("button", { type: "button", class: "tool", on: { click: () => rejection(state.order.map((at) => rows[at])) } }, "Reject these…") : null;
+    // One group of copies, until all are wanted again.
+    const clear = make("button", { type: "button", class: "tool", on: { click: () => holder.limit(null) } }, "All groups");
+    clear.hidden = true;
+    holder.limit = (test) => {
+      state.test = test;
+      clear.hidden = !test || name !== "duplicates";
+      update();
+    };
     // A handful of rows is seen at a glance; few columns do not fill the width.
     const short = rows.length <= 8;
     holder.classList.toggle("narrow", columns.length < 7);
-    holder.append(make("div", { class: "tools" }, short ? null : search, short ? null : choice, short ? null : sorter, short ? null : found),
+    holder.append(make("div", { class: "tools" }, short ? null : search, short ? null : choice, short ? null : sorter, clear, short ? null : found, save, reject),
       make("table", { "aria-label": label }, make("thead", {}, make("tr", {}, ...heads)), body), pager);
     update();
   };
   document.querySelectorAll("[data-table]").forEach(build);
+
+  const showGroup = (row) => {
+    const holder = document.querySelector('[data-table="duplicates"]');
+    holder.limit((one) => one[10] === row[6]);
+    document.getElementById("duplicates").scrollIntoView();
+  };
+
+  const slider = document.getElementById("similarity");
+  if (slider) {
+    const { now, values, kept, copies, shares, moved } = data.thresholds;
+    const holder = document.querySelector('[data-table="changes"]');
+    const output = document.querySelector('output[for="similarity"]'), then = document.getElementById("then");
+    const signed = (number) => (number > 0 ? `+${count(number)}` : number < 0 ? `−${count(-number)}` : "±0");
+    const slide = () => {
+      const at = Number(slider.value);
+      output.textContent = `${values[at]}${at === now ? " (as it was)" : ""}`;
+      slider.setAttribute("aria-valuetext", String(values[at]));
+      then.textContent = `${count(kept[at])} pages kept (${signed(kept[at] - kept[now])}), ${count(copies[at])} copies: ${share(shares[at])}.`
+        + (moved[at] ? ` ${count(moved[at])} copies would have another original.` : "");
+      holder.limit((row) => row[5] <= at && at <= row[6]);
+    };
+    Object.assign(slider, { min: 0, max: values.length - 1, step: 1, value: now });
+    slider.addEventListener("input", slide);
+    slide();
+  }
 
   const sampled = document.getElementById("sampled");
   if (sampled) {
