@@ -228,7 +228,13 @@ class Detector:
         return page
 
     def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
-        """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`."""
+        """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`.
+
+        Raises:
+            StoreMismatchError: the page was made with another recipe or seed.
+            StoreFullError: too many confirmed pages could not be written.
+            StoreError: the store cannot be read.
+        """
         started = monotonic()
         pages = self.crawl if self._originals == "crawl" else self.store
         page = self._with_names(page)

@@ -38,7 +38,8 @@ _MOST_WAITING = 1 << 16
 class HammingIndex(Protocol):
     """A set of fingerprints that finds all within a Hamming distance. Thread-safe.
 
-    Exact: every fingerprint within the radius is found, whatever the radius, and none beyond it.
+    Exact: every fingerprint within the radius is found, whatever the radius, and none beyond it. Fingerprints are ints below
+    2 ** `design.bits`; a method that gets another one raises ValueError. A method that cannot read or write the files raises StoreError.
     """
 
     design: Design

@@ -199,6 +199,9 @@ class Store:
 
         Open claims are lost, which is what a crash would do to them. Of a directory that several users of this process have open the last
         one to close it does so.
+
+        Raises:
+            StoreError: what is confirmed cannot be written. The store is closed all the same.
         """
         self._release(self, self._shut)
 
@@ -442,7 +445,12 @@ class Store:
             ]
 
     def query_fingerprint(self, fingerprint: int, max_distance: int = 3) -> list[Match]:
-        """Online query without looking at pages: every stored fingerprint within the radius, nearest first. Exact."""
+        """Online query without looking at pages: every stored fingerprint within the radius, nearest first. Exact.
+
+        Raises:
+            ValueError: the fingerprint is wider than the store's.
+            StoreError: the store cannot be read.
+        """
         self._check_fingerprint(fingerprint)
         with self._committed.deciding:
             near = self._committed.near(fingerprint, max_distance)
@@ -451,11 +459,20 @@ class Store:
         return sorted((Match(other, apart) for other, apart in near.items()), key=lambda match: (match.distance, match.fingerprint))
 
     def batch_query(self, pages: Iterable[PageFingerprint | int], max_distance: int | None = None) -> list[list[Match]]:
-        """Answer `query` for many pages, in their order."""
+        """Answer `query` for many pages, in their order.
+
+        Raises:
+            ValueError: a fingerprint is wider than the store's.
+            StoreError: the store cannot be read.
+        """
         return [self.query(page, max_distance) for page in pages]
 
     def page(self, url: str) -> StoredPage | None:
-        """Return the page known under a URL."""
+        """Return the page known under a URL, with when it was first and last seen; None where there is none.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         with self._view() as view:
             return view.page(page_key(url, self.header.seed))
 
@@ -475,6 +492,9 @@ class Store:
         """Yield the committed pages. `latest`: only so many, those last seen last.
 
         The view is of one moment; take it in one go, a long read keeps a store on disk from reusing space.
+
+        Raises:
+            StoreError: the store cannot be read.
         """
         with self._committed.reading() as reader:
             yield from reader.pages(latest)
@@ -492,7 +512,11 @@ class Store:
             yield from reader.chunks(size)
 
     def counts(self) -> dict[str, int]:
-        """Return the committed numbers: pages, fingerprints, duplicates, and bytes in use."""
+        """Return the committed numbers: `pages`, `fingerprints`, `duplicates`, and `bytes` in use.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         with self._committed.reading() as reader:
             return reader.counts()
 
@@ -501,7 +525,11 @@ class Store:
         return self._committed.size()
 
     def verify(self) -> list[str]:
-        """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything."""
+        """Return what is wrong with the committed pages: one line a problem, none where all is well. Reads everything.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         return self._committed.problems()
 
     # ---- the register
@@ -511,7 +539,11 @@ class Store:
         (self._lasting or self)._claims.note(line)  # noqa: SLF001 - a store, too
 
     def duplicate(self, url: str) -> Duplicate | None:
-        """Return what the register says of a URL; None where it was not recognised as a copy."""
+        """Return what the register says of a URL; None where it was not recognised as a copy.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         url = page_key(url, self.header.seed)
         fresh = self._claims.line(url)
         return self._committed_line(url) if fresh is NOT_WAITING else cast("Duplicate | None", fresh)
@@ -521,7 +553,11 @@ class Store:
             return reader.duplicate(url)
 
     def duplicates(self, *, latest: int | None = None) -> Iterator[Duplicate]:
-        """Yield the committed register of duplicates, the latest line of each URL. `latest`: only so many, the latest of all."""
+        """Yield the committed register of duplicates, the latest line of each URL. `latest`: only so many, the latest of all.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         with self._committed.reading() as reader:
             yield from reader.duplicates(latest)
 
@@ -539,7 +575,11 @@ class Store:
         return Representatives(self.duplicate).of(url)
 
     def rejections(self) -> Iterator[Rejection]:
-        """Yield the verdicts that were taken back."""
+        """Yield the verdicts that were taken back.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         with self._committed.reading() as reader:
             yield from reader.rejections()
 
@@ -781,7 +821,11 @@ class Store:
                 return
 
     def expire(self, before: float) -> int:
-        """Remove all pages that were last seen before a moment, in seconds since 1970; return how many: see `expiring`."""
+        """Remove all pages that were last seen before a moment, in seconds since 1970; return how many: see `expiring`.
+
+        Raises:
+            StoreError: the store cannot be read or written; what was removed until then is gone.
+        """
         return sum(self.expiring(before))
 
     def expiring(self, before: float) -> Iterator[int]:
