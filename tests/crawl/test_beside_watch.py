@@ -54,14 +54,15 @@ def held(site: Site) -> Event:
     return end
 
 
-def told(store: Path, checked: int) -> Run:
+def told(process: subprocess.Popen[str], store: Path, checked: int) -> Run:
     """Return what a crawl tells once it has checked so many pages."""
-    while True:
+    while process.poll() is None:
         with suppress(StoreFormatError):  # it is yet to be made
             for run in runs(store):
                 if run.told["stats"].get("simcrawl/pages/checked", 0) >= checked:
                     return run
         Event().wait(0.05)
+    raise AssertionError(process.stdout and process.stdout.read())
 
 
 def watch(store: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -71,7 +72,7 @@ def watch(store: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_a_crawl_is_watched_killed_and_its_last_word_goes_with_the_next(site: Site, tmp_path: Path) -> None:
     end, store = held(site), tmp_path / "store"
     with crawling(site, store) as process:
-        run = told(store, 5)
+        run = told(process, store, 5)
         assert run.lives
         assert (run.told["spider"], run.told["pid"]) == ("plain", process.pid)
         assert run.told["dropped_as"] == {"identical text": 1, "near-duplicate": 1}
@@ -104,7 +105,7 @@ def test_a_crawl_is_watched_killed_and_its_last_word_goes_with_the_next(site: Si
 def test_a_terminal_is_renewed_until_the_crawl_ends(site: Site, tmp_path: Path) -> None:
     end, store = held(site), tmp_path / "store"
     with crawling(site, store) as process:
-        told(store, 5)
+        told(process, store, 5)
         ours, theirs = pty.openpty()
         watching = subprocess.Popen([*WATCH, str(store), "--interval", "0.1"], stdout=theirs, env=os.environ | {"COLUMNS": "100"})
         os.close(theirs)
@@ -127,7 +128,7 @@ def test_openmetrics(site: Site, tmp_path: Path) -> None:
 
     end, store = held(site), tmp_path / "store"
     with crawling(site, store) as process:
-        told(store, 5)
+        told(process, store, 5)
         written = watch(store, "--openmetrics").stdout
         end.set()
         process.wait()
