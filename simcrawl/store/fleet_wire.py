@@ -16,8 +16,8 @@ it is done before whatever was told takes effect.
 
 **Lost**: the server was flushed, or has gone back to an older state. That its log ends early says nothing, for others may have appended to
 it since: each append looks whether the last entry that was read is still there. The header gets another epoch, by which every process
-notices: each tells its last events again, by their old numbers, so that who has read them knows. The one whose epoch it is tells all that
-it knows.
+notices: each reads the log from its beginning, and tells its last events again, by their old numbers, so that who has read them knows.
+The one whose epoch it is tells all that it knows.
 
 **Stopped**: the name belongs to another store now. This process goes on by itself.
 
@@ -201,8 +201,8 @@ class Wire:
         self.applying = Lock()
         self.closing = Flag()
         self._hearer, self._header, self._beat = hearer, header, beat
-        # Whether the log has the last entry that has been done; that is looked at each time.
-        self._whole = True
+        # How often the log has begun anew, and whether it is yet to be read from its beginning.
+        self._era, self._behind = 0, False
         self._asking = Lock()
         self._outage = _Outage(grace)
         self._stopped = ""
@@ -223,7 +223,7 @@ class Wire:
             StoreError: it cannot be read.
         """
         for entries in self.log.replay(self.place):
-            self._take(entries)
+            self._take(entries, self._era)
 
     def begin(self) -> None:
         """From now on do what comes, and tell what waits."""
@@ -275,19 +275,21 @@ class Wire:
         if self.down and monotonic() < self._outage.try_at:
             raise StoreError(self._outage.reason)
         try:
+            self._catch_up(wakes)
             self._append(wakes)
         except LogLostError as exc:
             self._restore(anew=isinstance(exc, LogCutError))
+            self._catch_up(wakes)
             self._append(wakes)
 
     def _append(self, wakes: Wakes) -> None:
         try:
             while batch := self.outbox.batch():
-                tail, own = self.log.append(self._header, self.place, [event.pack() for event in batch], whole=self._whole)
-                self._sent, self._whole = monotonic(), True
+                tail, own = self.log.append(self._header, self.place, [event.pack() for event in batch])
+                self._sent = monotonic()
                 self._outage.end()
                 self.outbox.told(batch)
-                self._apply([*tail, *own], wakes)
+                self._apply([*tail, *own], wakes, self._era)
         except LogLostError:
             raise
         except StoreError as exc:
@@ -313,9 +315,24 @@ class Wire:
             raise StoreMismatchError(self._stopped)
         logger.warning("%s has lost its log: this crawl writes it again", self.log.shown)
         self._hearer.doubt(self.outbox.tell_again(self._hearer.joined_again))
-        self._header, self._whole = stored, False
+        with self.applying:
+            # Its ids need not be later than those that were read. What is known is told by its number.
+            self.place, self._era, self._behind = START, self._era + 1, True
+        self._header = stored
         if stored == fresh:
             self.outbox.tell_all(self._hearer.everything())
+
+    def _catch_up(self, wakes: Wakes) -> None:
+        """Read a log that has begun anew, some of it at a time."""
+        if not self._behind:
+            return
+        try:
+            for entries in self.log.replay(self.place):
+                self._apply(entries, wakes, self._era)
+        except StoreError as exc:
+            self._outage.note(exc)
+            raise
+        self._behind = False
 
     # ---- threads
 
@@ -324,13 +341,15 @@ class Wire:
             if self.down:
                 self.closing.wait(_FIRST_PAUSE)
                 continue
+            with self.applying:
+                place, era = self.place, self._era
             try:
-                entries = self.log.news(self.place)
+                entries = self.log.news(place)
             except StoreError as exc:
                 if not self.closing.is_set():
                     self._outage.note(exc)
                 continue
-            self._take(entries)
+            self._take(entries, era)
 
     def _send(self) -> None:
         while True:
@@ -346,18 +365,19 @@ class Wire:
                 self.flush()
                 self._hearer.sweep()
 
-    def _take(self, entries: list[Entry]) -> None:
+    def _take(self, entries: list[Entry], era: int) -> None:
         wakes: Wakes = []
         try:
-            self._apply(entries, wakes)
+            self._apply(entries, wakes, era)
         finally:
             _call(wakes)
         self._hearer.done()
 
-    def _apply(self, entries: list[Entry], wakes: Wakes) -> None:
+    def _apply(self, entries: list[Entry], wakes: Wakes, era: int) -> None:
+        """Do what is later than all that has been done; nothing of a log that is no more, which is told again."""
         with self.applying:
             for entry in entries:
-                if entry.place > self.place:
+                if era == self._era and entry.place > self.place:
                     self.place = entry.place
                     self._hearer.do(entry, wakes)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import shutil
 import signal
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -25,6 +27,7 @@ from tests.strategies import abstention, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from simcrawl.store import Admission, Claim
     from simcrawl.store.fleet_wire import Wire
@@ -420,6 +423,64 @@ def test_a_server_that_would_drop_the_log_is_warned_of(server: Server, caplog: p
         assert "set maxmemory-policy noeviction" in caplog.text
 
 
+# ---- other servers, other ways to them
+
+
+def check_shared(url: str) -> None:
+    """Check that two stores on a server are one crawl."""
+    with open_store(url, **QUICK) as one, open_store(url, **QUICK) as other:
+        claim, woken = claimed(one, A, 1), Event()
+        waits_for = other.claim(page(B, 1), NEAR).waits_for
+        assert waits_for
+        waits_for.when_settled(woken.set)
+        claim.confirm()
+        assert woken.wait(30)
+        assert other.claim(page(B, 1), NEAR).verdict.original == A
+        caught_up(one, other)
+    with open_store(url, create=False, readonly=True) as late:
+        assert urls(late) == {A}
+
+
+def test_valkey_is_a_server_as_redis_is(tmp_path: Path):
+    valkey_server = Server(directory=str(tmp_path), binary="valkey-server")
+    try:
+        check_shared(valkey_server.url())
+        valkey_server.client().script_flush()
+        check_shared(valkey_server.url())
+        valkey_server.client().config_set("maxmemory-policy", "allkeys-lfu")
+        with open_store(valkey_server.url()) as store:
+            assert wire_of(store).log.forgets() == "allkeys-lfu"
+    finally:
+        valkey_server.close()
+
+
+def test_a_socket_leads_to_a_server(tmp_path: Path):
+    made = Server("--save", "", "--unixsocket", str(tmp_path / "redis.sock"), directory=str(tmp_path))
+    try:
+        check_shared(f"unix://{tmp_path}/redis.sock?name=here")
+    finally:
+        made.close()
+
+
+def test_connections_are_encrypted(tmp_path: Path):
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    names = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *names, *files], check=True, capture_output=True)
+    made = Server("--save", "", "--requirepass", "hunter2", directory=str(tmp_path), certificate=tmp_path)
+    try:
+        where = f"rediss://:hunter2@127.0.0.1:{made.port}/0"
+        check_shared(f"{where}?name=secret&ssl_ca_certs={tmp_path}/cert.pem")
+        with pytest.raises(StoreError, match=r"nobody here trusts the certificate of rediss://\*\*\*@127") as refused:
+            open_store(f"{where}?name=secret")
+        assert "hunter2" not in str(refused.value)
+        with pytest.raises(StoreError, match="does not answer"):
+            open_store(f"redis://127.0.0.1:{made.port}/0")
+    finally:
+        made.close()
+
+
 # ---- failures of the server
 
 
@@ -523,6 +584,22 @@ def test_a_server_that_has_lost_the_end_of_its_log_is_told_again_also_where_othe
         until(lambda: told(one))
         with open_store(url, create=False, readonly=True) as late:
             assert urls(late) == {A, B}
+
+
+def test_what_comes_first_in_a_log_that_began_anew_is_read_also_where_its_ids_are_not_later(server: Server):
+    with open_store(server.url("anew"), **QUICK) as one, open_store(server.url("anew"), **QUICK) as other:
+        one.admit(page(A, 1), NEAR)
+        caught_up(one, other)
+        # As if the clock of the new server were behind, or all of it happened within a millisecond.
+        later = (wire_of(other).place[0] + 10**9, 0)
+        for store in (one, other):
+            with wire_of(store).applying:
+                wire_of(store).place = later
+        server.client().flushall()
+        one.admit(page(B, 0xFF << 20), NEAR)
+        until(lambda: told(one) and told(other))
+        caught_up(one, other)
+        assert urls(one) == urls(other) == {A, B}
 
 
 def test_another_store_that_has_begun_in_its_place_is_left_alone(server: Server):
