@@ -197,7 +197,7 @@ def load(
     CORPUS is a WARC file, a file of JSON lines with url and html (or body), or a folder of HTML files. A load that was interrupted goes on
     where it stopped when it is run again.
 
-    A line or record that is damaged, cut off or too long, or whose URL has control characters, ends the load; what was before it stays
+    A line or record that is damaged, cut off or too long, or whose URL has control characters, ends the load. What came before it stays
     loaded.
 
       simcrawl load STORE crawl-2025.warc.gz
@@ -303,7 +303,7 @@ def import_(store: str, file: Path, as_json: bool) -> None:
 
     FILE is one that `simcrawl export` wrote. STORE is made where there is none; of tables, if they were exported --with-seed.
 
-    Only fingerprints come in, without pages: they answer queries by fingerprint and batches. To drop copies of pages, load the pages.
+    Only fingerprints are imported, not pages: they answer queries by fingerprint and batches. To drop copies of pages, load the pages.
 
       simcrawl import new.simcrawl pages.tables
     """
@@ -334,14 +334,14 @@ def import_(store: str, file: Path, as_json: bool) -> None:
 def forget(*, store: str, urls: tuple[str, ...], older_than: float | None, force: bool, everything: bool, as_json: bool) -> int:
     """Remove pages from a store, by URL or by age, or all of it.
 
-    With their lines in the register of duplicates; verdicts that were taken back stay so. Crawls may go on meanwhile, but for --all, which
-    is refused then.
+    Their lines in the register of duplicates go with them; verdicts that were taken back stay taken back. Crawls may go on meanwhile; only
+    --all is refused then.
 
       simcrawl forget STORE https://example.org/boat
       simcrawl forget STORE --older-than 90
       simcrawl forget STORE --all
 
-    A clock that is wrong makes every page old: more than half of a store are forgotten by age only with --force.
+    A wrong clock makes every page old. So more than half of a store is forgotten by age only with --force.
 
     What remains is reused; `simcrawl compact` gives the space back.
     """

@@ -263,7 +263,7 @@ def _mirror_view(row: dict[str, Any]) -> dict[str, Any]:
 @click.option("--labels", metavar="FILE", type=click.Path(dir_okay=False, writable=True), help="Add the pairs to a calibration set.")
 @json_option
 def reject(*, store: str, urls: tuple[str, ...], original: str | None, undo: bool, labels: str | None, as_json: bool) -> int:
-    """Take verdicts back: those pages are no copies.
+    """Take verdicts back: those pages are not copies.
 
     A page and what it was taken for a copy of are remembered as a pair. From now on neither is dropped in favour of the other, whichever
     comes first, in this crawl or a later one. Without a URL: list what was rejected. - reads URLs from standard input.

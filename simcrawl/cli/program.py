@@ -201,7 +201,8 @@ def fingerprint(pages: tuple[str, ...], recipe: str, as_json: bool) -> int:
 def verify(store: str, as_json: bool) -> int:
     """Look for contradictions in a store.
 
-    Everything is read, by a process of its own: damage that ends it is told, too. The exit code is 1 where there is a contradiction.
+    Everything is read, by a process of its own, so that damage which ends that process is found as well. The exit code is 1 where there is
+    a contradiction.
 
       simcrawl verify STORE && cp -r STORE backup/
     """
@@ -223,7 +224,7 @@ def verify(store: str, as_json: bool) -> int:
 def rebuild(store: str, design: str, as_json: bool) -> None:
     """Give a store the tables of another design.
 
-    Pages, verdicts and rejections stay. No crawl may use the store meanwhile; who reads it goes on.
+    Pages, verdicts and rejections stay. No crawl may use the store meanwhile; readers are not disturbed.
 
       simcrawl rebuild STORE --design 10
     """
@@ -245,7 +246,7 @@ def rebuild(store: str, design: str, as_json: bool) -> None:
 def compact(store: str, as_json: bool) -> None:
     """Give back the space that a store does not need.
 
-    No crawl may use it meanwhile; who reads it goes on.
+    No crawl may use the store meanwhile; readers are not disturbed.
 
       simcrawl compact STORE
     """
@@ -267,7 +268,7 @@ def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
     """Let this version go on with a store of an older one, or with one of another recipe.
 
     The register, rejections, texts, the history of crawls, and fingerprints without pages stay. Pages stay known by their URLs and bytes;
-    the next crawl makes them again. No crawl may use the store meanwhile; it needs as much free space as it takes.
+    the next crawl makes them again. No crawl may use the store meanwhile. As much free space is needed as the store takes.
 
       simcrawl upgrade STORE
     """

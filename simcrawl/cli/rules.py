@@ -37,11 +37,11 @@ def rules(*, store: str, min_confidence: float | None, min_saves: int, limit: in
     """List the rules that a store teaches: which URLs lead to copies.
 
     Those that save most fetches first: pages that were copies by the rule, of those that it was tried on (support). The confidence is a
-    lower bound of that share. "*" stands for what does not matter in a URL, "{}" for what names the page. Crawls on the store order by
-    these rules by themselves, and skip by them; --format is for other crawlers.
+    lower bound of that share. "*" stands for what does not matter in a URL, "{}" for what names the page. Crawls on the store follow these
+    rules by themselves; --format is for other crawlers.
 
     duplicate-url-discarder is a library that keeps Scrapy from asking twice; python is a process_links function for a CrawlSpider, of the
-    rules that the library does not understand. Both trust a rule without looking, and are of rules within one host.
+    rules that the library does not understand. Both trust a rule without looking, and hold rules within one host only.
 
       simcrawl rules STORE --json | jq .rule
       simcrawl rules STORE --format python > links.py
