@@ -30,10 +30,10 @@ WATCH = [sys.executable, "-c", "from simcrawl.cli import main; main()", "watch"]
 
 
 @contextmanager
-def crawling(site: Site, store: Path) -> Iterator[subprocess.Popen[str]]:
+def crawling(site: Site, store: Path, spider: str = "Plain") -> Iterator[subprocess.Popen[str]]:
     """Crawl a site in a process of its own."""
     settings = IN_ORDER | {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": str(store), "SIMCRAWL_OUTLINKS": "drop"}
-    job = {"jobs": [{"spider": "Plain", "arguments": {"url": site.url()}}], "mode": "asyncio", "settings": settings}
+    job = {"jobs": [{"spider": spider, "arguments": {"url": site.url()}}], "mode": "asyncio", "settings": settings}
     command = [sys.executable, "-m", "tests.crawl.runner"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT) as process:
         assert process.stdin
@@ -120,6 +120,23 @@ def test_a_terminal_is_renewed_until_the_crawl_ends(site: Site, tmp_path: Path) 
     text = shown.decode()
     for wanted in ("plain: running for", "dropped: identical text", "requests that wait", "worker processes"):
         assert wanted in text
+
+
+def test_what_is_told_has_an_end_however_many_hosts_and_rules_there_are(site: Site, tmp_path: Path) -> None:
+    end, store = Event(), tmp_path / "store"
+    site.add("/", hub("/last"))
+    site.add("/last", page(), hold=end)
+    with crawling(site, store, "tests.crawl.watch_spiders.Everywhere") as process:
+        while not (run := told(process, store, 1)).told["skipped_by"]:
+            Event().wait(0.05)
+        end.set()
+        process.wait()
+    assert len(run.told["slowest_hosts"]) == 10
+    assert [seconds for _, _, seconds in run.told["slowest_hosts"]] == [float(998 - number) for number in range(10)]
+    # Of a thousand that are counted, as hosts are, the site itself among them.
+    assert len(run.told["skipped_by"]) == 20
+    assert next(iter(run.told["skipped_by"].items())) == ("rule 0", 2)
+    assert len(json.dumps(run.told)) < 12_000
 
 
 def test_openmetrics(site: Site, tmp_path: Path) -> None:
