@@ -19,6 +19,7 @@ from rich.filesize import decimal
 from simcrawl.bits import hamming_distance
 from simcrawl.cli import run
 from simcrawl.errors import StoreCorruptError
+from simcrawl.page.hints import Hints
 from simcrawl.report import Facts, charts, gather, page as report_page, render
 from simcrawl.report.facts import Place
 from simcrawl.report.page import difference
@@ -450,7 +451,9 @@ def hostile(store: Store) -> None:
         fingerprint = noise.getrandbits(64)
         for made in (page(text, fingerprint), page(f"{text}#{number}copy".replace("#", "?"), fingerprint ^ 1)):
             own = text if made.url == text else f"only the copy: {text}\n{text}"
-            claim = store.claim(replace(made, content=f"{text}\n{own}\nsame"), NEAR).claim
+            claim = store.claim(
+                replace(made, content=f"{text}\n{own}\nsame", hints=Hints(title=text, canonical=text, noindex=True)), NEAR
+            ).claim
             if claim:
                 claim.confirm()
     store.note_crawl(RECORD | {"spider": HOSTILE[1], "settings": {"SIMCRAWL_STORE": HOSTILE[0]}, "slowest": [[1.0, HOSTILE[1]]]})

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Canonical = Literal["", "original", "copy", "translation"]
 LONGEST_URL = 2_000
+LONGEST_TITLE = 120
+# Control characters, and what turns the direction of a text about, so that it seems to be another one.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 MOST_ALTERNATES = 20
 MOST_UNFOLLOWED = 200
 # As people write it: most pages have no such link, and end here.
@@ -47,7 +50,7 @@ class Hints(NamedTuple):
 
     `alternates`: those of its translations. `noindex`, `nofollow`: what it asks of robots. URLs are absolute and without fragments.
     `named_by`: keys of pages that name this one, see `Named`. `unfollowed`: keys of single links that robots are not to follow
-    (`rel="nofollow"`), see `asks_not_to_follow`.
+    (`rel="nofollow"`), see `asks_not_to_follow`. `title`: of its head, of 120 characters at most, without what turns a text about.
     """
 
     canonical: str = ""
@@ -56,6 +59,7 @@ class Hints(NamedTuple):
     nofollow: bool = False
     named_by: tuple[bytes, ...] = ()
     unfollowed: frozenset[int] = frozenset()
+    title: str = ""
 
     def also(self, other: Hints) -> Hints:
         """Return these hints, and where they say nothing those of another place, such as the response's headers."""
@@ -66,6 +70,7 @@ class Hints(NamedTuple):
             self.nofollow or other.nofollow,
             self.named_by,
             self.unfollowed,
+            self.title or other.title,
         )
 
     def asks_not_to_follow(self, url: str) -> bool:
@@ -157,7 +162,16 @@ def of_tree(tree: HtmlElement, base: str) -> Hints:
             asked.append(element.get("content") or "")
         elif name == "og:url":
             found.og_url = found.og_url or (element.get("content") or "")
-    return found.hints(asked)
+    hints = found.hints(asked)
+    title = _title(head)
+    return hints._replace(title=title) if title else hints
+
+
+def _title(head: HtmlElement) -> str:
+    element = next(head.iter("title"), None)
+    # As much as can become so many characters is looked at: a page may put a book there.
+    text = (element.text or "")[: 10 * LONGEST_TITLE] if element is not None else ""
+    return " ".join(_UNSEEN.sub(" ", text).split())[:LONGEST_TITLE]
 
 
 def of_body(body: bytes, encoding: str | None, url: str) -> Hints:

@@ -178,6 +178,7 @@ def _data(facts: Facts, name: str, text_of: Callable[[str], str | None]) -> Mark
     differences = _Differences(text_of)
     groups = {(group.copy, group.original): number for number, group in enumerate(facts.groups)}
     tried = facts.thresholds
+    titles: dict[str, int] = {}
     changes = [
         [urls(c.url), urls(c.original), c.distance, None if c.similarity is None else round(c.similarity, 3), c.then, *ends]
         for c, *ends in (tried.changes if tried else ())
@@ -186,7 +187,8 @@ def _data(facts: Facts, name: str, text_of: Callable[[str], str | None]) -> Mark
     for line in facts.lines:
         if urls.characters > _MOST_URLS:
             break
-        lines.append([*_line(line, urls, differences), groups.get(difference_of_urls(line.url, line.original))])
+        row = _line(line, urls, differences)
+        lines.append([*row[:10], groups.get(difference_of_urls(line.url, line.original)), *_titled(row[10], titles)])
     data = {
         "tables": {
             "duplicates": lines,
@@ -201,6 +203,7 @@ def _data(facts: Facts, name: str, text_of: Callable[[str], str | None]) -> Mark
         "thresholds": tried and tried.as_object(),
         "store": name,
         "differences": differences.found,
+        "titles": list(titles),
         "urls": list(urls.numbers),
         "links": [int(bool(_LINK.match(url)) and not url.endswith("…")) for url in urls.numbers],
         "done": list(_DONE.values()),
@@ -216,6 +219,11 @@ def _cluster(cluster: Cluster, urls: _Urls) -> list[Any]:
     return [original, cluster.copies + 1, cluster.exact, cluster.near, members, cluster.not_fetched]
 
 
+def _titled(said: list[Any], titles: dict[str, int]) -> list[Any]:
+    """Return what a page says of itself, with numbers for titles, each of which is there once."""
+    return [titles.setdefault(title, len(titles)) if title else None for title in said[:2]] + said[2:]
+
+
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
     counted = line.standing
     similarity = None if line.similarity is None else round(line.similarity, 3)
@@ -223,7 +231,8 @@ def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
     shown = [urls(line.url), urls(line.original), line.reason or "", line.distance, similarity, done, int(line.when)]
     # Of a verdict that was taken back, too: what differs is why.
     compared = counted == "near" or (counted == "rejected" and line.kind == Kind.NEAR_DUPLICATE)
-    return [*shown, differences.between(line.original, line.url) if compared else None, line.rule, counted]
+    said = [line.title, line.original_title, urls(line.names) if line.names else None, int(line.noindex)]
+    return [*shown, differences.between(line.original, line.url) if compared else None, line.rule, counted, said]
 
 
 class _Differences:

@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, Self
 
 from simcrawl.errors import StoreCorruptError
+from simcrawl.page.hints import NO_HINTS
 from simcrawl.rule import Kind
 from simcrawl.sealed import is_whole, seal, unseal
 from simcrawl.store.rejections import content_of
@@ -42,6 +43,9 @@ class Share(float):
         return f"{float(self):.1%}"
 
 
+# What few pages have takes no bytes of others.
+_SAID = {"title", "original_title", "names", "noindex"}
+_LONGEST_NAMED = 300
 _WHEN = re.compile(rb'[,{] ?"when": ?([0-9.]+)[,}]')
 
 
@@ -51,6 +55,8 @@ class Duplicate:
 
     `content`: digest of what the page held, in hexadecimal. `rejected`: a user took the verdict back. `rule`: of a page that was not
     fetched (its kind is `PREDICTED`), what spoke for it, in words. `canonical`: as a verdict has it.
+    `title`, `original_title`: of 120 characters at most, where they are known. `names`: the URL that
+    the page names as its canonical one, where that is another one. `noindex`: whether it asks robots to leave it out.
     """
 
     url: str
@@ -66,6 +72,10 @@ class Duplicate:
     rejected: bool = False
     rule: str = ""
     canonical: Canonical = ""
+    title: str = ""
+    original_title: str = ""
+    names: str = ""
+    noindex: bool = False
 
     @property
     def standing(self) -> Standing:
@@ -81,8 +91,9 @@ class Duplicate:
         return "exact" if self.kind == Kind.EXACT_DUPLICATE else "near"
 
 
-def line_of(page: PageFingerprint | Abstention, verdict: Verdict, when: float) -> Duplicate:
+def line_of(page: PageFingerprint | Abstention, verdict: Verdict, when: float, original_title: str = "") -> Duplicate:
     """Return the line that a verdict on a page makes."""
+    hints = page.hints or NO_HINTS
     return Duplicate(
         url=page.url,
         original=verdict.original or "",
@@ -95,12 +106,17 @@ def line_of(page: PageFingerprint | Abstention, verdict: Verdict, when: float) -
         when=when,
         content=content_of(page),
         canonical=verdict.canonical,
+        title=hints.title,
+        original_title=original_title,
+        names=hints.canonical[:_LONGEST_NAMED] if hints.canonical != page.url else "",
+        noindex=hints.noindex,
     )
 
 
 def format_line(line: Duplicate) -> bytes:
     """Return the bytes of a line, sealed."""
-    return seal(json.dumps(asdict(line)).encode())
+    told = {name: value for name, value in asdict(line).items() if value or name not in _SAID}
+    return seal(json.dumps(told).encode())
 
 
 def parse_line(value: bytes | memoryview) -> Duplicate:

@@ -33,6 +33,7 @@ from simcrawl.store.page_index import PageIndex
 from simcrawl.store.register import Duplicate, line_of
 from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
 from simcrawl.store.texts import pack, unpack
+from simcrawl.store.titles import Titles
 from simcrawl.store.views import Beside, Only
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class Store:
         self._recipe: Recipe | None = None
         # The last decision's: what is found late is decided by it, too.
         self._rule: Rule | None = None
+        self._titles = Titles()
         self._lasting: Store | None = None
         self._loaded: Store | None = None
         self._committing = Lock()
@@ -369,7 +371,9 @@ class Store:
         if drops and decision.original and not decision.original.confirmed:
             return Admission(decision.verdict, waits_for=self._claims.open_claim(decision.original))
         if decision.original:
-            self.note(line_of(page, decision.verdict, time()))
+            self.note(line_of(page, decision.verdict, time(), self._titles.of(decision.original.page.url)))
+        if decision.record:
+            self._titles.note(page)
         unique = decision.original is None
         return Admission(decision.verdict, self._claim(page, view, unique=unique, callback=callback) if decision.record else None)
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import MAX_WORKER_BYTES, STAGES, Abstention, Reason, digest, fingerprint_page, has_form, page_key
-from simcrawl.page.hints import MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
+from simcrawl.page.hints import LONGEST_TITLE, MOST_ALTERNATES, MOST_UNFOLLOWED, Hints
 from simcrawl.page.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
@@ -331,13 +331,14 @@ def _unpack(data: bytes) -> list[bytes]:
 def _hints(told: list[Any] | None) -> Hints | None:
     if told is None:
         return None
-    canonical, alternates, noindex, nofollow, _, unfollowed = told
+    canonical, alternates, noindex, nofollow, _, unfollowed, title = told
     return Hints(
         str(canonical),
         tuple(map(str, alternates[:MOST_ALTERNATES])),
         bool(noindex),
         bool(nofollow),
         unfollowed=frozenset(map(int, unfollowed[:MOST_UNFOLLOWED])),
+        title=str(title)[:LONGEST_TITLE],
     )
 
 

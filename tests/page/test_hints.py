@@ -18,7 +18,8 @@ def _of(head: str, url: str = URL) -> Hints:
     """Return the hints of a page by both ways to them, which agree."""
     body = page(english(), head=head).encode()
     made = extract(body, "utf-8", url).hints
-    assert hints.of_body(body, "utf-8", url) == made
+    # What seems to end the head ends it for the one that does not parse the page: the title may come later.
+    assert hints.of_body(body, "utf-8", url)._replace(title="") == made._replace(title="")
     return made
 
 
@@ -53,7 +54,7 @@ def test_the_canonical_url(head: str, canonical: str):
 
 def test_what_stands_in_the_body_counts_for_nothing():
     body = page('<link rel="canonical" href="/boat"><meta name="robots" content="none">' + english()).encode()
-    assert extract(body, "utf-8", URL).hints == hints.of_body(body, "utf-8", URL) == NO_HINTS
+    assert extract(body, "utf-8", URL).hints._replace(title="") == hints.of_body(body, "utf-8", URL)._replace(title="") == NO_HINTS
 
 
 def test_translations_are_named_once_and_a_bounded_number_of_them():
@@ -113,7 +114,7 @@ def test_headers_add_to_what_the_page_says():
 def test_pages_carry_their_hints(text: str):
     made = fingerprint_page(page(text, head='<meta name="robots" content="nofollow">'), url=URL)
     assert isinstance(made, PageFingerprint if text != "short" else Abstention)
-    assert made.hints == Hints(nofollow=True)
+    assert made.hints == Hints(nofollow=True, title="t")
 
 
 def _links(*anchors: str) -> Hints:
@@ -181,3 +182,19 @@ def test_nothing_that_a_page_says_raises(target: str, url: str):
     assert not hints.address(target, url) or hints.address(target, url).startswith(("http://", "https://"))
     assert hints.of_headers([f"<{target}>; rel=canonical", target], [target], url).alternates == ()
     hints.of_body(f'<link rel=canonical href="{target}">{target}'.encode("utf-8", "surrogatepass"), None, url)
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("<title>  A boat \n for sale </title>", "A boat for sale"),
+        ("<title>safe\u202eelas\x07</title>", "safe elas"),
+        (f"<title>{'long ' * 100}</title>", ("long " * 100)[: hints.LONGEST_TITLE]),
+        ("<title></title>", ""),
+        ("", ""),
+        ("<title>&lt;b&gt;one</title><title>two</title>", "<b>one"),
+    ],
+)
+def test_the_title_is_one_line_that_shows_what_it_says(head: str, title: str) -> None:
+    html = f"<!DOCTYPE html><html><head>{head}</head><body><svg><title>a drawing</title></svg><p>text</p></body></html>"
+    assert hints.of_body(html.encode(), "utf-8", URL).title == title

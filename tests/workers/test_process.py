@@ -458,7 +458,7 @@ def test_the_hints_of_a_page_come_with_it(asked: Callable[..., Asked]):
     made = asked(_options("content")).page(body, url="http://x/a")
     assert made.hints
     assert made.hints == fingerprint_page(body, url="http://x/a", seed=7).hints
-    assert made.hints == Hints("http://x/boat", ("http://x/boot",), unfollowed=made.hints.unfollowed)
+    assert made.hints == Hints("http://x/boat", ("http://x/boot",), unfollowed=made.hints.unfollowed, title=made.hints.title)
     assert made.hints.asks_not_to_follow("http://x/cart")
 
 

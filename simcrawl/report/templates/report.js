@@ -1,7 +1,7 @@
 (() => {
   "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { urls, links } = data;
+  const { urls, links, titles } = data;
   const PAGE = matchMedia("(max-width: 44rem)").matches ? 10 : 25;
 
   // Everything from a page becomes text, never markup.
@@ -41,6 +41,12 @@
   const why = (row) => ({ not_fetched: "not fetched", rejected: "rejected" })[row[9]] || (row[2] === "near-duplicate" ? "near" : row[2]);
   const kind = (row) => make("span", { class: `kind ${row[9]}` }, why(row));
 
+  // What pages say of themselves stands in row[11] to row[14]: numbers of titles, the URL that is named as canonical, noindex.
+  const titleOf = (row, at) => titles[row[at === 1 ? 12 : 11]] || "";
+  const titled = (title, at) => ({ ...link(title, at), cell: (row) => {
+    const text = titleOf(row, at);
+    return make("div", {}, url(row[at]), text ? make("bdi", { class: "title" }, text) : null);
+  } });
   const link = (title, at) => ({ title, key: (row) => urls[row[at]], cell: (row) => url(row[at]), wide: true });
   const number = (title, at, shape = count) => ({
     title, key: (row) => (row[at] === null ? -1 : row[at]), cell: (row) => (row[at] === null ? "–" : shape(row[at])), number: true, down: true,
@@ -50,8 +56,8 @@
   const tables = {
     duplicates: {
       columns: [
-        link("Copy", 0),
-        link("Original", 1),
+        titled("Copy", 0),
+        titled("Original", 1),
         { ...word("Why", why, kind), nowrap: true },
         { ...number("Bits", 3), down: false },
         { ...number("Similarity", 4, similarity), down: false },
@@ -59,7 +65,10 @@
         { title: "Seen (UTC)", key: (row) => row[6], text: (row) => moment(row[6]), cell: (row) => moment(row[6]), nowrap: true, minor: true, down: true },
         { title: "", cell: (row) => opener(row) },
       ],
-      find: (row) => `${urls[row[0]]}\n${urls[row[1]]}`,
+      csv: { titles: ["Copy", "Title", "Original", "Title of the original", "Why", "Bits", "Similarity", "Dropped", "Seen (UTC)", "Canonical", "noindex"],
+        rows: (row) => [[urls[row[0]], titleOf(row, 0), urls[row[1]], titleOf(row, 1), why(row), row[3] ?? "", row[4] ?? "", data.done[row[5]], moment(row[6]),
+          row[13] === null ? "" : urls[row[13]], row[14] ? "yes" : ""]] },
+      find: (row) => `${urls[row[0]]}\n${urls[row[1]]}\n${titleOf(row, 0)}\n${titleOf(row, 1)}`,
       choose: { title: "Show", options: [["all", "all"], ["near", "near-duplicates"], ["exact", "exact copies"], ["not_fetched", "not fetched"], ["rejected", "rejected"]],
         test: (row, choice) => choice === "all" || choice === row[9] },
     },
@@ -126,8 +135,10 @@
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 
   const detail = (row) => {
-    const terms = [["Copy", url(row[0])], ["Original", url(row[1])], ["Why", row[2]], ["Differing bits", row[3] === null ? "–" : String(row[3])],
+    const shown = (at) => (titleOf(row, at) ? [make("bdi", { class: "title" }, titleOf(row, at))] : []);
+    const terms = [["Copy", make("div", {}, url(row[0]), ...shown(0))], ["Original", make("div", {}, url(row[1]), ...shown(1))], ["Why", row[2]], ["Differing bits", row[3] === null ? "–" : String(row[3])],
       ["Similarity", similarity(row[4])], ["Dropped", data.done[row[5]]], ["Seen", `${moment(row[6])} UTC`], ...(row[8] ? [["Rule", row[8]]] : []),
+      ...(row[13] === null ? [] : [["Names as canonical", url(row[13])]]), ...(row[14] ? [["Asks of robots", "noindex"]] : []),
       ...(row[9] === "rejected" ? [["Rejected", "A user took this verdict back: the page is no copy."]] : [])];
     dialog.replaceChildren(
       make("div", { class: "top" }, make("h2", { id: "detail-title" }, row[7] === null ? "A duplicate" : "What differs"),
