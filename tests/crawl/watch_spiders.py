@@ -26,6 +26,6 @@ class Everywhere(Base):
             request = Request(url, meta={"download_latency": float(number)})
             send(scrapy_signals.response_downloaded, request=request, response=PlainResponse(url), spider=self)
             prediction = simcrawl.Prediction(0.99, url, f"rule {number}", 30.0)
-            for _ in range(1 if number else 2):
+            for _again in range(1 if number else 2):
                 send(simcrawl.signals.request_skipped, request=request, prediction=prediction, spider=self)
         return self.follow(response)
