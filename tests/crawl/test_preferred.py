@@ -9,7 +9,6 @@ import pytest
 
 from simcrawl.crawl.preferred import _better, _Ways
 from simcrawl.page.fingerprint import fingerprint_page
-from simcrawl.page.hints import Hints
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl
