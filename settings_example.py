@@ -72,8 +72,8 @@ SIMCRAWL_RECIPE = "auto"
 SIMCRAWL_MAX_PAGE_BYTES = 4_000_000
 # Pages that take longer are not compared, and kept: too_slow.
 SIMCRAWL_MAX_PAGE_SECONDS = 10.0
-# Seconds of a core that a page of one host may take on average in workers, where other hosts are crawled, too; of a host that takes more,
-# some pages are not compared, and kept: host_over_budget.
+# Worker seconds that a page of one host may take on average, where other hosts are crawled, too; of a host that takes more, some pages are
+# not compared, and kept: host_over_budget.
 SIMCRAWL_MAX_HOST_SECONDS = 0.25
 # A page that has waited so long for a free worker process is not compared, and kept: waited_too_long.
 SIMCRAWL_MAX_WAIT_SECONDS = 60.0

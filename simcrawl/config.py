@@ -370,8 +370,8 @@ class Config:
     max_host_seconds: float = _setting(
         Number(float, 0.001),
         _HOST_SECONDS,
-        "seconds of a core that a page of one host may take on average in workers, where other hosts are crawled, too; of a host that "
-        "takes more, some pages are not compared, and kept: `host_over_budget`",
+        "worker seconds that a page of one host may take on average, where other hosts are crawled, too; of a host that takes more, some "
+        "pages are not compared, and kept: `host_over_budget`",
         ". Each host may take five seconds beyond that. A page of ten kilobytes takes some hundredths of a second. A crawl of one host has "
         "no such limit",
     )

@@ -14,6 +14,7 @@ from twisted.internet.protocol import Factory, Protocol
 
 from simcrawl.errors import WorkerError
 from simcrawl.workers.process import LENGTH, START_SECONDS, preparation
+from simcrawl.workers.turns import Spent
 
 if TYPE_CHECKING:
     from socket import socket
@@ -45,8 +46,8 @@ class _Asked:
         """Whether somebody still waits for the answer."""
         self.since = 0.0
         """Since when it is its turn."""
-        self.cost = 0.0
-        """Seconds that it took, when it is settled."""
+        self.spent = Spent()
+        """What it took, when it is settled."""
         self._asker, self._worker = asker, worker
         self._seconds_before: float | None = None
 
@@ -55,15 +56,13 @@ class _Asked:
         if not self.since:
             self.since, self._seconds_before = monotonic(), self._worker.seconds()
 
-    def cost_so_far(self) -> float:
-        """Return the seconds of a core that it has taken; where the system does not say, those of the wall clock.
-
-        By that alone every page of a busy machine would take long.
-        """
+    def spent_so_far(self) -> Spent:
+        """Return what it has taken."""
         if not self.since:
-            return 0.0
+            return Spent()
+        seconds = monotonic() - self.since
         before, now = self._seconds_before, self._worker.seconds()
-        return monotonic() - self.since if before is None or now is None else max(0.0, now - before)
+        return Spent(seconds, seconds if before is None or now is None else now - before)
 
     def parse(self, message: bytes) -> Answer:
         """Return what the answer says, and why the worker is to be stopped now.
@@ -82,7 +81,7 @@ class _Asked:
         if self.is_wanted:
             self.is_wanted = False
             # Before the next one's turn.
-            self.cost = self.cost_so_far()
+            self.spent = self.spent_so_far()
             if isinstance(result, Exception):
                 self.answer.errback(result)
             else:
@@ -100,8 +99,8 @@ class Line(Protocol):
         self._received = bytearray()
         self._timer: Any = None
 
-    async def ask(self, question: Question) -> tuple[Answer | None, float]:
-        """Return the page, and why the worker is to be stopped now; None where no page came in time after it was its turn. And its cost.
+    async def ask(self, question: Question) -> tuple[Answer | None, Spent]:
+        """Return the page, and why the worker is to be stopped now; None where none came in time after it was its turn. And what it took.
 
         The line is closed where the worker is to be stopped: what stands in line must not come from one that is too large, or hangs.
 
@@ -116,7 +115,7 @@ class Line(Protocol):
                 raise WorkerError(f"no worker process can make such pages: not ready after {START_SECONDS:g} seconds")
         asked = _Asked(question.asker, question, self._worker)
         answer = await self._send(asked, question.message())
-        return answer, asked.cost
+        return answer, asked.spent
 
     async def _send(self, asked: _Asked, message: bytes) -> Answer | None:
         if self.lost:
@@ -136,9 +135,9 @@ class Line(Protocol):
         return (first.question, monotonic() - first.since) if first and first.question and first.is_wanted else None
 
     @property
-    def cost(self) -> float:
-        """Seconds of a core that what is being made has taken so far."""
-        return self._asked[0].cost_so_far() if self._asked else 0.0
+    def spent(self) -> Spent:
+        """What that which is being made has taken so far."""
+        return self._asked[0].spent_so_far() if self._asked else Spent()
 
     def let_go(self) -> None:
         """Let those in line behind the first one go elsewhere."""

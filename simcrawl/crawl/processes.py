@@ -21,7 +21,7 @@ from simcrawl.page.fingerprint import Reason
 from simcrawl.rule import host_of
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 from simcrawl.workers.starting import Starter
-from simcrawl.workers.turns import Turns
+from simcrawl.workers.turns import Spent, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -111,8 +111,8 @@ class _Process:
         if is_aside:
             self.step_aside()
 
-    async def page(self, question: Question) -> tuple[Page | None, float]:
-        """Return the page, None where the process dies of it, and the seconds of a core that it took.
+    async def page(self, question: Question) -> tuple[Page | None, Spent]:
+        """Return the page, None where the process dies of it, and what it took.
 
         Raises:
             WorkerError: no process can be started, or it cannot make such pages.
@@ -121,14 +121,15 @@ class _Process:
         line = await self._connected(question.asker)
         started = monotonic()
         try:
-            answer, seconds = await line.ask(question)
+            answer, spent = await line.ask(question)
         except EOFError:
             await self._stop(line, question.asker, "died")
-            return None, monotonic() - started
+            took = monotonic() - started
+            return None, Spent(took, took)
         made, why = answer or (question.abstain(Reason.TOO_SLOW), "too_slow")
         if why:
             await self._stop(line, question.asker, why)
-        return made, seconds
+        return made, spent
 
     @property
     def line(self) -> Line | None:
@@ -147,9 +148,9 @@ class _Process:
         return (cast("Crawling", at_work[0].asker), host_of(at_work[0].url)) if at_work else None
 
     @property
-    def cost(self) -> float:
-        """Seconds of a core that what it is making has taken so far."""
-        return self.line.cost if self.line else 0.0
+    def spent(self) -> Spent:
+        """What that which it is making has taken so far."""
+        return self.line.spent if self.line else Spent()
 
     async def _connected(self, asker: Asker) -> Line:
         line = self.line
@@ -314,8 +315,8 @@ class Processes:
             process = await self._take(key, started)
             crawling.seconds_in_queue += monotonic() - started
             try:
-                made, seconds = await self._page_of(process, crawling, question)
-                self._turns.charge(key, seconds)
+                made, spent = await self._page_of(process, crawling, question)
+                self._turns.charge(key, spent)
             except UnansweredError:
                 continue
             finally:
@@ -326,7 +327,7 @@ class Processes:
             deaths += 1
         return question.abstain(Reason.CRASHED)
 
-    async def _page_of(self, process: _Process, crawling: Crawling, question: Question) -> tuple[Page | None, float]:
+    async def _page_of(self, process: _Process, crawling: Crawling, question: Question) -> tuple[Page | None, Spent]:
         # Those that waited need not try it again, one after the other.
         if crawling.refusal:
             raise WorkerError(crawling.refusal)
@@ -359,7 +360,7 @@ class Processes:
                 self._turns.remove(key, turn)
             raise
 
-    def _why_not(self, key: _Key, busy: Mapping[_Key, float], since: float) -> str:
+    def _why_not(self, key: _Key, busy: Mapping[_Key, Spent], since: float) -> str:
         """Return why a page is not to be made; "" where it is."""
         crawling = key[0]
         if crawling.is_ending():
@@ -368,20 +369,21 @@ class Processes:
             return "host_over_budget"
         return "waited_too_long" if monotonic() - since > crawling.patience_in_line else ""
 
-    def _goes_aside(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
+    def _goes_aside(self, key: _Key, busy: Mapping[_Key, Spent]) -> bool:
         """Return whether pages of a host go aside: those of a slow one, and of one while a page of it is there, which nobody knows yet."""
         return self._turns.is_slow(key, busy) or bool(self._aside and self._aside.host == key)
 
-    def _is_crowd(self, key: _Key, busy: Mapping[_Key, float]) -> bool:
+    def _is_crowd(self, key: _Key, busy: Mapping[_Key, Spent]) -> bool:
         """Return whether so many pages of a slow host wait that those of others could not even be fetched."""
         return self._turns.waiting(key) > key[0].most_behind and self._turns.is_slow(key, busy)
 
-    def _busy(self) -> Mapping[_Key, float]:
-        """Return what the pages that are being made have cost so far, by host."""
-        busy: defaultdict[_Key, float] = defaultdict(float)
+    def _busy(self) -> Mapping[_Key, Spent]:
+        """Return what the pages that are being made have taken so far, by host."""
+        busy: defaultdict[_Key, Spent] = defaultdict(Spent)
         for process in self._all:
             if key := process.host:
-                busy[key] += process.cost
+                (seconds, of_core), more = busy[key], process.spent
+                busy[key] = Spent(seconds + more.seconds, of_core + more.of_core)
         return busy
 
     @property

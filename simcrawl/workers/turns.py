@@ -8,7 +8,7 @@ for what was before it.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -25,17 +25,30 @@ _SLOW, _HEAD_START, _BYTES_A_SECOND = 0.25, 3, 3e6
 _MOST_HOSTS = 10_000
 
 
+class Spent(NamedTuple):
+    """What work has taken: `seconds`, for which a process could do nothing else, and how many of them it had a core (`of_core`).
+
+    Where the system does not tell the one from the other they are the same.
+    """
+
+    seconds: float = 0.0
+    of_core: float = 0.0
+
+
+_NOTHING = Spent()
+
+
 class _Host(Generic[_T]):
-    __slots__ = ("made", "pages", "seconds", "tag", "under_way", "waiting")
+    __slots__ = ("made", "of_core", "pages", "seconds", "tag", "under_way", "waiting")
 
     def __init__(self) -> None:
         self.pages = self.made = self.under_way = 0
-        self.seconds = self.tag = 0.0
+        self.seconds = self.of_core = self.tag = 0.0
         self.waiting: deque[_T] = deque()
 
 
 class Turns(Generic[_K, _T]):
-    """What waits, by host. A host is what its caller takes for one: any key. `busy`, everywhere: seconds of work under way, by host."""
+    """What waits, by host. A host is what its caller takes for one: any key. `busy`, everywhere: what is under way, by host."""
 
     def __init__(self) -> None:
         self._hosts: OrderedDict[_K, _Host[_T]] = OrderedDict()
@@ -92,9 +105,9 @@ class Turns(Generic[_K, _T]):
         """Return how much of a host waits."""
         return len(self._hosts[key].waiting) if key in self._hosts else 0
 
-    def next(self, busy: Mapping[_K, float], may: Callable[[_K], bool]) -> _T | None:
+    def next(self, busy: Mapping[_K, Spent], may: Callable[[_K], bool]) -> _T | None:
         """Return what waits no longer, since it is its turn; None where nothing waits of a host that `may`."""
-        key = min(filter(may, self._waiting), key=lambda key: self._hosts[key].tag + busy.get(key, 0.0), default=None)
+        key = min(filter(may, self._waiting), key=lambda key: self._hosts[key].tag + busy.get(key, _NOTHING).seconds, default=None)
         if key is None:
             return None
         host = self._hosts[key]
@@ -107,23 +120,27 @@ class Turns(Generic[_K, _T]):
         if not self._hosts[key].waiting:
             self._waiting.remove(key)
 
-    def charge(self, key: _K, seconds: float) -> None:
+    def charge(self, key: _K, spent: Spent) -> None:
         """Note what a page of a host has taken."""
         if host := self._hosts.get(key):
             host.made += 1
-            host.seconds += seconds
-            host.tag += seconds
+            host.seconds += spent.seconds
+            host.of_core += spent.of_core
+            host.tag += spent.seconds
 
-    def is_over_budget(self, key: _K, busy: Mapping[_K, float], per_page: float) -> bool:
+    def is_over_budget(self, key: _K, busy: Mapping[_K, Spent], per_page: float) -> bool:
         """Return whether a host has taken more than so many seconds a page, where others are there that it takes them from."""
         host = self._host(key)
-        return self.are_several and host.seconds + busy.get(key, 0.0) > _TO_BEGIN_WITH + per_page * host.pages
+        return self.are_several and host.seconds + busy.get(key, _NOTHING).seconds > _TO_BEGIN_WITH + per_page * host.pages
 
-    def is_slow(self, key: _K, busy: Mapping[_K, float]) -> bool:
-        """Return whether pages of a host take long, on average, where others are there that they could hold up."""
+    def is_slow(self, key: _K, busy: Mapping[_K, Spent]) -> bool:
+        """Return whether pages of a host take long, on average, where others are there that they could hold up.
+
+        By what they have had of a core: on a busy machine the pages of every host keep a process for long.
+        """
         host = self._host(key)
-        known = host.seconds + busy.get(key, 0.0) > _SLOW * (_HEAD_START + host.made)
-        guessed = host.seconds + host.under_way / _BYTES_A_SECOND > _SLOW * (_HEAD_START + host.pages)
+        known = host.of_core + busy.get(key, _NOTHING).of_core > _SLOW * (_HEAD_START + host.made)
+        guessed = host.of_core + host.under_way / _BYTES_A_SECOND > _SLOW * (_HEAD_START + host.pages)
         return self.are_several and (known or guessed)
 
     def forget(self, keys: Callable[[_K], bool]) -> None:
