@@ -108,7 +108,7 @@ def test_a_host_is_slow_by_what_its_pages_take_and_before_that_by_their_size():
     turns.settled("a", 10**7)
     assert not turns.is_slow("a", {})
     assert turns.is_slow("a", {"a": _spent(0.6)})
-    turns.charge("a", _spent(0.6))
+    turns.charge("a", _spent(0.9))
     assert turns.is_slow("a", {})
     # One page that took long is not what the others are like; but that is known of those alone that were made.
     for _ in range(10):
