@@ -391,6 +391,14 @@ def test_what_has_changed_is_counted_and_named_as_text(store: Store):
     assert not section.xpath(".//li/*")
 
 
+def test_other_verdicts_are_told_where_a_crawl_knows_them(store: Store):
+    fill(store)
+    turned = CHANGES | {"copies now": 1, "kept now": 0, "urls": CHANGES["urls"] | {"copies now": HOSTILE[:1], "kept now": []}}
+    (section,) = changes_of(store, RECORD, RECORD | {"changes": turned})
+    assert [text_of(figure, ".") for figure in section.xpath(".//dl/div")][3:5] == ["copies now 1", "kept now 0"]
+    assert [text_of(kind, ".") for kind in section.xpath(".//summary")][-1] == "Copies now"
+
+
 def test_what_is_gone_is_unknown_where_a_crawl_cannot_know_it(store: Store):
     fill(store)
     nothing: dict[str, Any] = {"new": 4, "changed": 0, "unchanged": 0, "gone": None, "urls": {"new": [], "changed": [], "gone": []}}

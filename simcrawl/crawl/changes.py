@@ -29,6 +29,8 @@ class Changes:
     def __init__(self, crawl: Crawl, stats: Any, known_as: Callable[[str], str]) -> None:
         self._crawl, self._stats, self._known_as = crawl, stats, known_as
         self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": []}
+        self._turned: dict[str, list[str]] = {"copies now": [], "kept now": []}
+        self._turns = dict.fromkeys(self._turned, 0)
 
     def judged(self, request: Request, url: str, verdict: Verdict) -> None:
         """Note a page that was judged, and tell its callback what has become of it."""
@@ -43,11 +45,19 @@ class Changes:
         change = self._crawl.visit(url, content, kept=not verdict.drop_page)
         if change is None:
             return
+        was_kept = self._crawl.was_kept(url)
+        if was_kept is not None and was_kept is verdict.drop_page:
+            self._turn("copies now" if was_kept else "kept now", url)
         request.meta[CHANGE] = change
         self._stats.inc_value(f"simcrawl/changes/{change}")
         # Where every page is new there is nothing to name.
         if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
             self._named[change].append(url)
+
+    def _turn(self, kind: str, url: str) -> None:
+        self._turns[kind] += 1
+        if len(self._turned[kind]) < _MOST_NAMED:
+            self._turned[kind].append(url)
 
     def fetched(self, request: Request, response: Response) -> None:
         """Note a response that is not judged; one that says that there is no such page leaves it gone."""
@@ -71,4 +81,5 @@ class Changes:
     def record(self) -> dict[str, Any]:
         """Return what a record of the crawl says of it: of each kind how many pages, None where that is unknown, and some URLs."""
         counts = {kind: self._stats.get_value(f"simcrawl/changes/{kind}") for kind in ("new", "unchanged", "changed")}
-        return {kind: count or 0 for kind, count in counts.items()} | {"gone": self._crawl.gone, "urls": self._named}
+        counted = {kind: count or 0 for kind, count in counts.items()} | self._turns
+        return counted | {"gone": self._crawl.gone, "urls": self._named | self._turned}

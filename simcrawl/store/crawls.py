@@ -150,6 +150,13 @@ class Crawl:
             return "new"
         return "unchanged" if before[1:] == content else "changed"
 
+    def was_kept(self, url: str) -> bool | None:
+        """Return whether the spider's last finished crawl kept the page of a URL; None where it judged none."""
+        if self._last is None:
+            return None
+        before = self._last.get(url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed))
+        return None if before is None or before[:1] == SEEN else before[:1] == KEPT
+
     def has_seen(self, url: str) -> bool:
         """Return whether the spider has fetched a URL in this crawl.
 

@@ -274,3 +274,18 @@ def test_the_history_is_an_object_of_json(site: Site, tmp_path: Path) -> None:
     night(site, tmp_path / "store")
     with open_store(tmp_path / "store", create=False) as store:
         assert json.loads(json.dumps(store.crawls())) == store.crawls()
+
+
+def test_pages_with_another_verdict_than_in_the_last_crawl_are_told_in_the_history(site: Site, tmp_path: Path) -> None:
+    site.add("/", hub("/one", "/two"))
+    site.add("/one", page("7.4/en/protection"))
+    told = []
+    for name in ("autotext", "protection", "autotext"):
+        site.add("/two", page(f"7.4/en/{name}"))
+        night(site, tmp_path / "store", spider="Changing", SIMCRAWL_SKIP=False)
+        with open_store(tmp_path / "store", create=False) as store:
+            told.append(store.crawls()[-1]["changes"])
+    assert [(one["copies now"], one["kept now"]) for one in told] == [(0, 0), (1, 0), (0, 1)]
+    # Which of the two comes first is nobody's to say; it is the same page that is kept again.
+    assert told[1]["urls"]["copies now"] == told[2]["urls"]["kept now"]
+    assert set(told[1]["urls"]["copies now"]) <= {site.url("/one"), site.url("/two")}
