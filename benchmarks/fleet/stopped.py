@@ -2,7 +2,7 @@
 
 Two processes crawl a site of half copies, from two entry pages, over one Redis. Every other round Redis is not stopped, to compare with.
 Prints of the rounds of each kind: how late the event loop was (of the 99th percentiles of the rounds their median, and the largest),
-contents that came out of no process, contents that came out twice, and errors.
+contents that came out of no process, contents that came out twice, how many of them are counted and recorded as late, and errors.
 """
 
 from __future__ import annotations
@@ -46,12 +46,15 @@ def one_round(site: DirectorySite, server: Server, name: str, *, stop: bool, pag
             stopped(server)
         stats: list[dict[str, Any]] = running.result()
     with open_store(store, create=False, readonly=True) as opened:
-        kept = [stored.page.url.rpartition("/")[2] for stored in opened.pages() if not stored.page.url.endswith("index.html")]
+        urls = {stored.page.url for stored in opened.pages()}
+        recorded = sum(line.url in urls and line.original in urls for line in opened.duplicates())
+    kept = [url.rpartition("/")[2] for url in urls if not url.endswith("index.html")]
     return {
         "lag": max(one["simcrawl/loop/lag_p99"] for one in stats),
         "lost": pages - len(set(kept)),
         "twice": len(kept) - len(set(kept)),
         "late": sum(one.get("simcrawl/store/late_duplicates", 0) for one in stats),
+        "recorded": recorded,
         "errors": sum(one.get("log_count/ERROR", 0) for one in stats),
         "seconds": max(one["elapsed_time_seconds"] for one in stats),
     }
@@ -76,7 +79,7 @@ def main() -> None:
         server.close()
     for stop, rounds in found.items():
         lags = [one["lag"] for one in rounds]
-        sums = {name: round(sum(one[name] for one in rounds)) for name in ("lost", "twice", "late", "errors")}
+        sums = {name: round(sum(one[name] for one in rounds)) for name in ("lost", "twice", "late", "recorded", "errors")}
         kind = "stopped for ten seconds" if stop else "not stopped"
         print(f"{kind}, {len(rounds)} rounds: lag p99 {median(lags):.3f} s, at most {max(lags):.3f} s; {sums}")
 

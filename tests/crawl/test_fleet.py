@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.cli import run
@@ -14,8 +19,6 @@ from tests.redis_server import Server, shared_server
 from tests.samples import english, page
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
     from tests.crawl.runner import Outcome
@@ -80,6 +83,65 @@ def test_a_password_of_the_server_is_in_no_log_no_record_and_no_page(site: Site,
         assert run(["stats", store]) == 0
         told = outcome.log + json.dumps(record) + "".join(capfd.readouterr()) + (tmp_path / "report.html").read_text()
         assert "hunter2" not in told
+    finally:
+        server.close()
+
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "fleet"
+
+
+def begin_example(server: Server, items: Path) -> subprocess.Popen[str]:
+    """Begin a process of the example project."""
+    command = [sys.executable, "-m", "scrapy", "crawl", "manual", "-o", str(items), "-s", "LOG_LEVEL=INFO", "-s", "SIMCRAWL_SKIP=False"]
+    environment = os.environ | {"REDIS_URL": f"redis://127.0.0.1:{server.port}/0", "IDLE": "10"}
+    return subprocess.Popen(command, cwd=EXAMPLE, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def logs_of(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """Return what processes log until they end."""
+    with ThreadPoolExecutor(len(processes)) as threads:
+        return list(threads.map(lambda process: process.communicate()[1], processes))
+
+
+def contents_in(store: str) -> list[int]:
+    """Return the contents of the pages that came out."""
+    with open_store(store, create=False, readonly=True) as opened:
+        paths = [stored.page.url.rpartition("/")[2] for stored in opened.pages()]
+    return sorted(int(path) for path in paths if path)
+
+
+def test_the_example_beside_scrapy_redis_keeps_each_content_once(site: Site, tmp_path: Path) -> None:
+    server = Server()
+    try:
+        build(site)
+        server.client().lpush("manual:start_urls", *(site.url(f"/{side}/") for side in SIDES))
+        processes = [begin_example(server, tmp_path / f"{number}.jsonl") for number in range(2)]
+        for log in logs_of(processes):
+            assert " ERROR: " not in log
+        items = [json.loads(line)["url"] for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+        assert sorted(int(url.rpartition("/")[2]) for url in items if not url.endswith("/")) == list(range(CONTENTS))
+        assert contents_in(server.url("manual")) == list(range(CONTENTS))
+    finally:
+        server.close()
+
+
+def test_what_a_killed_process_of_the_example_had_claimed_comes_out_of_another_one(site: Site, tmp_path: Path) -> None:
+    server = Server()
+    try:
+        build(site)
+        server.client().lpush("manual:start_urls", *(site.url(f"/{side}/") for side in SIDES))
+        killed, other = (begin_example(server, tmp_path / f"{number}.jsonl") for number in range(2))
+        log = server.client()
+        while log.xlen("{manual}:log") < CONTENTS and killed.poll() is None:
+            sleep(0.01)
+        killed.kill()
+        killed.communicate()
+        assert " ERROR: " not in logs_of([other])[0]
+        kept = contents_in(server.url("manual"))
+        assert len(kept) == len(set(kept))
+        # scrapy-redis has lost the requests that the killed process had, and with them contents all of whose addresses were among those.
+        assert log.scard("manual:dupefilter") == len(SIDES) * CONTENTS
+        assert len(kept) > CONTENTS / 2
     finally:
         server.close()
 
