@@ -21,6 +21,8 @@ _TO_BEGIN_WITH = 5.0
 # Worker seconds a page, on average, that make a host a slow one; pages of so many seconds each that one is believed to have had before it;
 # and bytes of a page that take a second, as it is guessed before that is known: most pages are five times as fast.
 _SLOW, _HEAD_START, _BYTES_A_SECOND = 0.25, 3, 3e6
+# Of its size alone a page is taken for a slow one a little sooner: if it is none it has lost next to nothing.
+_HEAD_START_OF_A_GUESS = 2
 # Hosts that are remembered.
 _MOST_HOSTS = 10_000
 
@@ -140,7 +142,7 @@ class Turns(Generic[_K, _T]):
         """
         host = self._host(key)
         known = host.of_core + busy.get(key, _NOTHING).of_core > _SLOW * (_HEAD_START + host.made)
-        guessed = host.of_core + host.under_way / _BYTES_A_SECOND > _SLOW * (_HEAD_START + host.pages)
+        guessed = host.of_core + host.under_way / _BYTES_A_SECOND > _SLOW * (_HEAD_START_OF_A_GUESS + host.pages)
         return self.are_several and (known or guessed)
 
     def forget(self, keys: Callable[[_K], bool]) -> None:
