@@ -231,7 +231,8 @@ class Wire:
             thread.start()
 
     def close(self) -> None:
-        """Tell what waits, and end. Never raises for the log."""
+        """Tell what waits, for which a log that is away has as long as a claim waits, and end. Never raises for the log."""
+        self._tell_last()
         self.closing.set()
         # It wakes the reader, too.
         with suppress(StoreError):
@@ -241,6 +242,17 @@ class Wire:
             if thread.is_alive():
                 thread.join(2)
         self.log.close()
+
+    def _tell_last(self) -> None:
+        until, self._outage.pause, self._outage.try_at = monotonic() + self._outage.grace, _FIRST_PAUSE, 0.0
+        while self.outbox and not self._stopped:
+            with suppress(StoreError):
+                self.flush()
+                return
+            if monotonic() >= until:
+                logger.warning("%s is still away: what this process knows since then is not told to the others", self.log.shown)
+                return
+            self.closing.wait(_FIRST_PAUSE / 2)
 
     # ---- telling
 

@@ -541,6 +541,29 @@ def test_an_outage_stops_no_crawl_and_what_was_kept_twice_is_found(server: Serve
             assert urls(late) == urls(one)
 
 
+def test_who_ends_in_an_outage_tells_what_it_knows_when_that_is_over_soon(server: Server, caplog: pytest.LogCaptureFixture):
+    url = server.url()
+    open_store(url, recipe="manku2007").close()
+    with open_store(url, **(QUICK | {"grace": 60})) as one:
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(StoreError, match="does not answer"):
+            caught_up(one)
+        one.note(Duplicate(B, A, "near_duplicate", 1, 0.9, "near-duplicate", True, False, time()))
+        one.commit()
+        server.process.send_signal(signal.SIGCONT)
+        # Its next try may be seconds away.
+        wire_of(one)._outage.try_at = math.inf
+        fleet_of(one).close()
+    with open_store(url, create=False, readonly=True) as late:
+        assert late.duplicate(B)
+    with suppress(StoreError), open_store(url, **QUICK) as other:
+        server.process.send_signal(signal.SIGSTOP)
+        other.note(Duplicate(C, A, "near_duplicate", 1, 0.9, "near-duplicate", True, False, time()))
+        fleet_of(other).close()
+        server.process.send_signal(signal.SIGCONT)
+    assert "is still away: what this process knows since then is not told" in caplog.text
+
+
 def test_a_server_that_forgets_all_is_told_again(server: Server):
     url = server.url()
     with open_store(url, seed="random", **QUICK) as one, open_store(url, **QUICK) as other:
