@@ -91,9 +91,9 @@ SIMCRAWL_SYNC_SECONDS = 1.0
 SIMCRAWL_DURABLE_FEED = "auto"
 # Name of a text field: items whose text is a near-duplicate of that of an earlier item of this crawl are dropped.
 # SIMCRAWL_ITEM_FIELD = "text"
-# Keep the content of pages and of their near-duplicates in the store, compressed, so that simcrawl report shows what differs: True (100 MB
-# in all), or how many bytes in all.
-SIMCRAWL_KEEP_TEXT = False
+# Keep the content of pages and of their near-duplicates in the store, compressed, so that simcrawl report shows what differs: "auto" (20 MB
+# in all, in a store on this machine's disk), True (100 MB), False, or how many bytes in all.
+SIMCRAWL_KEEP_TEXT = "auto"
 # A file with one URL a line, as simcrawl duplicates --urls prints them: any spider starts from these instead of its own start requests, and
 # keeps their pages, whatever they are copies of.
 # SIMCRAWL_RECRAWL = "dropped.txt"

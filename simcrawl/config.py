@@ -173,7 +173,9 @@ _HOST_SECONDS, _WAIT_SECONDS = 0.25, 60.0
 _KEPT_TEXT = 100_000_000
 
 
-def _keep_text(value: Any) -> int:
+def _keep_text(value: Any) -> int | None:
+    if value == "auto":
+        return None
     try:
         return _KEPT_TEXT if _boolean(value) else 0
     except ValueError:
@@ -181,7 +183,7 @@ def _keep_text(value: Any) -> int:
     try:
         return int(Number(int, 0)(value))
     except ValueError:
-        raise ValueError("use True, False, or how many bytes the texts of a store may take") from None
+        raise ValueError('use "auto", True, False, or how many bytes the texts of a store may take') from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,14 +425,13 @@ class Config:
         '`"drop-links"` as well',
         example="text",
     )
-    keep_text: int = _setting(
+    keep_text: int | None = _setting(
         _keep_text,
-        False,
+        "auto",
         "keep the content of pages and of their near-duplicates in the store, compressed, so that `simcrawl report` shows what differs: "
-        "`True` (100 MB in all), or how many bytes in all",
+        '`"auto"` (20 MB in all, in a store on this machine\'s disk), `True` (100 MB), `False`, or how many bytes in all',
         ". At most 100,000 characters a page. A store that is full of them keeps no more. Pages whose bytes are known from the store or "
         "from another page are not taken apart again, and so get no text",
-        detector=True,
     )
     recrawl: str | None = _setting(
         _path,

@@ -62,7 +62,7 @@ DEFAULTS = {
     "sync_seconds": 1.0,
     "durable_feed": None,
     "item_field": None,
-    "keep_text": 0,
+    "keep_text": None,
     "recrawl": None,
     "debug": False,
 }
@@ -106,7 +106,7 @@ ACCEPTED: dict[str, list[tuple[Any, Any]]] = {
     "sync_seconds": [(0, 0), ("2.5", 2.5)],
     "durable_feed": [("auto", None), (True, True), ("False", False), (0, False)],
     "item_field": [("text", "text")],
-    "keep_text": [(True, 100_000_000), ("False", 0), ("1", 100_000_000), (5_000_000, 5_000_000), ("2000000", 2_000_000)],
+    "keep_text": [("auto", None), (True, 100_000_000), ("False", 0), ("1", 100_000_000), (5_000_000, 5_000_000), ("2000000", 2_000_000)],
     "recrawl": [("dropped.txt", "dropped.txt"), (Path("a/b"), "a/b")],
     "debug": [("True", True), (0, False)],
 }
@@ -180,7 +180,7 @@ CURES = {
     "sync_seconds": "use a number of 0 or more",
     "durable_feed": "use 'auto', True or False",
     "item_field": "use a non-empty string",
-    "keep_text": "use True, False, or how many bytes the texts of a store may take",
+    "keep_text": 'use "auto", True, False, or how many bytes the texts of a store may take',
     "recrawl": "use a non-empty string",
     "debug": "use True or False",
 }
@@ -241,8 +241,8 @@ def test_all_options_of_a_detector_are_settings():
 
 def test_a_detector_has_no_defaults_of_its_own():
     taken = dict(signature(Detector).parameters)
-    # Which store, which crawl, and by default the recipe of the store.
-    for name in ("store", "crawl", "recipe"):
+    # Which store, which crawl, and by default the recipe of the store. Whether texts are kept depends on where a crawl's store is.
+    for name in ("store", "crawl", "recipe", "keep_text"):
         taken.pop(name)
     assert {name: parse(f"SIMCRAWL_{name.upper()}", None) for name in taken} == {name: made.default for name, made in taken.items()}
     assert taken.keys() | {"recipe"} == _config().detector_options.keys()

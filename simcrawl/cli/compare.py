@@ -85,8 +85,8 @@ def compare(
       simcrawl compare --store STORE --fetch https://example.org/boat https://example.org/boat-xl
 
     Without --store the seed is another one than a crawl's: distances and similarities then differ a little from those that it found. A page
-    that the store knows is compared as it was when it was crawled; --fetch reads it anew, for its text, which stores keep only where
-    SIMCRAWL_KEEP_TEXT says so.
+    that the store knows is compared as it was when it was crawled; --fetch reads it anew, for its text, of which stores keep as
+    many as SIMCRAWL_KEEP_TEXT says.
 
     The exit code is 0 for copies and 1 for others.
     """

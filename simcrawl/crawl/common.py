@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Some ten thousand pages' texts.
+_TEXTS = 20_000_000
+
 
 class Common:
     """Opens the store. Whoever needs no more than this takes it, and not the session."""
@@ -40,7 +43,8 @@ class Common:
             opened.callback(self.store.close)
             self.crawl = begin_crawl(self.store, self.config.crawl, crawler)
             opened.callback(self.crawl.leave)
-            self.detector = Detector(self.store, crawl=self.crawl, **self.config.detector_options)
+            keep_text = _texts_by_default(where) if self.config.keep_text is None else self.config.keep_text
+            self.detector = Detector(self.store, crawl=self.crawl, keep_text=keep_text, **self.config.detector_options)
             opened.pop_all()
         self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
         """Where the pages that have come out are, among which it is decided."""
@@ -66,6 +70,11 @@ class Common:
             self._warned.add(kind)
             message += " (no more such warnings will be shown)"
             logger.warning(message, *args, exc_info=exc_info, extra={"spider": self.crawler.spider})
+
+
+def _texts_by_default(where: str) -> int:
+    """Return how many bytes of texts a store gets that nobody has asked about: none where that is memory, or other machines'."""
+    return _TEXTS if where.startswith("lmdb://") or (where != "memory:" and "://" not in where) else 0
 
 
 def store_path(store: str) -> str:

@@ -487,7 +487,7 @@ class Session(Common):
             counts = self.store.size()
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
             self.stats.set_value("simcrawl/store/bytes", counts["bytes"])
-            if self.config.keep_text:
+            if self.store.keeps_texts:
                 self.stats.set_value("simcrawl/store/texts_refused", self.store.texts_refused)
             spider: Any = self.crawler.spider
             crawl = {"spider": spider.name, "reason": reason, "recipe": self.detector.recipe.identity}

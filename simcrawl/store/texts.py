@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST = 100_000
 """Characters of a text that are kept."""
+# It takes .6 of the default's time, and 6 % more bytes.
+_LEVEL = 3
 # Compressed texts that wait for the next commit, in bytes.
 _MOST_WAITING = 1 << 24
 
@@ -57,7 +59,7 @@ class TextsWaiting:
 
 def pack(text: str) -> bytes:
     """Return the bytes of a text, of its first `LONGEST` characters: sealed zlib of UTF-8."""
-    return seal(zlib.compress(text[:LONGEST].encode("utf-8", "surrogatepass")))
+    return seal(zlib.compress(text[:LONGEST].encode("utf-8", "surrogatepass"), _LEVEL))
 
 
 def unpack(packed: bytes) -> str:

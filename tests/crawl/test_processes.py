@@ -42,9 +42,9 @@ def give_back(made: PageWorkers, process: Any) -> None:
 
 
 @asynccontextmanager
-async def page_workers(**settings: Any) -> AsyncIterator[PageWorkers]:
+async def page_workers(*, keep_text: int = 0, **settings: Any) -> AsyncIterator[PageWorkers]:
     with open_store("memory:") as store:
-        made = PageWorkers(Detector(store), Config.from_settings(settings.get))
+        made = PageWorkers(Detector(store, keep_text=keep_text), Config.from_settings(settings.get))
         yield made
         await made.close()
 
@@ -236,11 +236,16 @@ def test_a_store_is_looked_into_on_the_event_loop_unless_that_is_slow(monkeypatc
     asyncio.run(visit())
 
 
-def test_texts_are_packed_and_pages_that_wait_written_in_a_thread(monkeypatch: pytest.MonkeyPatch):
+def test_long_texts_are_packed_and_pages_that_wait_written_in_a_thread(monkeypatch: pytest.MonkeyPatch):
     async def visit() -> None:
-        async with page_workers(SIMCRAWL_WORKERS=1, SIMCRAWL_KEEP_TEXT=10**6) as made:
-            made._visits_elsewhere = 0
-            assert await _places(made, bool) == [False]
+        async with page_workers(SIMCRAWL_WORKERS=1, keep_text=10**6) as made:
+            threads = set[int]()
+            for words, here in ((100, True), (2_000, False)):
+                made._visits_elsewhere = 0
+                threads.clear()
+                body = page(english(words)).encode()
+                await made.judge(body, url="http://a.test/", encoding="utf-8", claim=lambda _: threads.add(get_ident()))
+                assert (threads == {get_ident()}) == here
         async with page_workers(SIMCRAWL_WORKERS=1) as made:
             made._visits_elsewhere = 0
             monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 0)
