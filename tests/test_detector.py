@@ -257,3 +257,21 @@ def test_a_page_whose_body_is_known_has_the_hints_of_its_own_url():
             again = detector.page(body, url="https://example.org/boat?ref=8")
             assert again.hints == made.hints == Hints("https://example.org/boat", title="t")
             assert detector.cascade[stage] == 1
+
+
+def test_the_canonical_url_of_a_copy_is_stored_without_secrets():
+    head = '<title>A boat</title><link rel="canonical" href="https://me:hunter2@x.test/b?token=s3cret&amp;page=1">'
+    text = english(300)
+    with simcrawl.open_store("memory:") as store:
+        detector = simcrawl.Detector(store, redact=["token"])
+        detector.admit(detector.page(page(text), url="https://x.test/a"))
+        copy = page(text + " One word more.", head=head)
+        assert detector.admit(detector.page(copy, url="https://x.test/c")).is_duplicate
+        store.sync()
+        line = store.duplicate("https://x.test/c")
+    assert line
+    assert line.title == "A boat"
+    assert line.names.startswith("https://user-")
+    assert line.names.endswith("&page=1")
+    assert "token=redacted-" in line.names
+    assert not any(secret in line.names for secret in ("hunter2", "s3cret"))
