@@ -31,8 +31,8 @@ SIMCRAWL_ACTION = "drop"
 SIMCRAWL_SCOPE = "all"
 # Hosts whose pages are never dropped in favour of a page of a host that is not in the list; a list, or names with commas between them.
 SIMCRAWL_TRUSTED_HOSTS = ()
-# From which crawl an original may come: "crawl", this one (or a page that was loaded); "store", any that the store knows: then only what no
-# crawl ever had comes out.
+# From which crawl an original may come: "crawl", this one (or a page that was loaded); "store", any that the store knows: then what an
+# earlier crawl had at another address does not come out again.
 SIMCRAWL_ORIGINALS = "crawl"
 # A name: processes and spiders with the same name and store are one crawl, as long as one of them runs.
 # SIMCRAWL_CRAWL = "nightly"

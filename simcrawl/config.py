@@ -253,8 +253,9 @@ class Config:
         _one_of("crawl", "store"),
         "crawl",
         'from which crawl an original may come: `"crawl"`, this one (or a page that was loaded); `"store"`, any that the store knows: '
-        "then only what no crawl ever had comes out",
-        ", and a warning says so where most originals are from other crawls. See [crawls](#crawls)",
+        "then what an earlier crawl had at another address does not come out again",
+        ". A page that comes again at its own address always comes out. A warning says so where most originals are from other crawls. "
+        "See [crawls](#crawls)",
         detector=True,
     )
     crawl: str | None = _setting(

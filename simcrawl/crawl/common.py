@@ -41,7 +41,7 @@ class Common:
         self.store = open_store(where, bits=bits, seed="random", **options)
         with ExitStack() as opened:
             opened.callback(self.store.close)
-            self.crawl = begin_crawl(self.store, self.config.crawl, crawler)
+            self.crawl = begin_crawl(self.store, self.config.crawl, crawler, in_part=self.config.recrawl is not None)
             opened.callback(self.crawl.leave)
             keep_text = _texts_by_default(where) if self.config.keep_text is None else self.config.keep_text
             self.detector = Detector(self.store, crawl=self.crawl, keep_text=keep_text, **self.config.detector_options)

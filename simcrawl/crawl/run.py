@@ -48,8 +48,10 @@ def start_anew(where: str) -> None:
         logger.info("SIMCRAWL_RESET: forgot all that %s held", directory)
 
 
-def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
+def begin_crawl(store: Store, name: str | None, crawler: Crawler, *, in_part: bool = False) -> Crawl:
     """Return the crawl that a run belongs to: the one that it goes on with, the one of that name, or a new one. Say which.
+
+    `in_part`: the run looks at a list of pages only.
 
     Raises:
         StoreError: the store cannot be written.
@@ -58,7 +60,7 @@ def begin_crawl(store: Store, name: str | None, crawler: Crawler) -> Crawl:
     directory = job_dir(crawler.settings)
     job = Path(directory, _JOB).absolute() if directory else None
     interrupted = read_job(job) if job else None
-    crawl = join_crawl(store, name, spider=spider.name, resume=interrupted, job=str(job) if job else None)
+    crawl = join_crawl(store, name, spider=spider.name, in_part=in_part, resume=interrupted, job=str(job) if job else None)
     values = {"name": name, "since": moment(crawl.started), "pages": crawl.pages, "job": directory}
     if crawl.resumed:
         message = "Resumed the crawl that began at %(since)s: %(pages)d of its pages have come out"

@@ -49,16 +49,30 @@ MOST_GONE = 200
 """How many of the pages that are gone can be named."""
 
 
-def join_crawl(store: Store, name: str | None = None, *, spider: str = "", resume: str | None = None, job: str | None = None) -> Crawl:
+# Behind the name of a spider whose run looks at some of its pages only. No name of a spider ends so.
+_IN_PART = "\n"
+
+
+def join_crawl(
+    store: Store,
+    name: str | None = None,
+    *,
+    spider: str = "",
+    in_part: bool = False,
+    resume: str | None = None,
+    job: str | None = None,
+) -> Crawl:
     """Return a crawl on a store: a new one, or, by its name, one that is under way. Leave it once.
 
-    `spider`: whose pages are visited. `resume`: the `id` of a crawl that an interrupted run belonged to, which goes on where it still
-    exists. `job`: a file that will hold the crawl's `id` as long as this run may be resumed, so that the crawl's pages wait for it.
+    `spider`: whose pages are visited; `in_part`: only some of them, so that nothing is compared with this run. `resume`: the `id` of a crawl
+    that an interrupted run belonged to, which goes on where it still exists. `job`: a file that will hold the crawl's `id` as long as this
+    run may be resumed, so that the crawl's pages wait for it.
 
     Raises:
         SettingError: the name is no name of a crawl.
         StoreError: the store cannot be read or written.
     """
+    spider += _IN_PART * in_part
     own, home, joined = store.homes.join(store, name, spider=spider, resume=resume, job=job)
     return Crawl(store, own, home, joined, spider=spider, job=job)
 
@@ -209,6 +223,6 @@ class Crawl:
                     keys.append(key)
             self.gone_urls = self.lasting.urls_of(keys)
         for spider in note.runs:
-            if note.finished(spider) and not self.own.visits_lost:
+            if note.finished(spider) and not spider.endswith(_IN_PART) and not self.own.visits_lost:
                 prefix = spider_key(spider, self.lasting.header.seed)
                 self.lasting.keep_visits(spider, ((key[len(prefix) :], value) for key, value in self.own.visits(prefix)))

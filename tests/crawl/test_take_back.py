@@ -113,3 +113,21 @@ def test_a_list_that_is_wrong_stops_the_crawl_at_its_start(site: Site, tmp_path:
     done = start([job], settings={"SIMCRAWL_RECRAWL": str(listed)})
     assert told in done.stderr
     assert not site.requests
+
+
+def test_a_crawl_of_a_list_is_not_what_the_next_night_is_compared_with(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store")}
+    listed = tmp_path / "listed.txt"
+    listed.write_text(f"{site.url('/near')}\n")
+    crawl("Plain", site.url(), settings=settings)
+    for _ in range(2):
+        again = crawl("Plain", site.url(), settings=settings | {"SIMCRAWL_RECRAWL": str(listed)})
+        assert "/near" in again.paths("kept")
+        # Nor is it compared with a night, of which it sees a part, or with another such crawl.
+        assert "simcrawl/changes/gone" not in again.stats
+        assert "Since this spider's last finished crawl" not in again.log
+    night = crawl("Plain", site.url(), settings=settings)
+    told = {name: night.stats.get(f"simcrawl/changes/{name}", 0) for name in ("new", "changed", "gone")}
+    assert told == {"new": 0, "changed": 0, "gone": 0}
+    assert night.stats["simcrawl/changes/unchanged"] > 1

@@ -7,5 +7,5 @@ CONCURRENT_REQUESTS = 1
 
 # Persistent, which is the default: below .scrapy/ beside this project.
 SIMCRAWL_STORE = "recrawl"
-# What an earlier crawl had does not come out again, wherever it stands now.
+# What an earlier crawl had at another address does not come out again.
 SIMCRAWL_ORIGINALS = "store"
