@@ -64,9 +64,9 @@ def join_crawl(
 ) -> Crawl:
     """Return a crawl on a store: a new one, or, by its name, one that is under way. Leave it once.
 
-    `spider`: whose pages are visited; `in_part`: only some of them, so that nothing is compared with this run. `resume`: the `id` of a crawl
-    that an interrupted run belonged to, which goes on where it still exists. `job`: a file that will hold the crawl's `id` as long as this
-    run may be resumed, so that the crawl's pages wait for it.
+    `spider`: whose pages are visited; `in_part`: some of them only, so that nothing is compared with this run. `resume`: the `id` of a
+    crawl that an interrupted run belonged to, which goes on where it still exists. `job`: a file that will hold the crawl's `id` as long as
+    this run may be resumed, so that the crawl's pages wait for it.
 
     Raises:
         SettingError: the name is no name of a crawl.
