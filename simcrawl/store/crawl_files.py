@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
 from simcrawl.store.crawl_note import Joined, Note
-from simcrawl.store.files import alone_in, is_held, make_directory, make_file, mode_of, write_whole
+from simcrawl.store.files import hold_directory, is_held, make_directory, make_file, mode_of, write_whole
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class DirectoryHome:
         directory, live = self._held
         ended = False
         try:
-            with alone_in(directory.parent):
+            with hold_directory(directory.parent, alone=True):
                 note = _read(directory) or self.joined.note
                 jobs = list(note.jobs)
                 update(note)
@@ -91,7 +91,7 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
     crawls = store / CRAWLS
     try:
         make_directory(crawls, mode := mode_of(store))
-        with alone_in(crawls):
+        with hold_directory(crawls, alone=True):
             _remove_ended(crawls)
             resumed = _find(crawls, lambda note: note.id == resume) if resume and _ID.fullmatch(resume) else None
             found = resumed or (_find(crawls, lambda note: note.name == name, live=True) if name is not None else None)
@@ -117,7 +117,7 @@ def held_crawls(store: Path) -> Iterator[list[Path]]:
     if not crawls.exists():
         yield []
         return
-    with alone_in(crawls):
+    with hold_directory(crawls, alone=True):
         yield [directory / PAGES for directory in crawls.iterdir()]
 
 

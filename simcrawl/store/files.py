@@ -92,17 +92,6 @@ def is_held(file: Path, *, by_one: bool = False) -> bool:
     return False
 
 
-@contextmanager
-def alone_in(directory: Path) -> Iterator[None]:
-    """Keep all others waiting who want to be alone in a directory."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        lock(descriptor, alone=True)
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def look_for_store(path: Path, *, create: bool) -> bool:
     """Return whether there is a store; raise where there is something else, or nothing and none may be made."""
     data = path / DATA
@@ -156,12 +145,12 @@ def _lock_data(path: Path, data: BinaryIO, *, alone: bool) -> None:
 def opening(path: Path) -> Iterator[None]:
     """Keep the files of a store what they are while LMDB opens one after the other; finish first what a killed process began."""
     while True:
-        with _directory(path, alone=False):
+        with hold_directory(path, alone=False):
             if not (path / _PLACING).exists():
                 _reserve(path / LOCK, mode_of(path))
                 yield
                 return
-        with _directory(path, alone=True):
+        with hold_directory(path, alone=True):
             _finish(path)
 
 
@@ -184,7 +173,7 @@ def put_in_place(new: Path) -> None:
     for name in (DATA, LOCK):
         _make_like(path / name, new / name)
     _sync(new / DATA)
-    with _directory(path, alone=True):
+    with hold_directory(path, alone=True):
         _finish(path)
         new.replace(path / _PLACING)
         (path / _PLACING / DATA).replace(path / DATA)
@@ -194,7 +183,7 @@ def put_in_place(new: Path) -> None:
 
 def remove(path: Path, *others: str) -> None:
     """Remove a store's data, and other directories within it. The caller holds the data alone; who reads them goes on with them."""
-    with _directory(path, alone=True):
+    with hold_directory(path, alone=True):
         # Data first: without them the rest means nothing.
         for name in (DATA, LOCK):
             (path / name).unlink(missing_ok=True)
@@ -227,7 +216,8 @@ def _finish(path: Path) -> None:
 
 
 @contextmanager
-def _directory(path: Path, *, alone: bool) -> Iterator[None]:
+def hold_directory(path: Path, *, alone: bool) -> Iterator[None]:
+    """Hold a directory, with others or alone: who holds it otherwise is waited for."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         lock(descriptor, alone=alone)

@@ -14,7 +14,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simcrawl.store.files import alone_in, is_held, look_for_store, make_directory, make_file, mode_of, write_whole
+from simcrawl.store.files import hold_directory, is_held, look_for_store, make_directory, make_file, mode_of, write_whole
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Telling:
         token = secrets.token_hex(8)
         self._told, self._live = directory / f"{token}{_TOLD}", directory / f"{token}{_LIVE}"
         # Or another one that begins would take this one for dead before it holds anything.
-        with alone_in(directory):
+        with hold_directory(directory, alone=True):
             for live in directory.glob(f"*{_LIVE}"):
                 if not is_held(live, by_one=True):
                     for left in directory.glob(f"{live.stem}.*"):
