@@ -99,8 +99,7 @@ class Fleet:
             return
         for link in list(self.links.values()):
             link.withdraw_own()
-        self.wire.tell(What.BYE, LASTING, b"")
-        self.wire.close()
+        self.wire.close(What.BYE)
 
     # ---- what the log says
 

@@ -230,11 +230,12 @@ class Wire:
         for thread in self._threads:
             thread.start()
 
-    def close(self) -> None:
-        """Tell what waits, for which a log that is away has as long as a claim waits, and end. Never raises for the log."""
+    def close(self, last: What) -> None:
+        """Tell what waits, and a last event, and end; a log that is away has as long for it as a claim waits. Never raises for the log."""
         self._tell_last()
+        # By itself, and after it is known that this is the end: it wakes the reader, which would else wait for half a second more.
+        self.tell(last, LASTING, b"")
         self.closing.set()
-        # It wakes the reader, too.
         with suppress(StoreError):
             self.flush()
         self.outbox.wake()
