@@ -115,7 +115,10 @@ def _many(site: Site) -> None:
         Event().wait(0.1)
     stats = _end(running)
     checked = sum(one["simcrawl/pages/checked"] for one in stats)
-    print(f"\n{_CRAWLERS} crawlers, {checked} pages: {most} worker processes, {largest / 1e6:,.0f} MB in all (PSS).", flush=True)
+    print(
+        f"\n{_CRAWLERS} crawlers, {checked} pages: {most} processes beside them (one is what workers are forked from), {largest / 1e6:,.0f} MB in all (PSS).",
+        flush=True,
+    )
 
 
 def _printed(running: subprocess.Popen[str]) -> bool:
