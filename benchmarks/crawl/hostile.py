@@ -115,10 +115,8 @@ def _many(site: Site) -> None:
         Event().wait(0.1)
     stats = _end(running)
     checked = sum(one["simcrawl/pages/checked"] for one in stats)
-    print(
-        f"\n{_CRAWLERS} crawlers, {checked} pages: {most} processes beside them (one is what workers are forked from), {largest / 1e6:,.0f} MB in all (PSS).",
-        flush=True,
-    )
+    beside = f"{most} processes beside them, one of which the workers are forked from"
+    print(f"\n{_CRAWLERS} crawlers, {checked} pages: {beside}, {largest / 1e6:,.0f} MB in all (PSS).", flush=True)
 
 
 def _printed(running: subprocess.Popen[str]) -> bool:
