@@ -105,7 +105,7 @@ def test_hosts():
     lines.append(line("http://b.test/x", "http://a.test/6", kind=PREDICTED))
     found = hosts(kept, lines)
     assert found == [Host("b.test", 2, 4, 1), Host("a.test", 6, 2)]
-    assert [host.share for host in found] == [4 / 6, 0.25]
+    assert [host.share for host in found] == [0.667, 0.25]
 
 
 def test_directories_count_as_hosts():
