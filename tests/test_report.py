@@ -364,6 +364,25 @@ def test_a_recorded_crawl_gives_settings_sums_reasons_and_slow_pages(store: Stor
     assert [[data["urls"][at], seconds] for at, seconds in data["tables"]["slowest"]] == [["http://a.test/slow", 5.894]]
 
 
+def test_answers_of_the_last_crawl_are_told_by_status(store: Store):
+    fill(store)
+    store.note_crawl(RECORD)
+    assert not written(gather(store), store).xpath("//section[@id='answers']")
+    counts = {
+        f"downloader/response_status_count/{status}": count for status, count in {404: 3, 200: 1_500, 301: 20, 799: 1, 503: 2}.items()
+    }
+    store.note_crawl(RECORD | {"stats": RECORD["stats"] | counts | {"downloader/response_count": 1_530}})
+    document = written(gather(store), store)
+    assert [text_of(row, ".") for row in document.xpath("//section[@id='answers']//tbody/tr")] == [
+        "200 OK compared, if it is HTML 1,500",
+        "301 Moved Permanently Scrapy follows it; the page behind it is compared, under its own URL 20",
+        "404 Not Found not compared; a page that the crawl before kept counts as gone 3",
+        "503 Service Unavailable not compared; says nothing of whether the page is gone 2",
+        "799 not compared; says nothing of whether the page is gone 1",
+        "others not compared 4",
+    ]
+
+
 CHANGES: dict[str, Any] = {
     "new": 3,
     "changed": 1,

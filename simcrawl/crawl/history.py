@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, fields
 from datetime import datetime
-from heapq import heappush, heappushpop
+from heapq import heappush, heappushpop, nlargest
+from operator import itemgetter
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +24,14 @@ _LONGEST = 1_000
 _SCRAPY = (
     "downloader/request_count",
     "downloader/response_bytes",
+    "downloader/response_count",
     "elapsed_time_seconds",
     "item_scraped_count",
     "response_received_count",
 )
+_STATUS = "downloader/response_status_count/"
+# A server may answer with any number.
+_MOST_STATUSES = 30
 
 
 class History:
@@ -50,9 +56,16 @@ class History:
             "finished": time(),
             "settings": {f"SIMCRAWL_{name.upper()}": _plain(value) for name, value in asdict(config).items()},
             "rule": {field.name: _plain(getattr(rule, field.name)) for field in fields(Rule)},
-            "stats": {name: _plain(value) for name, value in held.items() if name.startswith("simcrawl/") or name in _SCRAPY},
+            "stats": {name: _plain(value) for name, value in held.items() if name.startswith("simcrawl/") or name in _SCRAPY}
+            | _statuses(held),
             "slowest": sorted(self._slowest, reverse=True),
         }
+
+
+def _statuses(stats: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many answers came with which status, the most frequent ones."""
+    counts = ((name, count) for name, count in stats.items() if name.startswith(_STATUS) and re.fullmatch("[0-9]{3}", name[len(_STATUS) :]))
+    return dict(nlargest(_MOST_STATUSES, counts, key=itemgetter(1)))
 
 
 def _plain(value: Any) -> Any:

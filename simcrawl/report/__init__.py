@@ -3,6 +3,7 @@
 facts     what there is to tell, in one pass over a store
 groups    copies by what tells their URLs and those of their originals apart
 thresholds  what other thresholds would have done
+answers   what a crawl was answered, by status
 page      which tables and charts tell it
 charts    where the bars of a chart stand
 """

@@ -22,6 +22,7 @@ from simcrawl import __version__
 from simcrawl.config import SETTINGS, parse
 from simcrawl.errors import StoreCorruptError
 from simcrawl.report import charts
+from simcrawl.report.answers import answers
 from simcrawl.report.groups import difference as difference_of_urls
 from simcrawl.rule import Kind
 from simcrawl.tools.differences import changes, side_by_side
@@ -102,6 +103,7 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
             last=facts.crawls[-1] if facts.crawls else None,
             # Of records that other versions wrote there is nothing to tell.
             changes=facts.crawls[-1].get("changes") if facts.crawls else None,
+            answers=answers(facts.crawls[-1]["stats"]) if facts.crawls else [],
             skipped=_skipped(facts),
             settings=_settings(facts),
         )

@@ -46,3 +46,12 @@ def test_other_components_set_their_last_stats_meanwhile() -> None:
     finally:
         ended.set()
         thread.join()
+
+
+def test_answers_are_counted_by_status_whatever_a_server_makes_up() -> None:
+    made_up = {f"downloader/response_status_count/{number}": 1 for number in range(100, 2_000)}
+    stats = made_up | {"downloader/response_status_count/200": 7, "downloader/response_status_count/404": 2}
+    kept = History().record({}, stats, Config.from_settings(lambda _: None), Rule.of(resolve()))["stats"]
+    assert list(kept.values())[:2] == [7, 2]
+    assert len(kept) == 30
+    assert all(len(name.rpartition("/")[2]) == 3 for name in kept)
