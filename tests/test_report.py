@@ -20,6 +20,7 @@ from simcrawl.bits import hamming_distance
 from simcrawl.cli import run
 from simcrawl.errors import StoreCorruptError
 from simcrawl.page.hints import Hints
+from simcrawl.page.kept import compressed
 from simcrawl.report import Facts, charts, gather, page as report_page, render
 from simcrawl.report.facts import Place
 from simcrawl.report.page import difference
@@ -479,7 +480,7 @@ def hostile(store: Store) -> None:
         for made in (page(text, fingerprint), page(f"{text}#{number}copy".replace("#", "?"), fingerprint ^ 1)):
             own = text if made.url == text else f"only the copy: {text}\n{text}"
             claim = store.claim(
-                replace(made, content=f"{text}\n{own}\nsame", hints=Hints(title=text, canonical=text, noindex=True)), NEAR
+                replace(made, content=compressed(f"{text}\n{own}\nsame"), hints=Hints(title=text, canonical=text, noindex=True)), NEAR
             ).claim
             if claim:
                 claim.confirm()

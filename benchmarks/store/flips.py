@@ -26,6 +26,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreError
+from simcrawl.page.kept import compressed
 from simcrawl.rule import Rule
 from simcrawl.store import open_store
 from tests.strategies import page
@@ -60,7 +61,7 @@ def make(path: Path, pages: int = 60) -> None:
     with open_store(path, recipe="manku2007", sync_seconds=1e9) as store:
         store.keep_texts(10**6)
         for number in range(pages):
-            kept = replace(page(f"http://a.test/{number}", noise.getrandbits(64), text=f"{number}"), content=f"text {number}")
+            kept = replace(page(f"http://a.test/{number}", noise.getrandbits(64), text=f"{number}"), content=compressed(f"text {number}"))
             store.admit(kept, NEAR)
             store.admit(page(f"http://b.test/{number}", noise.getrandbits(64), text=f"{number}"), NEAR)
             if number % 10 == 9:

@@ -266,6 +266,7 @@ class Processes:
         self._looking: Any = None
         self._quick_came = 0.0
         self._closed = False
+        self._starter.begin()
 
     def join(self, crawling: Crawling) -> None:
         """Note somebody who may ask for pages."""

@@ -38,8 +38,6 @@ _HELD_UP = 1.0
 # Seconds that a look into the store may take on the event loop, bytes of a body that are digested there, and how many looks are taken
 # elsewhere after one that took longer, and at first, when tables are read.
 _QUICK, _LARGE, _VISITS_ELSEWHERE = 0.02, 1 << 18, 32
-# As many bytes are digested while a character of a text is packed.
-_PACKING = 16
 
 
 def _withdraw(judged: tuple[Page, Admission | None]) -> None:
@@ -91,14 +89,13 @@ class PageWorkers:
         try:
             if not self.processes:
                 return await self._judge_in_thread(source, claim)
-            known, body_digest = await self._visit(len(body), partial(self._known, *source))
+            known, body_digest = await self._visit(partial(self._known, *source), size=len(body))
             try:
                 page = known or self._detector.remember(await self._made(source, body_digest))
             except WorkerError as exc:
                 self._without_processes(exc)
                 return await self._judge_in_thread(source, claim, recall=False)
-            text = getattr(page, "content", None) or ""
-            return page, await self._visit(_PACKING * len(text), partial(claim, page), asks_others=self._detector.asks_others)
+            return page, await self._visit(partial(claim, page), asks_others=self._detector.asks_others)
         finally:
             self._queue -= 1
 
@@ -116,11 +113,11 @@ class PageWorkers:
             raise WorkerError("there are no worker processes")
         return await self._pool.page(self._crawling, body, url, encoding, body_digest)
 
-    async def _visit(self, size: int, function: Callable[[], _T], *, asks_others: bool = False) -> _T:
+    async def _visit(self, function: Callable[[], _T], *, size: int = 0, asks_others: bool = False) -> _T:
         """Return what the function finds in the store: here, as long as that is quick, for a hop to a thread costs several times as much.
 
-        In a thread where it has been slow (a large store that is not in memory, another process that commits), or must be: to digest as
-        many bytes, or to pack a text that takes as long, to write what waits, to ask other machines.
+        In a thread where it has been slow (a large store that is not in memory, another process that commits), or must be: to digest so
+        many bytes, to write what waits, to ask other machines.
         """
         if asks_others or self._visits_elsewhere or size > _LARGE or self._detector.falls_behind:
             self._visits_elsewhere = max(0, self._visits_elsewhere - 1)

@@ -14,4 +14,5 @@ features       text into weighted features
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
 names          what a page is called
+kept           its text as stores keep it
 """

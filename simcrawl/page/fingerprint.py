@@ -23,6 +23,7 @@ from simcrawl.page import names
 from simcrawl.page.blocks import NO_PARTS, Block, join
 from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
 from simcrawl.page.hashing import firsts, hash_units
+from simcrawl.page.kept import compressed
 from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.page.sketch import NO_PART, Part, sequences, shingles, size_of, sketch, weighted
 
@@ -94,7 +95,7 @@ class Page:
     text_length: int = 0
     outlinks: int = 0
     text: str | None = field(default=None, compare=False, repr=False)
-    content: str | None = field(default=None, compare=False, repr=False)
+    content: bytes | None = field(default=None, compare=False, repr=False)
     hints: Hints | None = field(default=None, compare=False, repr=False)
 
 
@@ -226,7 +227,8 @@ def fingerprint_page(
 
     `encoding`: what the HTTP client found; None to look at the page's own declaration (`str` needs neither). `seed` (below
     2**64) makes fingerprints comparable with those of the same seed only. A page that took longer than `max_seconds` is not
-    interrupted; it abstains afterwards. `keep_text` keeps the main text in the result, `keep_content` the content.
+    interrupted; it abstains afterwards. `keep_text` keeps the main text in the result, `keep_content` the content,
+    as stores keep it.
     `seconds`: CPU seconds are added to its "extract" and "fingerprint".
 
     Raises:
@@ -363,7 +365,7 @@ class _Work:
         prose, content, source = self.cuts(extract)
         number = len(tags) or len(content.hashes)
         known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
-        known["content"] = join(extract.parts.content) if self.keep_content else None
+        known["content"] = compressed(join(extract.parts.content)) if self.keep_content else None
         share = content_share(len(prose.hashes), self.recipe) if source is prose else 0.0
         fingerprint = fingerprint_both(source, content, self.recipe.features, share=share, bits=self.recipe.bits)
         if fingerprint is None or number < self.recipe.min_features:

@@ -27,12 +27,13 @@ from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.rule import MOST_CANDIDATES, Candidate, Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, same_content
 from simcrawl.store.clusters import Representatives
 from simcrawl.store.page_index import PageIndex
 from simcrawl.store.register import Duplicate, line_of
 from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
-from simcrawl.store.texts import pack, unpack
+from simcrawl.store.texts import text_of
 from simcrawl.store.titles import Titles
 from simcrawl.store.views import Beside, Only
 
@@ -690,7 +691,7 @@ class Store:
         """
         with self._committed.reading() as reader:
             packed = reader.text(page_key(url, self.header.seed))
-        return None if packed is None else unpack(packed)
+        return None if packed is None else text_of(packed)
 
     def _keep_text(self, page: PageFingerprint | Abstention, admission: Admission) -> None:
         keeper = self._lasting or self
@@ -698,9 +699,9 @@ class Store:
             return
         if claim := admission.claim:
             # Only this one's: a page that is settled meanwhile goes without.
-            claim.text = pack(page.content)
+            claim.text = seal(page.content)
         elif admission.verdict.kind is Kind.NEAR_DUPLICATE:
-            keeper._claims.keep_text(page.url, pack(page.content))  # noqa: SLF001 - a store, too
+            keeper._claims.keep_text(page.url, seal(page.content))  # noqa: SLF001 - a store, too
 
     # ---- writing
 

@@ -6,18 +6,15 @@ scarce.
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING
 
-from simcrawl.sealed import seal, unseal
+from simcrawl.errors import StoreCorruptError
+from simcrawl.page.kept import expanded
+from simcrawl.sealed import unseal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LONGEST = 100_000
-"""Characters of a text that are kept."""
-# It takes .6 of the default's time, and 6 % more bytes.
-_LEVEL = 3
 # Compressed texts that wait for the next commit, in bytes.
 _MOST_WAITING = 1 << 24
 
@@ -57,15 +54,13 @@ class TextsWaiting:
                 self.remove(url)
 
 
-def pack(text: str) -> bytes:
-    """Return the bytes of a text, of its first `LONGEST` characters: sealed zlib of UTF-8."""
-    return seal(zlib.compress(text[:LONGEST].encode("utf-8", "surrogatepass"), _LEVEL))
-
-
-def unpack(packed: bytes) -> str:
-    """Return the text of its bytes.
+def text_of(sealed: bytes) -> str:
+    """Return the text of what is kept of it.
 
     Raises:
-        StoreCorruptError: they fail their checksum.
+        StoreCorruptError: they fail their checksum, or are no text.
     """
-    return zlib.decompress(unseal(packed, "a kept text", "forget its page")).decode("utf-8", "surrogatepass")
+    try:
+        return expanded(unseal(sealed, "a kept text", "forget its page"))
+    except ValueError as exc:
+        raise StoreCorruptError(f"a kept text cannot be read: {exc}; forget its page") from exc

@@ -12,7 +12,7 @@ from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.store.register import parse_line
 from simcrawl.store.rejections import parse_rejection
 from simcrawl.store.snapshot import NO_PAGE, has_owner
-from simcrawl.store.texts import unpack
+from simcrawl.store.texts import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,7 +139,7 @@ def _problems_of_texts(snapshot: Snapshot) -> Iterator[str]:
             if not has_owner(snapshot, key):
                 yield f"contents: {bytes(key).hex()}: a text of no page and no duplicate"
             try:
-                unpack(bytes(packed))
+                text_of(bytes(packed))
             except StoreCorruptError as exc:
                 yield f"contents: {bytes(key).hex()}: {exc}"
 

@@ -32,7 +32,6 @@ from simcrawl.page.hints import LONGEST_TITLE, MOST_ALTERNATES, MOST_UNFOLLOWED,
 from simcrawl.page.recipes import from_json, to_json
 from simcrawl.rule import StoredPage
 from simcrawl.store.records import decode, encode
-from simcrawl.store.texts import LONGEST
 from simcrawl.system import bound_memory, memory, no_dumps, seconds_of
 from simcrawl.workers.starting import Starter, path_line
 
@@ -144,8 +143,7 @@ class Asker:
         recipe = self.options["recipe"]
         made = decode(record, recipes=(recipe.identity,), seed=self.options["seed"], bits=recipe.bits).page
         told = json.loads(cost)
-        text = content.decode("utf-8", "surrogatepass") or None
-        return replace(made, body_digest=question.digest, content=text, hints=_hints(told.get("hints"))), told
+        return replace(made, body_digest=question.digest, content=content or None, hints=_hints(told.get("hints"))), told
 
     def _counted(self, told: dict[str, Any]) -> dict[str, float]:
         """Return the seconds that are to be counted: of the stages that there are, and no more than the process may have taken."""
@@ -390,7 +388,7 @@ def _made(asked: list[bytes], options: Mapping[str, Any]) -> bytes:
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
     cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}, default=list).encode()
-    return _pack(encode(StoredPage(made, 0, 0)), cost, (made.content or "")[:LONGEST].encode("utf-8", "surrogatepass"))
+    return _pack(encode(StoredPage(made, 0, 0)), cost, made.content or b"")
 
 
 class _Maker:

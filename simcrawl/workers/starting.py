@@ -46,8 +46,8 @@ _NEEDED = re.compile(
     r"PATH|HOME|TZ|TMPDIR|LANG|LANGUAGE|VIRTUAL_ENV|XDG_CACHE_HOME|LC_\w+|LD_\w+|DYLD_\w+|PYTHON\w+|MALLOC_\w+|COVERAGE_\w+"
     r"|(OMP|OPENBLAS|MKL|NUMEXPR)_NUM_THREADS|SIMCRAWL_\w+"
 )
-# Seconds that a template may take until it can fork, and digits of a process's number.
-_START_SECONDS, _LONGEST_NUMBER = 60.0, 20
+# Seconds that a template may take until it can fork, and then to fork; digits of a process's number.
+_START_SECONDS, _FORK_SECONDS, _LONGEST_NUMBER = 60.0, 10.0, 20
 # The path comes first: simcrawl itself may be found by it alone.
 _BOOT = """
 import json, sys
@@ -116,7 +116,20 @@ class Starter:
         self._template: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
         self._made_in: object = None
-        self._closed = False
+        self._is_ready = self._closed = False
+
+    def begin(self) -> None:
+        """Let the template load what it needs from now on, so that the first worker need not wait. Returns at once, never raises."""
+        # Whoever has the lock is starting one.
+        if _can_fork() and self._lock.acquire(blocking=False):
+            try:
+                if not self._closed:
+                    self._begun()
+            except OSError:
+                # Told by whoever starts a worker.
+                self._end()
+            finally:
+                self._lock.release()
 
     def start(self, handle: int) -> Running:
         """Start a worker at the other end of a socket, to which `path_line()` has to be sent first; may take half a second.
@@ -137,14 +150,21 @@ class Starter:
         return _popen(_WORKER, handle)
 
     def _forked(self, handle: int) -> _Forked:
-        line = self._connected()
+        line = self._begun()
+        if not self._is_ready:
+            # `close` may have come before there was something to end.
+            if self._closed or not line.recv(1):
+                raise EOFError("the template has ended")
+            self._is_ready = True
+            line.settimeout(_FORK_SECONDS)
         socket.send_fds(line, [b"f"], [handle])
         pid, descriptors, _, _ = socket.recv_fds(line, _LONGEST_NUMBER, 1)
         if not descriptors:
             raise EOFError("the template has ended")
         return _Forked(int(pid), descriptors[0])
 
-    def _connected(self) -> socket.socket:
+    def _begun(self) -> socket.socket:
+        """Return the line to the template, which may not be ready yet."""
         # What a process takes over from its parent, and the template would hand on as it was.
         made_in = _environment(), os.getcwd(), _prints_to(), sys.executable  # noqa: PTH109 - compared only
         if self._made_in != made_in:
@@ -153,17 +173,12 @@ class Starter:
             self._made_in = made_in
             # Kept before it is of use: `_end` closes it.
             self._line, theirs = socket.socketpair()
-            self._start_template(self._line, theirs)
+            self._is_ready = False
+            with theirs:
+                self._template = _popen(_TEMPLATE, theirs.fileno())
+            self._line.settimeout(_START_SECONDS)
+            self._line.sendall(path_line())
         return self._line
-
-    def _start_template(self, ours: socket.socket, theirs: socket.socket) -> None:
-        with theirs:
-            self._template = _popen(_TEMPLATE, theirs.fileno())
-        ours.settimeout(_START_SECONDS)
-        ours.sendall(path_line())
-        # `close` may have come before there was something to end.
-        if self._closed or not ours.recv(1):
-            raise EOFError("the template has ended")
 
     def _end(self) -> None:
         line, self._line = self._line, None

@@ -215,7 +215,7 @@ async def _places(made: PageWorkers, look: Callable[[], object], *, size: int = 
         look()
 
     for _ in range(times):
-        await made._visit(size, note)
+        await made._visit(note, size=size)
     return found
 
 
@@ -236,16 +236,8 @@ def test_a_store_is_looked_into_on_the_event_loop_unless_that_is_slow(monkeypatc
     asyncio.run(visit())
 
 
-def test_long_texts_are_packed_and_pages_that_wait_written_in_a_thread(monkeypatch: pytest.MonkeyPatch):
+def test_pages_that_wait_are_written_in_a_thread(monkeypatch: pytest.MonkeyPatch):
     async def visit() -> None:
-        async with page_workers(SIMCRAWL_WORKERS=1, keep_text=10**6) as made:
-            threads = set[int]()
-            for words, here in ((100, True), (2_000, False)):
-                made._visits_elsewhere = 0
-                threads.clear()
-                body = page(english(words)).encode()
-                await made.judge(body, url="http://a.test/", encoding="utf-8", claim=lambda _: threads.add(get_ident()))
-                assert (threads == {get_ident()}) == here
         async with page_workers(SIMCRAWL_WORKERS=1) as made:
             made._visits_elsewhere = 0
             monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 0)
@@ -263,7 +255,7 @@ def test_a_store_that_cannot_be_read_is_the_callers_business(elsewhere: int):
         async with page_workers(SIMCRAWL_WORKERS=1) as made:
             made._visits_elsewhere = elsewhere
             with pytest.raises(StoreError, match="no"):
-                await made._visit(0, fail)
+                await made._visit(fail)
 
     asyncio.run(visit())
 

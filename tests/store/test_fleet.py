@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreMismatchError
+from simcrawl.page.kept import compressed
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import Duplicate, Store, fleet_events as fleet_event, join_crawl, join_loaded, open_store
 from simcrawl.store.fleet import Fleet
@@ -145,11 +146,11 @@ def test_all_of_a_page_is_known_everywhere(two: tuple[Store, Store]):
     one, other = two
     one.keep_texts(10**6)
     other.keep_texts(10**6)
-    claim = one.claim(replace(page(A, 1), content="what it says"), NEAR, callback="spider.parse").claim
+    claim = one.claim(replace(page(A, 1), content=compressed("what it says")), NEAR, callback="spider.parse").claim
     assert claim
     claim.confirm("spider.parse")
     one.admit(abstention(B, "shell"), NEAR)
-    assert one.claim(replace(page(C, 3), content="of the copy"), NEAR, callback="spider.parse").verdict.original == A
+    assert one.claim(replace(page(C, 3), content=compressed("of the copy")), NEAR, callback="spider.parse").verdict.original == A
     caught_up(one, other)
     for url in (A, B):
         assert one.page(url) == other.page(url)

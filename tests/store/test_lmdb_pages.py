@@ -25,12 +25,13 @@ from simcrawl.cli import run
 from simcrawl.errors import SettingError, StoreCorruptError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.index.packed import in_parts
 from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.kept import compressed
 from simcrawl.rule import Kind, Match, Rule
+from simcrawl.sealed import seal
 from simcrawl.store import Header, Store, compact, open_store, verify
 from simcrawl.store.header_bytes import FORMAT, MAGIC
 from simcrawl.store.maintenance import rebuild
 from simcrawl.store.rejections import url_key
-from simcrawl.store.texts import pack
 from tests.strategies import RECIPE, page
 
 if TYPE_CHECKING:
@@ -712,7 +713,7 @@ def test_a_store_from_before_texts_and_records_opens_and_takes_them(made: Path):
     with open_store(made) as store:
         assert (store.verify(), store.crawls(), store.text(A)) == ([], [], None)
         store.keep_texts(10**6)
-        claim = store.claim(replace(page("http://c.test/", 2**40 - 1), content="kept"), NEAR).claim
+        claim = store.claim(replace(page("http://c.test/", 2**40 - 1), content=compressed("kept")), NEAR).claim
         assert claim
         claim.confirm()
         store.note_crawl({"spider": "s"})
@@ -724,7 +725,7 @@ def test_a_store_from_before_texts_and_records_opens_and_takes_them(made: Path):
 def test_a_damaged_text_or_record_is_reported_and_refused(made: Path, database: str):
     with open_store(made) as store:
         store.keep_texts(10**6)
-        claim = store.claim(replace(page("http://c.test/", 2**40 - 1), content="kept"), NEAR).claim
+        claim = store.claim(replace(page("http://c.test/", 2**40 - 1), content=compressed("kept")), NEAR).claim
         assert claim
         claim.confirm()
         store.note_crawl({"spider": "s"})
@@ -738,7 +739,7 @@ def test_a_damaged_text_or_record_is_reported_and_refused(made: Path, database: 
 
 def test_a_text_without_a_page_is_reported(made: Path):
     with lmdb.open(str(made), max_dbs=20) as env, env.begin(write=True, db=env.open_db(b"contents")) as txn:
-        txn.put(bytes(16), pack("whose?"))
+        txn.put(bytes(16), seal(compressed("whose?")))
     with open_store(made) as store:
         assert store.verify() == [f"contents: {bytes(16).hex()}: a text of no page and no duplicate"]
 
@@ -969,11 +970,11 @@ def long_text(path: Path) -> int:
     """Keep a text in a store that takes more than a page of the file; return where in the file it stands."""
     with open_store(path, recipe="manku2007") as store:
         store.keep_texts(10**6)
-        claim = store.claim(replace(page(A), content="".join(map(chr, range(40_000)))), NEAR).claim
+        claim = store.claim(replace(page(A), content=compressed("".join(map(chr, range(40_000))))), NEAR).claim
         assert claim
         claim.confirm()
         store.sync()
-        packed = pack("".join(map(chr, range(40_000))))
+        packed = seal(compressed("".join(map(chr, range(40_000)))))
     return (path / "data.mdb").read_bytes().index(packed[:1000])
 
 

@@ -15,6 +15,7 @@ import pytest
 from benchmarks.store import kills
 from simcrawl.errors import StoreError, StoreFormatError, StoreMismatchError
 from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.kept import compressed
 from simcrawl.rule import Rule
 from simcrawl.store import compact, open_store, rebuild
 from tests.samples import python
@@ -42,7 +43,7 @@ def path(tmp_path: Path) -> Path:
         for url in URLS[::5]:
             store.forget(url)
         store.keep_texts(10**6)
-        claim = store.claim(replace(page(KEPT, 2**64 - 1), content="the text"), NEAR).claim
+        claim = store.claim(replace(page(KEPT, 2**64 - 1), content=compressed("the text")), NEAR).claim
         assert claim
         claim.confirm()
         store.note_crawl({"spider": "site"})

@@ -24,13 +24,13 @@ from simcrawl.bits import hamming_distance
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreFullError, StoreMismatchError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
+from simcrawl.page.kept import LONGEST, compressed
 from simcrawl.page.recipes import Recipe
 from simcrawl.rule import Decision, Kind, Match, Rule, StoredPage, View
 from simcrawl.store import Claim, Duplicate, Header, Store, open_store
 from simcrawl.store.committed import MOST_CRAWLS, Batch
 from simcrawl.store.memory import memory_store
 from simcrawl.store.rejections import content_of
-from simcrawl.store.texts import LONGEST
 from tests.redis_server import shared_server
 from tests.strategies import RECIPE, abstention, crowded, designs, fingerprints, near, page
 
@@ -1294,7 +1294,7 @@ TestFleetMachine.settings = TestMemoryMachine.settings = TestLmdbMachine.setting
 
 
 def with_text(made: PageFingerprint, content: str) -> PageFingerprint:
-    return replace(made, content=content)
+    return replace(made, content=compressed(content))
 
 
 def test_texts_of_pages_and_near_duplicates_are_kept_where_that_is_asked_for(store: Store):

@@ -77,6 +77,31 @@ def test_workers_are_forked_from_one_template_and_make_what_is_made_here(starter
         assert {*map(_parent, pids)} == {_template(starter)}
 
 
+def test_a_template_that_was_begun_is_the_one_that_workers_are_forked_from(starter: Starter):
+    starter.begin()
+    template = _template(starter)
+    starter.begin()
+    with closing(Worker(starter)) as process:
+        assert isinstance(process.made(), PageFingerprint)
+        assert _parent(process.pid) == template == _template(starter)
+
+
+def test_one_that_dies_while_nobody_waits_for_it_is_replaced(starter: Starter):
+    starter.begin()
+    os.kill(_template(starter), signal.SIGKILL)
+    with closing(Worker(starter)) as process:
+        assert isinstance(process.made(), PageFingerprint)
+
+
+def test_nothing_is_begun_where_nothing_can_be_started_or_is_wanted_any_more(starter: Starter, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/nowhere/python")
+        starter.begin()
+    starter.close()
+    starter.begin()
+    assert starter._template is None
+
+
 def test_a_template_that_is_killed_is_replaced_and_takes_no_worker_along(starter: Starter):
     with closing(Worker(starter)) as first, closing(Worker(starter)) as second:
         first.made()
