@@ -132,7 +132,9 @@ def test_directories_are_told_apart_where_there_is_one_host_and_rules_and_mirror
     assert [tuple(mirror) for mirror in facts.mirrors] == [("a.test/x", "a.test/mirror", 3, 3)]
     tables = data_of(written(facts, store))["tables"]
     assert tables["mirrors"] == [["a.test/x", "a.test/mirror", 3, 3, 1.0]]
-    assert tables["rules"][0][:4] == ["'mirror' stands for 'x'", "http://a.test/", 3, 3]
+    assert tables["groups"] == [["…/mirror…", "…/x…", 4, 4, 0, 0, 0, ["'mirror' stands for 'x'", "http://a.test/", 3, 3, rule.confidence]]]
+    assert tables["rules"] == []
+    assert facts.as_object()["groups"][0]["rule"] == facts.as_object()["rules"][0]
     assert facts.as_object()["rules"][0]["means"] == "replaced"
     assert facts.as_object()["mirrors"] == [{"a": "a.test/x", "b": "a.test/mirror", "copies": 3, "pages": 3, "share": 1.0}]
 
@@ -221,7 +223,7 @@ def test_reading_is_told_as_it_goes_on(store: Store):
     fill(store)
     told: list[tuple[float, str]] = []
     gather(store, move=lambda done, what: told.append((done, what)))
-    assert told == [(0, "pages"), (7, "rules"), (7, "fingerprints")]
+    assert told == [(0, "pages"), (4, "rules"), (7, "fingerprints")]
 
 
 # ---- the page

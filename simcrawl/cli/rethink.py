@@ -47,7 +47,7 @@ def rethink(*, store: str, min_similarity: float | None, max_distance: int | Non
     if changes:
         if not sys.stdout.isatty():
             click.echo()
-        show(changes[:limit], title="Pages of which something else would have become")
+        show(changes[:limit], title="Pages whose verdict would have changed")
     if not found.complete:
         click.echo("Only some pairs of kept pages were looked at: there are too many within so many bits.", err=True)
 

@@ -107,8 +107,9 @@ class Facts:
     nearest other fingerprint, of `compared` of those that are held. `canonical`: copies by which of them and their originals is the
     canonical page. `ones`: the share of fingerprints with each bit, the lowest first.
     `not_fetched`: lines of pages that a rule took for copies; they count in clusters and nowhere else. `rejected`: lines that a user took
-    back; they count nowhere else. `groups`: copies by what tells their URLs from those of their originals. `thresholds`: what other
-    thresholds would have done, None where contents are not compared. `rules`, `mirrors`: see `simcrawl.urls.learned`.
+    back; they count nowhere else. `groups`: copies by what tells their URLs from those of their originals, with the rule that explains it.
+    `thresholds`: what other thresholds would have done, None where contents are not compared. `rules`, `mirrors`: see
+    `simcrawl.urls.learned`.
     """
 
     header: Header
@@ -167,11 +168,15 @@ class Facts:
             "places": [place._asdict() for place in self.tallies],
             "not_fetched": self.not_fetched,
             "rejected": self.rejected,
-            "groups": [group._asdict() for group in self.groups],
-            "rules": [rule._asdict() | {"means": type(rule.means).__name__.lower()} for rule in self.rules],
+            "groups": [group._asdict() | {"rule": group.rule and _of_rule(group.rule)} for group in self.groups],
+            "rules": [_of_rule(rule) for rule in self.rules],
             "mirrors": [mirror._asdict() | {"share": round(mirror.share, 3)} for mirror in self.mirrors],
             "crawls": self.crawls,
         }
+
+
+def _of_rule(rule: LearnedRule) -> dict[str, Any]:
+    return rule._asdict() | {"means": type(rule.means).__name__.lower()}
 
 
 def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float, str], object] = lambda _done, _what: None) -> Facts:
@@ -184,16 +189,16 @@ def gather(store: Store, *, most_lines: int = MOST_LINES, move: Callable[[float,
     crawls = [record for record in store.crawls() if record.keys() >= _RECORDED]
     facts, places, clusters = Facts(store.header, store.counts(), crawls), _Places(), _Clusters(store.duplicate)
     _read_pages(facts, places, _watched(store.pages(), move, 0, "pages"))
-    groups = Groups()
+    move(facts.kept, "rules")
+    rules = learned(store)
+    facts.rules, facts.mirrors = rules[:MOST_PLACES], mirrors(rules)[:MOST_PLACES]
+    groups = Groups(facts.rules)
     lines = _noted(facts, places, clusters, groups, _watched(store.duplicates(), move, facts.kept, "duplicates"))
     facts.lines = nsmallest(most_lines, lines, key=_certainty)
     clusters.tell(facts)
     places.tell(facts)
     facts.groups = groups.largest(MOST_PLACES)
     facts.thresholds = thresholds(store, move)
-    move(facts.kept + facts.copies, "rules")
-    rules = learned(store)
-    facts.rules, facts.mirrors = rules[:MOST_PLACES], mirrors(rules)[:MOST_PLACES]
     move(facts.kept + facts.copies, "fingerprints")
     _read_fingerprints(facts, store)
     return facts

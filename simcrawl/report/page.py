@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simcrawl.report.facts import Cluster, Facts
     from simcrawl.store import Duplicate
     from simcrawl.tools.differences import Row
+    from simcrawl.urls.learned import LearnedRule
 
 # Characters of URLs and of differences that a report carries: it must open at once, on a phone too.
 _MOST_URLS = 2_500_000
@@ -103,6 +104,7 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
             last=facts.crawls[-1] if facts.crawls else None,
             # Of records that other versions wrote there is nothing to tell.
             changes=facts.crawls[-1].get("changes") if facts.crawls else None,
+            other_rules=_other_rules(facts),
             answers=answers(facts.crawls[-1]["stats"]) if facts.crawls else [],
             skipped=_skipped(facts),
             settings=_settings(facts),
@@ -195,11 +197,14 @@ def _data(facts: Facts, name: str, text_of: Callable[[str], str | None]) -> Mark
         "tables": {
             "duplicates": lines,
             "clusters": clusters,
-            "groups": [[g.copy, g.original, g.pages, g.exact, g.near, g.not_fetched, number] for number, g in enumerate(facts.groups)],
+            "groups": [
+                [g.copy, g.original, g.pages, g.exact, g.near, g.not_fetched, number, g.rule and _rule(g.rule)]
+                for number, g in enumerate(facts.groups)
+            ],
             "changes": changes,
             "places": [[t.place, t.total, t.kept, t.exact, t.near, t.share] for t in facts.tallies],
             "mirrors": [[m.a, m.b, m.copies, m.pages, m.share] for m in facts.mirrors],
-            "rules": [[r.rule, r.where, r.saves, r.support, r.confidence, *map(urls, r.examples[0])] for r in facts.rules],
+            "rules": [[*_rule(rule), *map(urls, rule.examples[0])] for rule in _other_rules(facts)],
             "slowest": slowest,
         },
         "thresholds": tried and tried.as_object(),
@@ -213,6 +218,16 @@ def _data(facts: Facts, name: str, text_of: Callable[[str], str | None]) -> Mark
         "place": "Directory" if facts.by_directory else "Host",
     }
     return htmlsafe_json_dumps(data, separators=(",", ":"))
+
+
+def _rule(rule: LearnedRule) -> list[Any]:
+    return [rule.rule, rule.where, rule.saves, rule.support, rule.confidence]
+
+
+def _other_rules(facts: Facts) -> list[LearnedRule]:
+    """Return the rules that no group of copies is explained by: the others stand beside theirs."""
+    shown = {group.rule for group in facts.groups}
+    return [rule for rule in facts.rules if rule not in shown]
 
 
 def _cluster(cluster: Cluster, urls: _Urls) -> list[Any]:

@@ -1,6 +1,7 @@
 """What rules that were learned say to others: in words, as mirrors, and as files for other programs.
 
     evidence ──► learned_rules ──► mirrors       two places with copies of each other
+                               ──► Explaining    the rule by which one URL is a copy of another
                                ──► url_discarder       JSON of the library duplicate-url-discarder: parameters and directories that may go
                                ──► process_links       a Python function for a CrawlSpider's rules: what is replaced
 
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from simcrawl.rule import of_one_host
-from simcrawl.urls.evidence import lower_bound, says
+from simcrawl.urls.classes import Address
+from simcrawl.urls.evidence import KEPT, lower_bound, pair_of, replaced, says
+from simcrawl.urls.replacements import difference
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -124,6 +127,45 @@ def _where(means: Indifferent) -> str:
     values = ["*" if place in means.places else "{}" if value is None else value for place, value in enumerate(means.values)]
     path, query = values[: means.segments], values[means.segments :]
     return f"{means.host}/{'/'.join(path)}?{'&'.join(map('='.join, zip(means.parameters, query, strict=True)))}".rstrip("?")
+
+
+class Explaining:
+    """Finds the rule that leads from a copy to its original."""
+
+    def __init__(self, rules: Iterable[LearnedRule]) -> None:
+        self._replaced: dict[Hashable, LearnedRule] = {}
+        self._indifferent: dict[Hashable, list[tuple[Indifferent, LearnedRule]]] = {}
+        for rule in rules:
+            means = rule.means
+            if isinstance(means, Replaced):
+                self._replaced[pair_of(means.run, means.other), means.part] = rule
+            else:
+                self._indifferent.setdefault((means.host, means.segments, means.parameters), []).append((means, rule))
+
+    def rule_of(self, url: str, original: str) -> LearnedRule | None:
+        """Return the rule, whichever of the two it takes for the copy; None where none of them leads from one to the other."""
+        return self._by_replacement(url, original) or self._by_values(url, original)
+
+    def _by_replacement(self, url: str, original: str) -> LearnedRule | None:
+        found = difference(url, original) if self._replaced else None
+        if found is None:
+            return None
+        prefix, run, other = found
+        return self._replaced.get(replaced(url, len(prefix), (run, other), original, KEPT).part)
+
+    def _by_values(self, url: str, original: str) -> LearnedRule | None:
+        if not self._indifferent:
+            return None
+        one, other = Address(url, 0), Address(original, 0)
+        for means, rule in self._indifferent.get(one.shape, ()):
+            fits = all(value in (None, own) for value, own in zip(means.values, one.values, strict=True))
+            # All of a class may be copies of one page elsewhere.
+            alike = one.shape != other.shape or all(
+                place in means.places or a == b for place, (a, b) in enumerate(zip(one.values, other.values, strict=True))
+            )
+            if fits and alike:
+                return rule
+        return None
 
 
 # ---- mirrors

@@ -13,7 +13,7 @@ from scrapy.link import Link
 
 from simcrawl import RewriteRules
 from simcrawl.rule import Kind, Verdict
-from simcrawl.urls.learned import LearnedRule, Mirror, Replaced, mirrors, process_links, url_discarder
+from simcrawl.urls.learned import Explaining, LearnedRule, Mirror, Replaced, mirrors, process_links, url_discarder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,6 +87,35 @@ def test_a_mirror_has_some_copies_and_most_of_its_pages():
     halves = [rule._replace(support=7) for rule in rules]
     assert mirrors(halves) == []
     assert len(mirrors(halves, min_share=0.4)) == 1
+
+
+# ---- what explains a pair
+
+
+def test_the_rule_that_leads_from_a_copy_to_its_original_is_found():
+    rules = learned((f"{SITE}/mirror/{{}}.html", f"{SITE}/manual/{{}}.html"), (f"{SITE}/a?id={{}}&print=1", f"{SITE}/a?id={{}}"))
+    explaining = Explaining(rules + wiki())
+    told = {
+        (f"{SITE}/mirror/7.html", f"{SITE}/manual/7.html"): "'mirror' stands for 'manual'",
+        (f"{SITE}/manual/7.html", f"{SITE}/mirror/7.html"): "'mirror' stands for 'manual'",
+        (f"{SITE}/a?id=7&print=1", f"{SITE}/a?id=7"): "'&print=1' may be left out",
+        (f"{SITE}/w?do=login&id=7", f"{SITE}/w?do=login&id=9"): "'id' does not matter",
+        (f"{SITE}/w?do=login&id=7", f"{SITE}/login"): "'id' does not matter",
+        (f"{SITE}/w?do=history&id=7", f"{SITE}/w?do=history&id=9"): None,
+        (f"{SITE}/w?do=login&id=7", f"{SITE}/w?do=history&id=7"): None,
+        (f"{SITE}/mirror/7.html", f"{SITE}/manual/8.html"): None,
+        ("http://a.test/mirror/7.html", "http://a.test/manual/7.html"): None,
+        ("no url", "neither"): None,
+    }
+    found = {pair: explaining.rule_of(*pair) for pair in told}
+    assert {pair: rule and rule.rule.removeprefix("segment 1, ") for pair, rule in found.items()} == told
+
+
+def test_every_rule_explains_its_examples():
+    rules = learned((f"{SITE}/mirror/{{}}.html", f"{SITE}/manual/{{}}.html"), (f"{SITE}/x/{{}}?print=1", f"{SITE}/x/{{}}")) + wiki()
+    explaining = Explaining(rules)
+    assert len(rules) == 3
+    assert all(explaining.rule_of(*pair) is rule for rule in rules for pair in rule.examples)
 
 
 # ---- duplicate-url-discarder

@@ -75,8 +75,11 @@
     groups: {
       columns: [word("Copies", (row) => row[0] || "nothing"), word("Originals", (row) => row[1] || "nothing"), number("Pages", 2), number("Exact", 3), number("Near", 4),
         ...(data.tables.groups.some((row) => row[5]) ? [number("Not fetched", 5)] : []),
+        ...(data.tables.groups.some((row) => row[7]) ? [{ ...word("Rule", (row) => (row[7] ? row[7].slice(0, 2).join(" in ") : ""), (row) => learned(row[7])), wide: true }] : []),
         { title: "", cell: (row) => make("button", { type: "button", class: "open", on: { click: () => showGroup(row) } }, "Show") }],
-      find: (row) => `${row[0]}\n${row[1]}`,
+      find: (row) => `${row[0]}\n${row[1]}\n${row[7] ? row[7][0] : ""}`,
+      csv: { titles: ["Copies", "Originals", "Pages", "Exact", "Near", "Not fetched", "Rule", "In", "Saves", "Tried on", "Confidence"],
+        rows: (row) => [[...row.slice(0, 6), ...(row[7] || ["", "", "", "", ""])]] },
     },
     changes: {
       columns: [link("Page", 0), link("Original", 1), word("Would be", (row) => (row[4] === "copy" ? "a copy" : "kept")), number("Bits", 2), { ...number("Similarity", 3, similarity), down: false }],
@@ -108,6 +111,10 @@
     },
     slowest: { columns: [link("Page", 0), number("Seconds", 1, (seconds) => seconds.toFixed(3))], find: (row) => urls[row[0]] },
   };
+
+  // A rule that was learned: in words, where it holds, copies among the pages that it was tried on, these, confidence.
+  const learned = (rule) => (rule ? make("div", {}, rule[0], make("ul", { class: "more" }, make("li", {}, `in ${rule[1]}`),
+    make("li", {}, `${count(rule[2])} of ${count(rule[3])} pages, confidence ${rule[4].toFixed(3)}`))) : "–");
 
   const FEW = 5;
   const members = (row) => {
