@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simcrawl.cli.output import NEGATIVE, checked_path, escaped, json_option, show, store_argument
+from simcrawl.cli.output import NEGATIVE, escaped, json_option, show, store_argument
 from simcrawl.errors import SettingError
 from simcrawl.store import runs
 
@@ -46,8 +46,7 @@ def watch(store: str, once: bool, openmetrics: bool, interval: float, as_json: b
       simcrawl watch STORE --once --json | jq .pages_per_second
       simcrawl watch STORE --openmetrics > /var/lib/node_exporter/simcrawl.prom
     """
-    path = checked_path(store)
-    found = runs(path)
+    found = runs(store)
     if openmetrics:
         click.echo(_open_metrics(found), nl=False)
     elif as_json:
@@ -55,7 +54,7 @@ def watch(store: str, once: bool, openmetrics: bool, interval: float, as_json: b
     elif once or not sys.stdout.isatty():
         _print(found)
     elif found:
-        _follow(path, found, interval)
+        _follow(store, found, interval)
     else:
         click.echo("No crawl runs on this store.")
     return 0 if any(run.lives for run in found) else NEGATIVE
@@ -92,10 +91,14 @@ def _lines(run: Run) -> Iterator[tuple[str, Any]]:
         yield f"dropped: {reason}", count
     for reason, count in _descending(_below(_SKIPPED, stats)):
         yield f"not compared: {reason}", count
-    yield "requests put back", stats.get(f"{_PREDICTED}put_back", 0)
-    yield "requests skipped", stats.get(f"{_PREDICTED}skipped", 0)
-    for rule, count in _descending(told["skipped_by"]):
-        yield f"skipped: {escaped(rule)}", count
+    # A crawl of an older version does not say by which rules.
+    for what, counts in (("put back", told.get("put_back_by", {})), ("skipped", told["skipped_by"])):
+        number = stats.get(f"{_PREDICTED}{what.replace(' ', '_')}", 0)
+        yield f"requests {what}", number
+        for rule, count in _descending(counts):
+            yield f"{what}: {escaped(rule)}", count
+        if counts and number > sum(counts.values()):
+            yield f"{what}: by others", number - sum(counts.values())
     queue = told["queue"]
     yield "requests that wait", "unknown" if queue["requests"] is None else queue["requests"]
     yield "requests under way", queue["under_way"]

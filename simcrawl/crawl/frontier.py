@@ -20,7 +20,7 @@ a rule that proves wrong has nothing to give back: whatever it would have had sk
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,7 +72,9 @@ BEHIND = "_simcrawl_behind"
 # that is on its way out.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 _MOST_HELD, _MOST_NAMED = 100_000, 50_000
-_MOST_KINDS = 10_000
+_MOST_KINDS, _MOST_RULES = 10_000, 1_000
+# As links on copies come after others: the canonical one may be such a link.
+_BEHIND_PREFERRED = -2
 _CHECKED = frozenset({0, *(4**power for power in range(1, 9))})
 # Each callback has rules of its own, and they take memory.
 _MOST_CALLBACKS = 8
@@ -132,6 +134,8 @@ class Frontier:
         self._checking = False
         self._waiting: set[Wake] = set()
         self._told = False
+        self.put_back_by = Counter[str]()
+        """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
@@ -306,12 +310,13 @@ class Frontier:
             self._hold(1)
             kind.last = url
             return _put_back(request, _HELD)
-        now = seen.priority if seen else 0
-        if not level and self._preferred.comes_first(url):
-            # As links on copies come after others: the canonical one may be such a link.
-            now = min(now, -2)
+        now, why = (seen.priority, seen.why) if seen else (0, "")
+        if not level and now > _BEHIND_PREFERRED and self._preferred.comes_first(url):
+            now, why = _BEHIND_PREFERRED, "the page that it names as the canonical one comes first"
         if now < level:
             self._inc("put_back")
+            if why in self.put_back_by or len(self.put_back_by) < _MOST_RULES:
+                self.put_back_by[why] += 1
             return _put_back(request, now)
         if seen and seen.prediction and self._skip is not None and seen.prediction.probability >= self._skip:
             self._count_sample(request)

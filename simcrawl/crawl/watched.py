@@ -35,7 +35,7 @@ PACE = 2.0
 # A rate is that of the last so many states.
 _RECENT = 6
 _MOST_HOSTS, _MOST_RULES = 1_000, 1_000
-_HOSTS_TOLD, _RULES_TOLD, _DROPS_TOLD = 10, 20, 5
+_HOSTS_TOLD, _RULES_TOLD, _DROPS_TOLD = 10, 10, 5
 _LONGEST = 300
 # Of Scrapy's own stats.
 _SCRAPY = ("downloader/request_count", "downloader/response_bytes", "item_scraped_count", "response_received_count", "log_count/ERROR")
@@ -138,7 +138,8 @@ class Watched:
             },
             "workers": self._session.workers.processes_alive,
             "dropped_as": dict(self._reasons),
-            "skipped_by": dict(self._rules.most_common(_RULES_TOLD)),
+            "put_back_by": _told(self._session.frontier.put_back_by),
+            "skipped_by": _told(self._rules),
             "slowest_hosts": [[host, count, round(mean, 3)] for mean, count, host in nlargest(_HOSTS_TOLD, means)],
             "last_dropped": list(self._drops),
             "stats": {
@@ -157,3 +158,7 @@ class Watched:
             except OSError as exc:
                 self._warn(exc)
         self._threads.close()
+
+
+def _told(rules: Counter[str]) -> dict[str, int]:
+    return {rule[:_LONGEST]: count for rule, count in rules.most_common(_RULES_TOLD)}

@@ -195,11 +195,17 @@ def runs(where: str | os.PathLike[str]) -> list[Run]:
     Without opening the store: it costs the crawls nothing.
 
     Raises:
-        SettingError: it is a fleet's.
+        SettingError: it is a fleet's, or memory, whose crawls cannot be watched.
         StoreFormatError: there is no store.
     """
     from simcrawl.store.running import runs_on  # noqa: PLC0415 - as above
 
+    path = os.fspath(where)
+    if is_fleet(path) or path.startswith("memory:"):
+        raise SettingError(
+            f"crawls with {without_user(path)} cannot be watched, for that is no directory: read their logs and stats, "
+            "or set SIMCRAWL_STORE to a directory"
+        )
     return runs_on(Path(_directory(where)).expanduser())
 
 

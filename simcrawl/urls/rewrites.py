@@ -74,6 +74,7 @@ _ENTERED, _ENTERED_BEFORE = 4, 2
 _UNENTERED_LEVELS = 2
 # From which lower bounds on the share of copies in a class of URLs one of which nothing else is known comes later.
 _POOR = (0.4, 0.7)
+_OF_OTHERS = "other URLs of its kind were copies or redirects"
 
 
 class Prediction(NamedTuple):
@@ -94,13 +95,15 @@ class Outlook(NamedTuple):
 
     `prediction`: what it leads to; None where no rule leads from it to a fetched page. `skip`: what speaks for leaving the request out,
     None where it has to be made. Its original was kept; its rule leads there, or to another copy of that page. `priority`: what to add to
-    the request's, 0, or less the likelier its page is a copy. `part`: equal for all that one rule says of one part of a site.
+    the request's, 0, or less the likelier its page is a copy; `why`, in words. `part`: equal for all that one rule says of one part of a
+    site.
     """
 
     prediction: Prediction | None
     skip: Prediction | None
     priority: int
     part: Hashable = None
+    why: str = ""
 
 
 _NOTHING = Outlook(None, None, 0)
@@ -347,14 +350,15 @@ class RewriteRules:
         self._note(address)
         likely, later = self._likely(self._twins(address)), self._levels(address)
         if not likely:
-            return _NOTHING._replace(priority=-_LEVEL * later) if later else _NOTHING
+            return _NOTHING._replace(priority=-_LEVEL * later, why=_OF_OTHERS) if later else _NOTHING
         best = likely[0]
         level = bisect_right(_LEVELS if best.twin.name else _CLASS_LEVELS, best.bound)
         if level > _UNENTERED_LEVELS and not any(self._counters.trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
         found = self._skipping(address, self._near(address, likely))
         skip = _prediction(*found[0])._replace(original=found[1]) if found else None
-        return Outlook(_prediction(*best), skip, -_LEVEL * max(level, later), (found[0] if found else best).twin.part)
+        why = best.twin.rule if level >= later else _OF_OTHERS
+        return Outlook(_prediction(*best), skip, -_LEVEL * max(level, later), (found[0] if found else best).twin.part, why)
 
     def predict(self, url: str) -> Prediction | None:
         """Return what a URL leads to; None where no rule leads from it to a fetched page."""

@@ -18,6 +18,7 @@ from simcrawl.store import open_store, runs
 from tests.crawl.content import hub, page
 from tests.crawl.runner import ROOT, crawl
 from tests.crawl.test_crawl import IN_ORDER, copies
+from tests.crawl.test_frontier import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,9 +135,26 @@ def test_what_is_told_has_an_end_however_many_hosts_and_rules_there_are(site: Si
     assert len(run.told["slowest_hosts"]) == 10
     assert [seconds for _, _, seconds in run.told["slowest_hosts"]] == [float(998 - number) for number in range(10)]
     # Of a thousand that are counted, as hosts are, the site itself among them.
-    assert len(run.told["skipped_by"]) == 20
+    assert len(run.told["skipped_by"]) == 10
     assert next(iter(run.told["skipped_by"].items())) == ("rule 0", 2)
     assert len(json.dumps(run.told)) < 12_000
+
+
+def test_rules_that_put_requests_back_are_told(site: Site, tmp_path: Path) -> None:
+    end, store = Event(), tmp_path / "store"
+    names = [f"{number}.html" for number in range(10)]
+    for name in names:
+        site.add(f"/main/{name}", text(int(name[0])))
+        site.add(f"/mirror/{name}", text(int(name[0])))
+    site.add("/", hub(*(f"/main/{name}" for name in names), *(f"/mirror/{name}" for name in names), "/last"))
+    site.add("/last", page(), hold=end)
+    with crawling(site, store) as process:
+        while not (run := told(process, store, 12)).told["queue"]["under_way"] or not run.told["put_back_by"]:
+            Event().wait(0.05)
+        lines = dict(line.split("\t") for line in watch(store).stdout.splitlines())
+        end.set()
+        process.wait()
+    assert int(lines["put back: 'mirror' stands for 'main'"]) == int(lines["requests put back"]) > 0
 
 
 def test_openmetrics(site: Site, tmp_path: Path) -> None:
@@ -172,9 +190,19 @@ def test_where_nothing_can_be_told_the_crawl_goes_on(site: Site, tmp_path: Path)
     assert "Traceback" not in outcome.log
 
 
-@pytest.mark.parametrize(("store", "code"), [("absent", 3), ("memory:", 2), ("redis://127.0.0.1:1/0", 2)])
-def test_what_is_no_store_on_disk_is_refused(tmp_path: Path, store: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("store", "code", "message"),
+    [
+        ("absent", 3, "there is no simcrawl store at absent: a crawl with simcrawl makes one"),
+        *(
+            (where, 2, f"crawls with {shown} cannot be watched, for that is no directory: read their logs and stats, or set SIMCRAWL_STORE")
+            for where, shown in (("memory:", "memory:"), ("redis://:secret@127.0.0.1:1/0", "redis://***@127.0.0.1:1/0"))
+        ),
+    ],
+)
+def test_what_is_no_store_on_disk_is_refused(tmp_path: Path, store: str, code: int, message: str) -> None:
     done = subprocess.run([*WATCH, store], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == code
     assert done.stdout == ""
+    assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -651,7 +651,7 @@ def test_nothing_is_skipped_or_told_for_redirects():
     _redirected(rules, _chapters(300))
     for name in _chapters(300):
         url = f"{SITE}/old/{name}"
-        assert rules.look(url) == rewrites.Outlook(None, None, -20)
+        assert rules.look(url) == rewrites.Outlook(None, None, -20, why=rewrites._OF_OTHERS)
         assert not rules.skips(url)
     assert rules.rules() == []
     assert rules.next_crawl().look(f"{SITE}/old/chapter-0.html").priority == 0
