@@ -542,9 +542,10 @@ async def wait_for_original(
         hurry(admission.waits_for)
         await wake.wait(patience)
         if not admission.waits_for.settled:
-            # Not again for the next copy of it; and this one is kept.
+            # Not again for the next copy of it; and this one is kept, unless its original has come out by now.
             admission.waits_for.withdraw()
-            return await claim(never_drop=True)
+            admission = await claim(never_drop=never_drop)
+            return await claim(never_drop=True) if admission.waits_for else admission
         admission = await claim(never_drop=never_drop)
     return admission
 

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from simcrawl.errors import StoreError
 from simcrawl.store.fleet_crawls import ABANDONED, Crawls, Lives
-from simcrawl.store.fleet_events import LASTING, LOADED, TOKEN_BYTES, Event, What, unpack
+from simcrawl.store.fleet_events import LASTING, LOADED, TOKEN_BYTES, Event, What, parted, unpack
 from simcrawl.store.fleet_link import Link
 from simcrawl.store.fleet_wire import GRACE, Wire
 
@@ -97,8 +97,13 @@ class Fleet:
         """Tell what there is to tell, and end. No effect the second time. Never raises for the log."""
         if self.wire.closing.is_set():
             return
-        for link in list(self.links.values()):
+        links = list(self.links.values())
+        for link in links:
             link.withdraw_own()
+        # Only then do claims that were made in an outage have their places.
+        self.wire.tell_last()
+        for link in links:
+            link.claimed.end()
         self.wire.close(What.BYE)
 
     # ---- what the log says
@@ -118,9 +123,12 @@ class Fleet:
         new = event.number > self._numbers.get(event.sender, 0)
         if new:
             self._numbers[event.sender] = event.number
-        if event.sender == self.wire.process and event.what is What.CLAIM and (link := self.links.get(event.space)):
-            # Also one that is told again.
-            link.claimed.placed(event.value[:TOKEN_BYTES], place)
+        if event.sender == self.wire.process and (link := self.links.get(event.space)):
+            # Also what is told again.
+            if event.what is What.CLAIM:
+                link.claimed.placed(event.value[:TOKEN_BYTES], place)
+            elif event.what is What.CONFIRM:
+                link.claimed.came_out(parted(event.value)[0])
         return new
 
     def _do(self, place: Place, event: Event, wakes: Wakes) -> None:
@@ -148,13 +156,16 @@ class Fleet:
     def sweep(self) -> None:
         """Withdraw the claims of processes that seem dead, and leave their crawls."""
         if self.wire.down:
-            self.lives.give_time()
             return
         for link in list(self.links.values()):
             link.claimed.sweep(self.lives.is_dead)
         self.crawls.sweep()
 
-    # ---- for a log that was lost
+    # ---- after an outage
+
+    def back(self) -> None:
+        """Take nobody for dead who could not say anything."""
+        self.lives.give_time()
 
     def doubt(self, tokens: set[bytes]) -> None:
         """Look at claims of this process when they come again: others may have decided without them."""

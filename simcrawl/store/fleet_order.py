@@ -9,14 +9,20 @@ A claim of this process has no place until the log has taken it. While the log i
 place it is looked at again, and what turns out to be a copy of a page that was claimed before it, and that came out, too, is recorded as
 late; both are kept.
 
+A page that was given up by another process and came out here all the same has lost the place of its claim: copies of it may have been
+claimed since. So its own process looks at it again at the place of its confirmation:
+
+    A claims p,  B gives p up,  B claims q, a copy of p,  A confirms p: A finds q
+    A claims p,  B gives p up,  A confirms p,  B claims q: B finds p, as for every claim
+
 The window is what a claim on its way is compared with: pages of others that have come since its decision was made.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from simcrawl.store.fleet_events import TOKEN_BYTES, parted
 from simcrawl.store.fleet_log import START
@@ -41,11 +47,18 @@ _WINDOW = 4_096
 _MOST_GIVEN_UP = 1_000
 
 
-class _Ordering(NamedTuple):
-    """A claim of this process, and how to find what it is a copy of."""
+@dataclass(slots=True)
+class _Ordering:
+    """A claim of this process, and how to find what it is a copy of.
+
+    `overruled`: another process has given it up. `confirmed`: the log has its confirmation. `late`: it is recorded as a copy that was kept.
+    """
 
     claim: Claim
     find: Finding
+    overruled: bool = False
+    confirmed: bool = False
+    late: bool = False
 
 
 class Order:
@@ -74,6 +87,8 @@ class Order:
         self._given_up: OrderedDict[bytes, StoredPage] = OrderedDict()
         self._orderings: OrderedDict[bytes, _Ordering] = OrderedDict()
         self._doubted: set[bytes] = set()
+        # What records them as late, once it is known that both pages came out.
+        self._unsure: dict[bytes, Callable[..., None]] = {}
 
     # ---- claims of this process
 
@@ -108,20 +123,46 @@ class Order:
         claim.place = claim.place or place
         if token in self._doubted:
             self._doubted.remove(token)
-            self._look(claim, found.find)
+            self._look(found)
 
-    def _look(self, claim: Claim, find: Finding) -> None:
-        if not (claim.stored.unique and (copied := find(claim.stored))):
+    def came_out(self, token: bytes) -> None:
+        """Look at a claim of this process that was given up by another one before the log had its confirmation, which it has now."""
+        if (found := self._orderings.get(token)) and not found.confirmed:
+            found.confirmed = True
+            if found.overruled:
+                self._look(found)
+
+    def _look(self, found: _Ordering) -> None:
+        claim = found.claim
+        if found.late or not (claim.stored.unique and (copied := self._copied(found))):
             return
-        original, line = copied
-        of = None if original.confirmed else self._claims.open_claim(original)
+        of, line = copied
 
-        def record() -> None:
-            if claim.kept and (of is None or of.kept):
+        def record(*, at_end: bool = False) -> None:
+            if not self._unsure.pop(claim.token, None):
+                return
+            if claim.kept and (of is None or of.kept or (at_end and not of.settled)):
+                found.late = True
                 self._store.late_duplicates += 1
                 self._store.note(line)
 
+        self._unsure[claim.token] = record
         claim.when_settled(record if of is None else lambda: of.when_settled(record))
+
+    def _copied(self, found: _Ordering) -> tuple[Claim | None, Duplicate] | None:
+        """Return the open claim on what a page is a copy of, None where that came out, and the line that says so."""
+        while copied := found.find(found.claim.stored):
+            original, line = copied
+            of = None if original.confirmed else self._claims.open_claim(original)
+            # One that was settled since it was found tells nothing.
+            if of is None or not of.settled:
+                return of, line
+        return None
+
+    def end(self) -> None:
+        """Record as late what is a copy of a page that is still open: when that comes out, nobody is here to say so."""
+        for record in list(self._unsure.values()):
+            record(at_end=True)
 
     def give_up(self, claim: Claim) -> None:
         """Remember a claim of another process that is withdrawn by somebody else: its page may come out yet."""
@@ -167,6 +208,8 @@ class Order:
         """Do what a withdrawal says."""
         token = event.value[:TOKEN_BYTES]
         if not (claim := self.open.pop(token, None)):
+            if token[:8] != event.sender and (own := self._orderings.get(token)) and own.claim.kept:
+                own.overruled = True
             return
         if token[:8] != event.sender:
             self.give_up(claim)

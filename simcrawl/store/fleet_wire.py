@@ -75,6 +75,9 @@ class Hearer(Protocol):
     def sweep(self) -> None:
         """Look after those who say nothing any more."""
 
+    def back(self) -> None:
+        """Note that an outage has ended: who said nothing meanwhile could not."""
+
     def everything(self) -> Iterator[Telling]:
         """Yield all that is known, for a log that has nothing."""
 
@@ -231,8 +234,7 @@ class Wire:
             thread.start()
 
     def close(self, last: What) -> None:
-        """Tell what waits, and a last event, and end; a log that is away has as long for it as a claim waits. Never raises for the log."""
-        self._tell_last()
+        """Tell a last event, behind what waits, and end. Never raises for the log."""
         # By itself, and after it is known that this is the end: it wakes the reader, which would else wait for half a second more.
         self.tell(last, LASTING, b"")
         self.closing.set()
@@ -244,7 +246,8 @@ class Wire:
                 thread.join(2)
         self.log.close()
 
-    def _tell_last(self) -> None:
+    def tell_last(self) -> None:
+        """Tell what waits, at the end; a log that is away has as long for it as a claim waits. Never raises for the log."""
         until, self._outage.pause, self._outage.try_at = monotonic() + self._outage.grace, _FIRST_PAUSE, 0.0
         while self.outbox and not self._stopped:
             with suppress(StoreError):
@@ -300,6 +303,8 @@ class Wire:
             while batch := self.outbox.batch():
                 tail, own = self.log.append(self._header, self.place, [event.pack() for event in batch])
                 self._sent = monotonic()
+                if self.down:
+                    self._hearer.back()
                 self._outage.end()
                 self.outbox.told(batch)
                 self._apply([*tail, *own], wakes, self._era)

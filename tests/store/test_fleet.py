@@ -105,7 +105,10 @@ def urls(store: Store) -> set[str]:
 
 
 def test_a_copy_of_another_process_s_open_claim_waits_for_it(two: tuple[Store, Store]):
-    one, other = two
+    check_copy_waits(*two)
+
+
+def check_copy_waits(one: Store, other: Store) -> None:
     claim, woken = claimed(one, A, 1), Event()
     admission = other.claim(page(B, 3), NEAR)
     assert (admission.claim, admission.verdict.original) == (None, A)
@@ -114,7 +117,7 @@ def test_a_copy_of_another_process_s_open_claim_waits_for_it(two: tuple[Store, S
     claim.confirm()
     assert woken.wait(30)
     again = other.claim(page(B, 3), NEAR)
-    assert (again.verdict.kind, again.claim, again.waits_for) == (Kind.NEAR_DUPLICATE, None, None)
+    assert (again.verdict.kind, again.verdict.original, again.claim, again.waits_for) == (Kind.NEAR_DUPLICATE, A, None, None)
 
 
 def test_a_page_that_another_process_withdraws_is_kept_by_who_waits(two: tuple[Store, Store]):
@@ -292,6 +295,43 @@ def test_a_page_that_was_given_up_and_came_out_all_the_same_is_known(two: tuple[
     assert urls(one) == urls(other) == {A}
 
 
+def test_a_copy_of_a_page_that_was_given_up_and_came_out_all_the_same_is_late(two: tuple[Store, Store]):
+    one, other = two
+    claim = claimed(one, A, 1)
+    foreign = other.claim(page(B, 1), NEAR).waits_for
+    assert foreign
+    with wire_of(one)._asking:
+        # What one says comes after all that the other one does.
+        claim.confirm()
+        foreign.withdraw()
+        claimed(other, B, 1).confirm()
+        other.sync()
+    caught_up(one, other)
+    assert urls(one) == urls(other) == {A, B}
+    assert (one.late_duplicates, other.late_duplicates) == (1, 0)
+    line = other.duplicate(A)
+    assert line
+    assert (line.original, line.dropped_page) == (B, False)
+
+
+def test_nobody_is_taken_for_dead_who_could_not_speak(server: Server):
+    url = server.url()
+    with open_store(url, **(QUICK | {"beat": 60, "dead": 60})) as one, open_store(url, **(QUICK | {"dead": 60})) as other:
+        claim = claimed(one, A, 1)
+        waits_for = other.claim(page(B, 1), NEAR).waits_for
+        assert waits_for
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(StoreError, match="does not answer"):
+            caught_up(other)
+        # As if the outage had been long.
+        fleet_of(other).lives.bury(wire_of(one).process)
+        server.process.send_signal(signal.SIGCONT)
+        until(lambda: told(other))
+        fleet_of(other).sweep()
+        assert not waits_for.settled
+        claim.confirm()
+
+
 # ---- crawls
 
 
@@ -430,13 +470,7 @@ def test_a_server_that_would_drop_the_log_is_warned_of(server: Server, caplog: p
 def check_shared(url: str) -> None:
     """Check that two stores on a server are one crawl."""
     with open_store(url, **QUICK) as one, open_store(url, **QUICK) as other:
-        claim, woken = claimed(one, A, 1), Event()
-        waits_for = other.claim(page(B, 1), NEAR).waits_for
-        assert waits_for
-        waits_for.when_settled(woken.set)
-        claim.confirm()
-        assert woken.wait(30)
-        assert other.claim(page(B, 1), NEAR).verdict.original == A
+        check_copy_waits(one, other)
         caught_up(one, other)
     with open_store(url, create=False, readonly=True) as late:
         assert urls(late) == {A}
@@ -540,6 +574,27 @@ def test_an_outage_stops_no_crawl_and_what_was_kept_twice_is_found(server: Serve
         assert check_fleet([one, other], 3, 2) == 1
         with open_store(url, create=False, readonly=True) as late:
             assert urls(late) == urls(one)
+
+
+def test_who_ends_while_the_original_of_a_page_that_it_kept_is_still_open_records_that_one_as_late(server: Server):
+    url = server.url()
+    with open_store(url, **QUICK) as one:
+        with open_store(url, **QUICK) as other:
+            one.bind("manku2007")
+            caught_up(one, other)
+            server.process.send_signal(signal.SIGSTOP)
+            original, copy = claimed(one, A, 1), claimed(other, B, 1)
+            server.process.send_signal(signal.SIGCONT)
+            # In this order: the later one is the copy.
+            until(lambda: told(one) and original.place)
+            until(lambda: told(other) and copy.place)
+            copy.confirm()
+            assert other.late_duplicates == 0
+        assert other.late_duplicates == 1
+        original.confirm()
+        caught_up(one)
+        line = one.duplicate(B)
+        assert (line and line.original, urls(one)) == (A, {A, B})
 
 
 def test_who_ends_in_an_outage_tells_what_it_knows_when_that_is_over_soon(server: Server, caplog: pytest.LogCaptureFixture):

@@ -1,0 +1,44 @@
+"""A copy waits for its original, but not for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from simcrawl.crawl.session import wait_for_original
+from simcrawl.rule import Kind, Rule
+from simcrawl.store import Store, open_store
+from tests.strategies import page
+
+if TYPE_CHECKING:
+    from simcrawl.store import Admission
+
+NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+
+
+def waited(store: Store, *, meanwhile: str) -> Admission:
+    """Return what becomes of a copy that has waited too long; `meanwhile` comes out just when it no longer waits."""
+
+    async def again(*, never_drop: bool) -> Admission:
+        if meanwhile:
+            store.admit(page(meanwhile, 1), NEAR)
+        return store.claim(page(B, 1), NEAR, never_drop=never_drop)
+
+    async def wait() -> Admission:
+        return await wait_for_original(store.claim(page(B, 1), NEAR), again, 0.001)
+
+    return asyncio.run(wait())
+
+
+def test_a_copy_that_has_waited_too_long_is_kept():
+    with open_store("memory:") as store:
+        assert store.claim(page(A, 1), NEAR).claim
+        assert waited(store, meanwhile="").claim
+
+
+def test_a_copy_that_has_waited_too_long_is_dropped_where_its_original_has_come_out_just_then():
+    with open_store("memory:") as store:
+        assert store.claim(page(A, 1), NEAR).claim
+        admission = waited(store, meanwhile=C)
+        assert (admission.claim, admission.verdict.kind, admission.verdict.original) == (None, Kind.NEAR_DUPLICATE, C)
