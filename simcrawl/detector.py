@@ -99,7 +99,8 @@ class Detector:
         self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
         self.rule = replace(self.rule, trusted_hosts=frozenset(parse("SIMCRAWL_TRUSTED_HOSTS", trusted_hosts)))
         limits = _checked(max_page_bytes=max_page_bytes, max_page_seconds=max_page_seconds)
-        self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"], "keep_content": keep_text > 0}
+        self._limits = {"max_bytes": limits["max_page_bytes"], "max_seconds": limits["max_page_seconds"]}
+        self._keeps_content = keep_text > 0
         if keep_text:
             store.keep_texts(keep_text)
         self.seconds = {"recall": 0.0, "extract": 0.0, "fingerprint": 0.0, "store": 0.0}
@@ -200,7 +201,12 @@ class Detector:
     @property
     def page_options(self) -> dict[str, Any]:
         """The keyword arguments of `fingerprint_page` that make this detector's pages, for other processes."""
-        return self._limits | {"recipe": self.recipe, "seed": self.store.header.seed}
+        return self._limits | {"recipe": self.recipe, "seed": self.store.header.seed, "keep_content": self.keeps_content}
+
+    @property
+    def keeps_content(self) -> bool:
+        """Whether pages are made with their content: as long as the store has space for it."""
+        return self._keeps_content and self.store.wants_texts
 
     def admit(self, page: PageFingerprint | Abstention) -> Verdict:
         """Decide about a page and, unless it is a copy, insert it: one atomic step.

@@ -43,7 +43,9 @@ class Common:
             opened.callback(self.store.close)
             self.crawl = begin_crawl(self.store, self.config.crawl, crawler, in_part=self.config.recrawl is not None)
             opened.callback(self.crawl.leave)
-            keep_text = _texts_by_default(where) if self.config.keep_text is None else self.config.keep_text
+            # Where nobody has said how many: none in memory, or on other machines.
+            by_default = 0 if self.store.path is None else _TEXTS
+            keep_text = by_default if self.config.keep_text is None else self.config.keep_text
             self.detector = Detector(self.store, crawl=self.crawl, keep_text=keep_text, **self.config.detector_options)
             opened.pop_all()
         self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
@@ -70,11 +72,6 @@ class Common:
             self._warned.add(kind)
             message += " (no more such warnings will be shown)"
             logger.warning(message, *args, exc_info=exc_info, extra={"spider": self.crawler.spider})
-
-
-def _texts_by_default(where: str) -> int:
-    """Return how many bytes of texts a store gets that nobody has asked about: none where that is memory, or other machines'."""
-    return _TEXTS if where.startswith("lmdb://") or (where != "memory:" and "://" not in where) else 0
 
 
 def store_path(store: str) -> str:

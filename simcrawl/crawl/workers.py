@@ -111,6 +111,7 @@ class PageWorkers:
             return await self._threads.run(self._detector.extract, body, url=url, encoding=encoding)
         if self._pool is None:
             raise WorkerError("there are no worker processes")
+        self._crawling.wants_content = self._detector.keeps_content
         return await self._pool.page(self._crawling, body, url, encoding, body_digest)
 
     async def _visit(self, function: Callable[[], _T], *, size: int = 0, asks_others: bool = False) -> _T:

@@ -677,8 +677,13 @@ class Store:
         return self._claims.texts.most > 0
 
     @property
+    def wants_texts(self) -> bool:
+        """Whether there is space for more of them, as far as the last commits know."""
+        return self.keeps_texts and not self._claims.texts.full
+
+    @property
     def texts_refused(self) -> int:
-        """How many texts found no space since the store was opened."""
+        """How many texts found no space since the store was opened: of those that it was given."""
         return self._claims.texts.refused
 
     def text(self, url: str) -> str | None:
@@ -695,7 +700,7 @@ class Store:
 
     def _keep_text(self, page: PageFingerprint | Abstention, admission: Admission) -> None:
         keeper = self._lasting or self
-        if not page.content or admission.waits_for or not keeper.keeps_texts:
+        if not page.content or admission.waits_for or not keeper.wants_texts:
             return
         if claim := admission.claim:
             # Only this one's: a page that is settled meanwhile goes without.

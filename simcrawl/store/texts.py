@@ -26,6 +26,8 @@ class TextsWaiting:
         self.most = 0
         self.refused = 0
         """Texts that were not kept because there was no space for them."""
+        self.full = False
+        """Whether none of a commit's texts found space."""
         self._waiting: dict[str, bytes] = {}
         self._bytes = 0
 
@@ -49,6 +51,8 @@ class TextsWaiting:
     def written(self, texts: Mapping[str, bytes], *, refused: int) -> None:
         """Forget texts that are written, or refused."""
         self.refused += refused
+        # Until the store is opened again. Of a commit of one large text: then some small ones that would fit are not kept.
+        self.full = self.full or 0 < len(texts) <= refused
         for url, packed in texts.items():
             if self._waiting.get(url) is packed:
                 self.remove(url)

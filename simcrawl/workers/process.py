@@ -74,7 +74,8 @@ class Question(NamedTuple):
 
     def message(self) -> bytes:
         """Return the message that asks for the page, without its length."""
-        return _pack(self.asker.told, self.url.encode("utf-8", "surrogatepass"), (self.encoding or "").encode(), self.body)
+        kept = b"kept" if self.asker.wants_content else b""
+        return _pack(self.asker.told, self.url.encode("utf-8", "surrogatepass"), (self.encoding or "").encode(), kept, self.body)
 
     def longest_answer(self) -> int:
         """Return how many bytes an answer may have."""
@@ -95,6 +96,8 @@ class Asker:
 
     def __init__(self, options: Mapping[str, Any], *, max_bytes: int = MAX_WORKER_BYTES) -> None:
         self.options, self.max_bytes = options, max_bytes
+        self.wants_content = bool(options.get("keep_content"))
+        """Whether answers come with the page's content, if the options say so: it may change at any time."""
         self.patience = min(options["max_seconds"], _LONGEST)
         self.restarts: Counter[str] = Counter()
         self.seconds: Counter[str] = Counter()
@@ -384,7 +387,8 @@ def _make(asked: list[bytes], maker: _Maker) -> bytes:
 
 
 def _made(asked: list[bytes], options: Mapping[str, Any]) -> bytes:
-    address, encoding, body = asked
+    address, encoding, kept, body = asked
+    options = {**options, "keep_content": bool(kept) and options.get("keep_content", False)}
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
     cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}, default=list).encode()

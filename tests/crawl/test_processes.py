@@ -276,3 +276,24 @@ def test_pages_in_flight_at_one_time_share_processes():
             assert made._detector.cascade == {"extracted": 8}
 
     asyncio.run(judge())
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_store_that_is_full_of_texts_asks_for_no_more(processes: int):
+    async def look() -> None:
+        async with page_workers(keep_text=1, SIMCRAWL_WORKERS=processes) as made:
+            detector, had = made._detector, []
+            for number in range(2):
+                body = page(english(seed=number)).encode()
+                found, admission = await made.judge(body, url=f"http://a.test/{number}", encoding=None, claim=detector.claim)
+                assert isinstance(found, PageFingerprint)
+                assert admission
+                assert admission.claim
+                had.append(found.content is not None)
+                admission.claim.confirm()
+                detector.crawl.try_sync()
+                detector.store.sync()
+            assert had == [True, False]
+            assert detector.store.texts_refused == 1
+
+    asyncio.run(look())

@@ -1346,6 +1346,18 @@ def test_texts_take_no_more_space_than_they_may(store: Store):
     kept = sum(store.text(f"{A}{index}") is not None for index in range(40))
     assert 0 < kept < 40
     assert store.texts_refused == 40 - kept
+    # Some of them did find space.
+    assert store.wants_texts
+    claimed(
+        store, with_text(page(f"{A}large", noise.getrandbits(64)), "".join(chr(noise.randrange(0x4E00, 0x9FFF)) for _ in range(50_000)))
+    ).confirm()
+    store.sync()
+    assert store.text(f"{A}large") is None
+    assert not store.wants_texts
+    claimed(store, with_text(page(f"{A}small", noise.getrandbits(64)), "a word")).confirm()
+    store.sync()
+    assert store.text(f"{A}small") is None
+    assert store.texts_refused == 41 - kept
     assert kept * 3_600 <= 100_000
     assert store.verify() == []
 

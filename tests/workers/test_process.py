@@ -203,7 +203,7 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
     options = _options("content")
-    record = worker_module._unpack(worker_module._made([b"http://x/a", b"", BODY], options))[0]
+    record = worker_module._unpack(worker_module._made([b"http://x/a", b"", b"", BODY], options))[0]
     return worker_module._pack(record, cost, content)
 
 
@@ -450,6 +450,16 @@ def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Ask
     made = asked(_options("content") | {"keep_content": True}).page(BODY)
     assert made.content
     assert made.content == fingerprint_page(BODY, seed=7, keep_content=True).content
+
+
+def test_whoever_has_no_space_for_it_any_more_gets_no_content(asked: Callable[..., Asked]):
+    worker = asked(_options("content") | {"keep_content": True})
+    assert worker.page(BODY).content
+    worker.crawling.wants_content = False
+    made = worker.page(BODY)
+    assert isinstance(made, PageFingerprint)
+    assert made.content is None
+    assert not worker.restarts
 
 
 def test_the_hints_of_a_page_come_with_it(asked: Callable[..., Asked]):
