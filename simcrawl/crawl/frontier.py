@@ -2,7 +2,7 @@
 
     a spider yields it ──► marked ──► scheduler ──► leaves it: what do the rules say now?
                                         ▲                │
-                                        ├── 10 lower ◄───┤ likelier a copy than when it was put there
+                                        ├── 10 lower ◄───┤ likelier a copy than when it was put there, and not low already
                                         ├── the end ◄────┤ a copy, almost certainly
                                         ├── behind it ◄──┤ the same again, with nothing else left to do: some of each kind are made
                                         │                ├── the same again, and those that were made were copies ──► skipped
@@ -71,6 +71,9 @@ BEHIND = "_simcrawl_behind"
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
+# Likelier than not a copy: how much likelier it becomes matters no more until it may be skipped. To put each back at each further level was
+# a quarter of all that was put back in a crawl of a guide, and found no more.
+_LOW = -50
 _MOST_HELD, _MOST_NAMED = 100_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
 # As links on copies come after others: the canonical one may be such a link.
@@ -313,7 +316,7 @@ class Frontier:
         now, why = (seen.priority, seen.why) if seen else (0, "")
         if not level and now > _BEHIND_PREFERRED and self._preferred.comes_first(url):
             now, why = _BEHIND_PREFERRED, "the page that it names as the canonical one comes first"
-        if now < level:
+        if now < level and level > _LOW:
             self._inc("put_back")
             if why in self.put_back_by or len(self.put_back_by) < _MOST_RULES:
                 self.put_back_by[why] += 1
