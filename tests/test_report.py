@@ -391,6 +391,7 @@ CHANGES: dict[str, Any] = {
     "changed": 1,
     "unchanged": 7,
     "gone": 2,
+    "not met again": 5,
     "urls": {"new": HOSTILE[:2], "changed": [HOSTILE[2]], "gone": HOSTILE[-2:]},
 }
 
@@ -407,7 +408,13 @@ def test_what_has_changed_is_counted_and_named_as_text(store: Store):
     fill(store)
     (section,) = changes_of(store, RECORD, RECORD | {"changes": CHANGES})
     assert text_of(section, ".//h2") == "Since the last finished crawl of this spider"
-    assert [text_of(figure, ".") for figure in section.xpath(".//dl/div")] == ["new 3", "changed 1", "unchanged 7", "gone 2"]
+    assert [text_of(figure, ".") for figure in section.xpath(".//dl/div")] == [
+        "new 3",
+        "changed 1",
+        "unchanged 7",
+        "gone 2",
+        "not met again 5",
+    ]
     assert [text_of(kind, ".") for kind in section.xpath(".//summary")] == ["New: the first 2", "Changed", "Gone"]
     assert [item.text for item in section.xpath(".//li")] == [*HOSTILE[:3], *HOSTILE[-2:]]
     assert not section.xpath(".//li/*")

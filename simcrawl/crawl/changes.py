@@ -28,7 +28,7 @@ class Changes:
 
     def __init__(self, crawl: Crawl, stats: Any, known_as: Callable[[str], str]) -> None:
         self._crawl, self._stats, self._known_as = crawl, stats, known_as
-        self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": []}
+        self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": [], "not met again": []}
         self._turned: dict[str, list[str]] = {"copies now": [], "kept now": []}
         self._turns = dict.fromkeys(self._turned, 0)
 
@@ -60,9 +60,12 @@ class Changes:
             self._turned[kind].append(url)
 
     def fetched(self, request: Request, response: Response) -> None:
-        """Note a response that is not judged; one that says that there is no such page leaves it gone."""
-        redirected = request.meta.get("redirect_urls", ())
-        self._seen(redirected if response.status in _NO_SUCH_PAGE else (*redirected, response.url))
+        """Note a response that is not judged."""
+        self._seen(request.meta.get("redirect_urls", ()))
+        if response.status in _NO_SUCH_PAGE:
+            self._crawl.no_such_page(self._known_as(response.url))
+        else:
+            self._seen((response.url,))
 
     def failed(self, request: Request) -> None:
         """Note a page that could not be had."""
@@ -73,13 +76,15 @@ class Changes:
             self._crawl.visit(self._known_as(url))
 
     def end(self) -> None:
-        """Note, after the crawl was left, what is gone."""
+        """Note, after the crawl was left, what is gone, and what was not met again."""
         if self._crawl.gone is not None:
             self._stats.set_value("simcrawl/changes/gone", self._crawl.gone)
-            self._named["gone"] = self._crawl.gone_urls
+            self._stats.set_value("simcrawl/changes/not_met", self._crawl.not_met)
+            self._named |= {"gone": self._crawl.gone_urls, "not met again": self._crawl.not_met_urls}
 
     def record(self) -> dict[str, Any]:
         """Return what a record of the crawl says of it: of each kind how many pages, None where that is unknown, and some URLs."""
         counts = {kind: self._stats.get_value(f"simcrawl/changes/{kind}") for kind in ("new", "unchanged", "changed")}
         counted = {kind: count or 0 for kind, count in counts.items()} | self._turns
-        return counted | {"gone": self._crawl.gone, "urls": self._named | self._turned}
+        missing = {"gone": self._crawl.gone, "not met again": self._crawl.not_met}
+        return counted | missing | {"urls": self._named | self._turned}

@@ -124,10 +124,11 @@ class Progress:
         if not self._session.crawl.knows_a_last_crawl:
             return
         record = self._session.changes.record()
-        gone = "an unknown number" if record["gone"] is None else record["gone"]
+        known = "%(gone)d gone and %(not met again)d not met again"
         self._log(
-            "Since this spider's last finished crawl: %(new)d new, %(changed)d changed, %(unchanged)d unchanged and %(gone)s gone",
-            record | {"gone": gone},
+            "Since this spider's last finished crawl: %(new)d new, %(changed)d changed, %(unchanged)d unchanged, "
+            + ("what is gone is unknown" if record["gone"] is None else known),
+            record,
         )
 
     def _log(self, message: str, values: dict[str, Any]) -> None:

@@ -26,17 +26,16 @@ written page by page instead of removed.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
 from simcrawl.store.rejections import url_key
-from simcrawl.store.visits import COPY, KEPT, SEEN, spider_key
+from simcrawl.store.visits import COPY, GONE, KEPT, SEEN, spider_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store.claims import Admission
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
 Change = Literal["new", "unchanged", "changed"]
 MOST_GONE = 200
-"""How many of the pages that are gone can be named."""
+"""How many of the pages that are gone, or that were not met again, can be named."""
 
 
 # Behind the name of a spider whose run looks at some of its pages only. No name of a spider ends so.
@@ -101,9 +100,12 @@ class Crawl:
         self._last: Visits | None = lasting.last_visits(spider)
         self._left = self._closed = False
         self.gone: int | None = None
-        """How many pages are gone, once the crawl has been left; None where that is unknown."""
+        """How many pages are gone, by what their servers say, once the crawl has been left; None where that is unknown."""
+        self.not_met: int | None = None
+        """How many were not met again: nothing links to them any more, or the spider did not ask for them. None as above."""
         self.gone_urls: list[str] = []
-        """The URLs of the first `MOST_GONE` of them, where the lasting store still knows them."""
+        self.not_met_urls: list[str] = []
+        """The URLs of the first `MOST_GONE` of each, where the lasting store still knows them."""
         lasting.joined.append(self)
 
     # ---- decisions
@@ -164,6 +166,15 @@ class Crawl:
             return "new"
         return "unchanged" if before[1:] == content else "changed"
 
+    def no_such_page(self, url: str) -> None:
+        """Note that there is no page under a URL, as far as this crawl has not met one there."""
+        key = self._key + url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
+        known: bytes | None = SEEN
+        with suppress(StoreError):
+            known = self.own.visited(key)
+        if known is None:
+            self.own.visit(key, GONE + bytes(16))
+
     def was_kept(self, url: str) -> bool | None:
         """Return whether the spider's last finished crawl kept the page of a URL; None where it judged none."""
         if self._last is None:
@@ -177,13 +188,21 @@ class Crawl:
         Raises:
             StoreError: the store cannot be read.
         """
-        return self.own.visited(self._key + url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)) is not None
+        seen = self.own.visited(self._key + url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed))
+        return seen is not None and seen[:1] != GONE
 
-    def _gone(self) -> Iterator[bytes]:
-        """Yield the keys of URLs that were kept in the last finished crawl and that nobody has come across in this one."""
+    def _missing(self) -> tuple[list[bytes], list[bytes], int, int]:
+        """Return the keys of URLs that the last finished crawl kept and that are gone, or were not met again, the first ones; how many."""
+        gone, not_met = list[bytes](), list[bytes]()
+        numbers = Counter[bool]()
         for key, value in self._last or ():
-            if value[:1] == KEPT and self.own.visited(self._key + key) is None:
-                yield key
+            seen = self.own.visited(self._key + key) if value[:1] == KEPT else value
+            if seen is None or seen[:1] == GONE:
+                keys = not_met if seen is None else gone
+                numbers[seen is None] += 1
+                if len(keys) < MOST_GONE:
+                    keys.append(key)
+        return gone, not_met, numbers[False], numbers[True]
 
     # ---- end
 
@@ -216,13 +235,10 @@ class Crawl:
 
     def _end(self, note: Note) -> None:
         if note.finished(self._spider) and self._last is not None and not self.own.visits_lost:
-            keys, self.gone = list[bytes](), 0
-            for key in self._gone():
-                self.gone += 1
-                if self.gone <= MOST_GONE:
-                    keys.append(key)
-            self.gone_urls = self.lasting.urls_of(keys)
+            gone, not_met, self.gone, self.not_met = self._missing()
+            self.gone_urls, self.not_met_urls = self.lasting.urls_of(gone), self.lasting.urls_of(not_met)
         for spider in note.runs:
             if note.finished(spider) and not spider.endswith(_IN_PART) and not self.own.visits_lost:
                 prefix = spider_key(spider, self.lasting.header.seed)
-                self.lasting.keep_visits(spider, ((key[len(prefix) :], value) for key, value in self.own.visits(prefix)))
+                rows = ((key[len(prefix) :], value) for key, value in self.own.visits(prefix) if value[:1] != GONE)
+                self.lasting.keep_visits(spider, rows)

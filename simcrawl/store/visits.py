@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEPT, COPY, SEEN = b"k", b"c", b"s"
+GONE = b"g"
+"""There is no such page any more. In no file: the next crawl knows as much where there is no row."""
 _MAGIC = b"simcrawl visits1"
 _KEY, _ROW, _CRC = 16, 33, 4
 _SPIDER = 8

@@ -144,7 +144,8 @@ def test_with_originals_of_the_store_only_what_is_new_comes_out_and_that_is_said
 
 
 def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_history(site: Site, tmp_path: Path) -> None:
-    site.add("/", hub("/same", "/other", "/gone", "/moved", "/broken"))
+    site.add("/", hub("/same", "/other", "/gone", "/moved", "/broken", "/unlinked"))
+    site.add("/unlinked", page("7.4/en/find-replace"))
     site.add("/same", page("7.4/en/protection"))
     site.add("/other", page("7.4/en/autotext"))
     site.add("/gone", page("7.4/en/toolbars"))
@@ -161,13 +162,14 @@ def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_histo
     del site.answers["/gone"]
     second = night(site, tmp_path / "store", spider="Changing", RETRY_ENABLED=False)
     assert dict(second.paths("changes")) == {"/": "changed", "/same": "unchanged", "/other": "changed", "/moved-to": "new", "/new": "new"}
-    told = {name: second.stats[f"simcrawl/changes/{name}"] for name in ("new", "unchanged", "changed", "gone")}
-    assert told == {"new": 2, "unchanged": 1, "changed": 2, "gone": 1}
+    told = {name: second.stats[f"simcrawl/changes/{name}"] for name in ("new", "unchanged", "changed", "gone", "not_met")}
+    assert told == {"new": 2, "unchanged": 1, "changed": 2, "gone": 1, "not_met": 1}
     with open_store(tmp_path / "store", create=False) as store:
         record = store.crawls()[-1]["changes"]
     assert record["gone"] == 1
     assert record["urls"]["gone"] == [site.url("/gone")]
-    assert "2 new, 2 changed, 1 unchanged and 1 gone" in second.log
+    assert record["urls"]["not met again"] == [site.url("/unlinked")]
+    assert "2 new, 2 changed, 1 unchanged, 1 gone and 1 not met again" in second.log
 
 
 def test_a_crawl_that_is_resumed_goes_on_with_its_originals(site: Site, tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ def test_a_crawl_that_is_resumed_goes_on_with_its_originals(site: Site, tmp_path
     assert "simcrawl/changes/gone" not in second.stats
     third = crawl("Plain", site.url(), settings=settings | {"JOBDIR": str(tmp_path / "other")})
     assert third.paths("kept") == sorted(kept)
-    assert third.stats["simcrawl/changes/gone"] == 0
+    assert third.stats["simcrawl/changes/gone"] == third.stats["simcrawl/changes/not_met"] == 0
     assert "Resumed" not in third.log
 
 

@@ -63,14 +63,14 @@ def through_proxy(tmp_path: Path) -> tuple[Path, str]:
         }
         outcome = crawl("Plain", f"{ANNA}/", settings=settings)
         copytree(store, tmp_path / "first")
-        # What is new, changed and gone since the last crawl is told by URL.
+        # What is new, changed and not met again since the last crawl is told by URL.
         site.add(f"{ANNA}/own", page(english(150, 7)))
         site.add(f"{ANNA}/", page(texts["start"], links=("relative", "new", f"{ANNA}/copy", f"{ANNA}/own")))
         site.add(f"{ANNA}/new", page(english(150, 8)))
         again = crawl("Plain", f"{ANNA}/", settings=settings)
     assert outcome.stats["simcrawl/pages/dropped"] == 2
     assert len(outcome.stats["test/kept"]) == 3
-    assert all(again.stats[f"simcrawl/changes/{change}"] for change in ("new", "changed", "gone"))
+    assert all(again.stats[f"simcrawl/changes/{change}"] for change in ("new", "changed", "not_met"))
     return store, _said(outcome) + _said(again)
 
 

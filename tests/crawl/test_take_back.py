@@ -128,6 +128,6 @@ def test_a_crawl_of_a_list_is_not_what_the_next_night_is_compared_with(site: Sit
         assert "simcrawl/changes/gone" not in again.stats
         assert "Since this spider's last finished crawl" not in again.log
     night = crawl("Plain", site.url(), settings=settings)
-    told = {name: night.stats.get(f"simcrawl/changes/{name}", 0) for name in ("new", "changed", "gone")}
-    assert told == {"new": 0, "changed": 0, "gone": 0}
+    told = {name: night.stats.get(f"simcrawl/changes/{name}", 0) for name in ("new", "changed", "gone", "not_met")}
+    assert told == {"new": 0, "changed": 0, "gone": 0, "not_met": 0}
     assert night.stats["simcrawl/changes/unchanged"] > 1

@@ -375,25 +375,38 @@ def _night(
     for url in seen:
         crawl.visit(url)
     crawl.leave(finished=finished)
-    return changes, crawl.gone, crawl.gone_urls
+    return changes, crawl.not_met, crawl.not_met_urls
 
 
 ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
 
 
-def test_what_is_new_unchanged_changed_and_gone_since_the_last_finished_crawl(store: Store):
+def test_what_is_new_unchanged_changed_and_not_met_again_since_the_last_finished_crawl(store: Store):
     assert _night(store, {A: ONE, B: TWO}) == ({A: "new", B: "new"}, None, [])
     assert _night(store, {A: ONE, B: THREE, C: TWO}) == ({A: "unchanged", B: "changed", C: "new"}, 0, [])
     assert _night(store, {A: ONE})[:2] == ({A: "unchanged"}, 2)
     assert _night(store, {A: ONE, B: TWO}) == ({A: "unchanged", B: "new"}, 0, [])
 
 
-def test_what_a_crawl_came_across_is_not_gone(store: Store):
+def test_what_a_crawl_came_across_is_not_missing(store: Store):
     _night(store, {A: ONE, B: TWO})
-    changes, gone, urls = _night(store, {A: ONE}, seen=(f"{B}#part",))
-    assert (changes, gone, urls) == ({A: "unchanged"}, 0, [])
+    changes, missing, urls = _night(store, {A: ONE}, seen=(f"{B}#part",))
+    assert (changes, missing, urls) == ({A: "unchanged"}, 0, [])
     # And where nobody looked at it nobody knows whether it has changed.
     assert _night(store, {B: TWO})[0] == {B: "new"}
+
+
+def test_only_what_its_server_says_is_not_there_is_gone(store: Store):
+    _night(store, {A: ONE, B: TWO, C: TWO})
+    crawl = join_crawl(store, spider="news")
+    crawl.visit(A, ONE, kept=True)
+    for url in (A, B, f"{A}never-there"):
+        crawl.no_such_page(url)
+    assert [crawl.has_seen(url) for url in (A, B)] == [True, False]
+    crawl.leave(finished=True)
+    assert (crawl.gone, crawl.gone_urls, crawl.not_met) == (1, [B], 0)
+    # C was a copy.
+    assert _night(store, {A: ONE, B: TWO}) == ({A: "unchanged", B: "new"}, 0, [])
 
 
 def test_a_page_that_was_looked_at_is_not_forgotten_for_a_failure_later_on(store: Store):
@@ -401,7 +414,7 @@ def test_a_page_that_was_looked_at_is_not_forgotten_for_a_failure_later_on(store
     assert _night(store, {A: ONE})[0] == {A: "unchanged"}
 
 
-def test_what_was_a_copy_is_not_gone_but_known(store: Store):
+def test_what_was_a_copy_is_not_missing_but_known(store: Store):
     copy = {A: ONE, B: ONE}
     _night(store, copy)
     assert _night(store, {A: ONE})[1] == 0
@@ -428,7 +441,7 @@ def test_a_shared_crawl_is_compared_when_its_last_run_has_left(store: Store):
         run.visit(url, ONE, kept=True)
     for run in runs:
         run.leave(finished=True)
-    assert [run.gone for run in runs] == [None, 1]
+    assert [run.not_met for run in runs] == [None, 1]
     assert _night(store, {A: ONE, C: ONE})[0] == {A: "unchanged", C: "unchanged"}
 
 
@@ -437,7 +450,7 @@ def test_a_shared_crawl_of_which_one_run_was_interrupted_is_not_compared_with(st
     runs = [join_crawl(store, "nightly", spider="news") for _ in range(2)]
     runs[0].leave(finished=False)
     runs[1].leave(finished=True)
-    assert [run.gone for run in runs] == [None, None]
+    assert [run.not_met for run in runs] == [None, None]
     assert _night(store, {A: ONE})[1] == 1
 
 
