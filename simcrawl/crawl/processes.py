@@ -548,9 +548,16 @@ def shared(crawling: Crawling, most: int, *, at_once: int, held_up: float) -> Pr
 
 async def leave(processes: Processes, crawling: Crawling) -> None:
     """Leave processes; the last one ends them, and waits for those only that are starting, which end at once."""
-    global _shared  # noqa: PLW0603 - as above
-    if processes.leave(crawling):
-        if _shared is processes:
-            _shared = None
-        processes.close()
+    if abandon(processes, crawling):
         await processes.ended()
+
+
+def abandon(processes: Processes, crawling: Crawling) -> bool:
+    """Leave processes, and wait for nothing; return whether nobody is left, and they end."""
+    global _shared  # noqa: PLW0603 - as above
+    if not processes.leave(crawling):
+        return False
+    if _shared is processes:
+        _shared = None
+    processes.close()
+    return True

@@ -173,6 +173,8 @@ class Session(Common):
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
         self._told = self._syncing = self._closed = self._ending = False
+        # Not in tests of components, whose crawler never crawls.
+        self._is_to_begin = crawler.crawling
         self._expiring: Deferred[None] | None = None
         self._closing = Lock()
         self._connect(crawler)
@@ -193,6 +195,7 @@ class Session(Common):
             if not Config.from_settings(crawler.settings.get).enabled:
                 raise NotConfigured("SIMCRAWL_ENABLED is False")
             _warn_of_unknown(crawler)
+            _abandon_failed()
             _sessions[crawler] = cls(crawler)
         return _sessions[crawler]
 
@@ -201,9 +204,28 @@ class Session(Common):
             (self._item_scraped, scrapy_signals.item_scraped),
             (self._item_dropped, scrapy_signals.item_dropped),
             (self._item_failed, scrapy_signals.item_error),
+            (self._begin, scrapy_signals.spider_opened),
             (self.close, scrapy_signals.spider_closed),
         ):
             crawler.signals.connect(handler, signal=signal)
+
+    def _begin(self) -> None:
+        self._is_to_begin = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether its crawl was over before it began: another component cannot be made, or a setting of Scrapy's is wrong."""
+        return self._is_to_begin and not self.crawler.crawling
+
+    def abandon(self) -> None:
+        """Give back what a crawl has opened that has failed before it began. Never raises for a store."""
+        self.workers.abandon()
+        self._store_threads.close()
+        try:
+            self.crawl.leave(finished=False)
+            self.store.close()
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
 
     # ---- verdicts
 
@@ -521,6 +543,17 @@ class OfSession:
             StoreError: the store cannot be used.
         """
         return cls(Session.of(crawler))
+
+
+def _abandon_failed() -> None:
+    """Close what crawls have left open that failed before they began: Scrapy has no signal for that.
+
+    By the next crawl of the process, for where there is none the process ends.
+    """
+    for crawler, session in list(_sessions.items()):
+        if session.has_failed:
+            del _sessions[crawler]
+            session.abandon()
 
 
 def _warn_of_unknown(crawler: Crawler) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from simcrawl.crawl.processes import Crawling, PassedError, leave, shared
+from simcrawl.crawl.processes import Crawling, PassedError, abandon, leave, shared
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
@@ -193,6 +193,13 @@ class PageWorkers:
         self._threads.close()
         if self._pool:
             await leave(self._pool, self._crawling)
+
+    def abandon(self) -> None:
+        """End threads and processes that have made no page yet."""
+        self._closed = True
+        self._threads.close()
+        if self._pool:
+            abandon(self._pool, self._crawling)
 
 
 def processes_for(count: int | None) -> int:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
+from tests.crawl.runner import ROOT
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.crawl.server import Site
 
 SETTINGS = """
@@ -165,3 +165,64 @@ def test_what_crawls_remembers_its_pages(site: Site, project: Path, command: str
     assert "'simcrawl/pages/dropped': 1" in done.stderr
     assert remembered(project) in (["/", "/first"], ["/", "/second"])
     assert ("Available Scrapy objects" in done.stderr) == (command == "inspecting")
+
+
+FAILING = """
+import asyncio, gc, os, sys
+from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.utils.reactor import install_reactor
+
+install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+from twisted.internet import reactor
+
+from simcrawl.crawl.session import _sessions
+from tests.processes import offspring
+
+
+class Pages(Spider):
+    name = "pages"
+
+    async def start(self):
+        yield Request(sys.argv[1])
+
+    def parse(self, response):
+        yield {}
+
+
+class Broken:
+    @classmethod
+    def from_crawler(cls, crawler):
+        raise ValueError("it cannot be made")
+
+
+async def crawl(*extensions):
+    own = {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": sys.argv[2], "LOG_ENABLED": False}
+    try:
+        await AsyncCrawlerRunner(own | {"EXTENSIONS": dict.fromkeys(extensions, 9999)}).crawl(Pages)
+    except ValueError:
+        print("failed", end=" ")
+
+
+async def crawls():
+    for extensions in ([Broken], [Broken], []):
+        await crawl(*extensions)
+    gc.collect()
+    open_files = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+    print(len(_sessions), len(offspring()), sum(name.startswith(sys.argv[2]) for name in open_files))
+    reactor.stop()
+
+
+reactor.callWhenRunning(lambda: asyncio.ensure_future(crawls()))
+reactor.run()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files and children of a process can be seen on Linux only")
+def test_crawls_that_fail_before_they_begin_leave_nothing_open_in_a_process_that_goes_on(site: Site, tmp_path: Path) -> None:
+    site.add("/", page())
+    (tmp_path / "failing.py").write_text(FAILING)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "failing.py", site.url(), str(tmp_path / "store")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("failed failed 0 0 0\n", "")
