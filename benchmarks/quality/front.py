@@ -9,7 +9,9 @@ The site and the pairs are those of `benchmarks.quality.search`. Everything but 
     outlink thresholds    likewise, exact; pages are dropped as by the default
     sketches              what sketches of several sizes cost against exact Jaccard of the default's texts
     errors                how far the estimates are from the Jaccard of the contents, over all pairs of the site's pages and of the
-                          labelled ones that the fingerprint takes for candidates; predicted by sqrt(J (1 - J) / m)
+                          labelled ones that the fingerprint takes for candidates; predicted by sqrt(p (1 - p) / m), m values of
+                          which the share p agrees: J of a bottom-k sketch; of registers of two bits J + (1 - J) / 3, and what is
+                          estimated from them is 1.5 times as far off
 
 A page is fetched, its outlinks are dropped, and a content is lost as in `benchmarks.contents_lost`.
 """
@@ -35,6 +37,7 @@ from benchmarks.quality.variants import CONTENT, CONTENT_OR_ARTICLE, FAST, LESS,
 from simcrawl.bits import hamming_distance
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.page.recipes import resolve
+from simcrawl.page.sketch import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,7 +57,8 @@ TEXTS = {
 PAGE_THRESHOLDS = (0.8, 0.84, 0.88, 0.9, 0.92, 0.93, 0.94, 0.95, 0.96, 0.98, 1.0)
 OUTLINK_THRESHOLDS = (0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 SHOWN = (0.8, 0.9, 0.92, 0.93, 0.94, 0.96, 0.97, 0.98, 1.0)
-SIZES = (64, 128, 256, 512, 1024)
+SIZES = (102, 204, 408, 816, 1632)
+BOTTOM_SIZES = (128, 256, 512)
 LEVELS = (0.9, 0.93, 0.95)
 _WITHIN = 0.015
 _APART = 13
@@ -152,19 +156,25 @@ def by_outlinks(bench: Bench, sketcher: str) -> Curves:
 
 
 def sketches() -> Iterator[tuple[str, str, Variant]]:
-    """Yield (name, bytes a page, variant); prose has half as many registers as content, links and surroundings an eighth."""
+    """Yield (name, bytes a page, variant)."""
     yield EXACT, "-", Variant("", resolve(), sketcher=EXACT)
     for size in SIZES:
         recipe = replace(resolve(), sketch_registers=size)
-        yield f"{size} one-byte registers", str(_registers(size)), Variant("", recipe, sketcher=REGISTERS)
-    for size in SIZES:
+        yield f"{size} two-bit registers", str(sum(map(size_of, _parts(size)))), Variant("", recipe, sketcher=REGISTERS)
+    for size in BOTTOM_SIZES:
         recipe = replace(resolve(), sketch_registers=size)
         # Four bytes of a hash are enough to tell a page's shingles apart.
-        yield f"bottom {size}", str(4 * _registers(size)), Variant("", recipe, sketcher=BOTTOM)
+        yield f"bottom {size}", str(4 * sum(_parts(size))), Variant("", recipe, sketcher=BOTTOM)
 
 
-def _registers(size: int) -> int:
-    return size + size // 2 + 2 * (size // 8)
+def _parts(size: int) -> list[int]:
+    """Return how many values the sketches of a page have: of content, prose, links, surroundings, and what stands beside the content."""
+    return [-(-size // share) for share in (1, 2, 8, 8, 8)]
+
+
+def _predicted(sketcher: str, level: float, size: int) -> float:
+    agree, factor = (level + (1 - level) / 3, 1.5) if sketcher == REGISTERS else (level, 1.0)
+    return factor * sqrt(agree * (1 - agree) / size)
 
 
 def _costs(bench: Bench) -> Iterator[list[str]]:
@@ -179,7 +189,9 @@ def _errors(bench: Bench) -> Iterator[list[str]]:
             estimates = list(_estimates(bench, pairs, variant))
             around = [[one for one in estimates if abs(one.jaccard - level) <= _WITHIN] for level in LEVELS]
             size = variant.recipe.sketch_registers
-            cells = (f"{error(found):.3f} ({sqrt(level * (1 - level) / size):.3f})" for level, found in zip(LEVELS, around, strict=True))
+            cells = (
+                f"{error(found):.3f} ({_predicted(variant.sketcher, level, size):.3f})" for level, found in zip(LEVELS, around, strict=True)
+            )
             yield [name, *cells, " / ".join(str(len(found)) for found in around)]
 
 
