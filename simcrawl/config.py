@@ -201,67 +201,67 @@ class Config:
     store: str = _setting(
         _path,
         "simcrawl",
-        "where the store is: a directory (a relative one is below `.scrapy/`, as `HTTPCACHE_DIR`; `~` is your home), "
+        "where the store is: a directory (if relative, below `.scrapy/`, like `HTTPCACHE_DIR`; `~` is your home), "
         "`lmdb:///absolute/path`, `memory:`, or `redis://host/0`",
-        ". `memory:?seed=1` gives the same result every time; with `redis://` many machines [are one crawl](fleet.md)",
+        ". `memory:?seed=1` gives the same result every time. With `redis://`, many machines [are one crawl](fleet.md)",
     )
     store_mode: int = _setting(
         _mode,
         "0600",
-        'who may use the files of a new store, as octal text: `"0600"`, the user who made it; `"0660"`, their group, too',
-        ". The files hold URLs, and the seed, which nobody who publishes pages may know. Directories get the same rights. A store that "
-        "exists keeps its own: `chmod` changes them. See [sharing a store](howto.md#let-a-group-share-a-store)",
+        'who may use the files of a new store, as octal text: `"0600"`, only the user who made it; `"0660"`, their group as well',
+        ". The files hold URLs, and the seed, which people who publish pages must not know. Directories get the same rights. A store that "
+        "exists already keeps its rights; `chmod` changes them. See [sharing a store](howto.md#let-a-group-share-a-store)",
     )
     action: Action = _setting(
         _one_of("drop", "drop-items", "drop-links", "observe"),
         "drop",
-        'what happens to a copy: `"drop"` (its items, and its outlinks as `SIMCRAWL_OUTLINKS` says); `"drop-items"` (outlinks are always '
-        'followed); `"drop-links"` (items kept, links as `SIMCRAWL_OUTLINKS` says); `"observe"` (only count and record)',
+        'what happens to a copy. `"drop"`: its items are dropped, and its outlinks as `SIMCRAWL_OUTLINKS` says; `"drop-items"`: its items '
+        'are dropped and its outlinks followed; `"drop-links"`: its items are kept, its outlinks treated as `SIMCRAWL_OUTLINKS` says; '
+        '`"observe"`: copies are only counted and recorded',
         detector=True,
     )
     max_distance: int | None = _setting(
         Number(int, 0, 128),
         None,
-        "differing fingerprint bits up to which a stored page is a candidate",
+        "how many bits of two fingerprints may differ, at most, for the stored page to be a candidate",
         detector=True,
     )
     min_similarity: float | None = _setting(
         _similarity,
         None,
         "how similar the contents must be (0 to 1, estimated) for a candidate to be a near-duplicate; `0` switches verification off",
-        ". Of the prose of an article twice as much may differ",
+        ". In an article's prose twice as much may differ",
         detector=True,
     )
     scope: Scope = _setting(
         _one_of("all", "site"),
         "all",
-        'which pages can be an original: `"all"`, or only those of the same `"site"` (registrable domain; for an IP address or '
+        'which pages can be originals: `"all"`, or only those of the same `"site"` (the registrable domain; for an IP address or '
         "`localhost`, the host)",
         detector=True,
     )
     trusted_hosts: tuple[str, ...] = _setting(
         _hosts,
         (),
-        "hosts whose pages are never dropped in favour of a page of a host that is not in the list; a list, or names with commas between "
-        "them",
-        ". So nobody's copy, crawled first, takes their place. Each name is one host: `www.example.org` is not `example.org`. A copy "
-        "elsewhere that comes first is kept, too. See "
+        "hosts whose pages are never dropped in favour of a page of a host that is not in the list: a list, or names separated by commas",
+        ". So their pages cannot be displaced by a copy that is crawled first. Each name is one host: `www.example.org` is not "
+        "`example.org`. A copy elsewhere that comes first is kept as well. See "
         "[who can do what](threats.md#somebody-copies-another-sites-pages)",
         detector=True,
     )
     originals: Originals = _setting(
         _one_of("crawl", "store"),
         "crawl",
-        'from which crawl an original may come: `"crawl"`, this one (or a page that was loaded); `"store"`, any that the store knows: '
-        "then what an earlier crawl had at another address does not come out again",
-        ". A page that comes again at its own address always comes out. A warning says so where most originals are from other crawls. "
+        'from which crawl an original may come. `"crawl"`: only from this one (or it was loaded); `"store"`: from any crawl that the store '
+        "knows, so that what an earlier crawl had at another address does not come out again",
+        ". A page that is crawled again at its own address always comes out. A warning tells you if most originals are from other crawls. "
         "See [crawls](#crawls)",
         detector=True,
     )
     crawl: str | None = _setting(
         _text,
         None,
-        "a name: processes and spiders with the same name and store are one crawl, as long as one of them runs",
+        "a name. Processes and spiders with the same name and store are one crawl, as long as one of them is running",
         example="nightly",
     )
     reset: bool = _setting(
@@ -273,65 +273,67 @@ class Config:
     copies_kept: int = _setting(
         Number(int, 1),
         1,
-        "how many pages of a cluster are kept, the first ones",
+        "how many pages of a cluster are kept (the first ones)",
         detector=True,
     )
     prefer: str | None = _setting(
         _one_of("canonical"),
         None,
-        'which of several copies is kept: by default the one that comes first; `"canonical"`: the one that others name as canonical, for '
-        "which they wait some seconds (where none is named: `https` rather than `http`, the shorter URL rather than the longer)",
+        'which of several copies is kept. By default the one that comes first; `"canonical"`: the one that the others name as canonical, '
+        "for "
+        "which they wait some seconds (if none is named: `https` rather than `http`, and the shorter URL)",
         ". A page that names another URL as canonical waits for that one, if a request for it is under way or in the queue. A page that "
         "names none waits for the same address with `https`, and for the shorter one without `index.html` or a query. It waits five "
-        "seconds (`SIMCRAWL_MAX_PAGE_SECONDS` at most), then it is judged as always. At most half of `CONCURRENT_REQUESTS` pages wait at a "
-        "time, so with one request at a time none does. Only where copies are dropped, and one of them is kept. See [what pages say of "
+        "seconds (at most `SIMCRAWL_MAX_PAGE_SECONDS`), then it is judged as usual. At most half of `CONCURRENT_REQUESTS` pages wait at a "
+        "time, so none does if there is only one request at a time. It has an effect only if copies are dropped and one page of each "
+        "cluster is kept. See [what pages say of "
         "themselves](how-it-works.md#what-pages-say-of-themselves)",
         example="canonical",
     )
     outlinks: float | str | None = _setting(
         _outlinks,
         None,
-        'what happens to the outlinks of a dropped page: `"follow"`, all are followed; `"drop"`, none is, as in the paper; a similarity, '
-        "they are dropped where the pages are at least so similar and link to the same addresses (`1.0`: where the text is identical)",
+        'what happens to the outlinks of a dropped page. `"follow"`: all are followed; `"drop"`: none is, as in the paper; a similarity: '
+        "they are dropped if the two pages are at least that similar and link to the same addresses (`1.0`: if the text is identical)",
         detector=True,
     )
     order: bool = _setting(
         _boolean,
         True,
-        "requests for likely copies are made after others; `False`: in Scrapy's order, and none is skipped",
+        "requests for likely copies are made after the others; `False`: all are made, in Scrapy's order",
         ". See [which requests are made, and when](how-it-works.md#which-requests-are-made-and-when)",
     )
     skip: float | None = _setting(
         _skip,
         0.95,
-        "how likely a page must be a copy, by a cautious estimate, for its request not to be made: a number from 0.5 to 1, or `False` to "
-        "make all requests",
-        '. None is skipped unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
+        "how likely a page must be a copy, by a cautious estimate, for its request to be skipped: a number from 0.5 to 1, or `False` to make "
+        "all requests",
+        '. No request is skipped unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
     )
     mirrors: tuple[str, ...] = _setting(
         _hosts,
         (),
-        "hosts with the same pages, a list, or names with commas between them: rules about URLs that lead from one of them to another may "
-        "skip requests, as rules within one host do",
-        ". Rules between other hosts only put requests in order. `www.`, `http` and `https` of one name count as one host",
+        "hosts that have the same pages: a list, or names separated by commas. Learned rules that lead from one of them to another may "
+        "skip requests, like rules within one host",
+        ". Rules between other hosts only change the order of requests. `www.`, `http` and `https` of one name count as one host",
     )
     redact: tuple[str, ...] = _setting(
         _names,
         (),
-        "names of query parameters whose values are secret, a list, or names with commas between them: wherever a URL is stored or shown, "
-        "a keyed digest stands in their place",
-        ". Upper and lower case are the same. Two values are two pages, as always. Pages are known by these URLs, so set it before the "
-        "first crawl on a store. Lists of pages to crawl again leave such URLs out. Scrapy's own log and queues show URLs as they are. "
-        "See [who can read a store](threats.md#who-can-read-a-store)",
+        "names of query parameters whose values are secret: a list, or names separated by commas. Wherever a URL is stored or shown, a "
+        "keyed digest stands in place of the value",
+        ". Upper and lower case are the same. URLs with two values are two pages, as without this setting. Pages are known by these URLs, "
+        "so set it before the first crawl on a store. Lists of pages to crawl again leave such URLs out. Scrapy's own log and queues show "
+        "URLs as they are. See [who can read a store](threats.md#who-can-read-a-store)",
         detector=True,
     )
     recipe: Any = _setting(
         _recipe,
         "auto",
-        'how pages become fingerprints: `"auto"` (as the store was made, `"content"` for a new one), `"content"`, '
+        'how pages become fingerprints: `"auto"` (as in the store; in a new one `"content"`), `"content"`, '
         '`"main"` (the same with the fingerprint of trafilatura\'s main text), '
         '`"manku2007"` (the paper\'s plain rule), `"resiliparse"` (by that library\'s main text alone; needs the extra `fast`), '
-        '`"terms"` (`"content"` with features by which unrelated pages lie far apart), `"layout"`, or a dotted path to a `simcrawl.Recipe`',
+        '`"terms"` (`"content"` with features that keep unrelated pages far apart), `"layout"`, or a dotted path to a `simcrawl.Recipe`',
         detector=True,
     )
     extractor: str | None = _setting(
@@ -339,90 +341,94 @@ class Config:
         None,
         "dotted path to a callable `(body: bytes, encoding: str, url: str) -> str` that returns the main text; pages are then compared by "
         "it alone",
-        " (it is not called for pages that are `too_deep`). The recipe's is trafilatura, which `content` does without",
+        ". It is not called for pages that are `too_deep`. Recipes that need a main text use trafilatura's; `content` needs none",
         detector=True,
     )
     min_features: int | None = _setting(
         _count,
         None,
-        "shorter pages, by words (or characters of scripts without spaces), are compared as exact copies only",
+        "pages of fewer words (or characters of scripts without spaces) can only be exact copies",
         detector=True,
     )
     min_around: int | None = _setting(
         _count,
         None,
-        "how many words (or characters of scripts without spaces) must stand around an article, on one of two pages, for equal prose alone "
-        "to make a copy; `0`: it does not matter how many",
+        "how many words (or characters of scripts without spaces) must stand around the article on at least one of two pages, so that "
+        "equal prose alone makes them copies; `0`: any number will do",
         ". See [how it works](how-it-works.md)",
         detector=True,
     )
     max_page_bytes: int = _setting(
         Number(int, 1),
         MAX_PAGE_BYTES,
-        "larger pages are not compared, and kept: `too_large`",
+        "larger pages are kept without being compared: `too_large`",
         detector=True,
     )
     max_page_seconds: float = _setting(
         Number(float, 0.001),
         MAX_PAGE_SECONDS,
-        "pages that take longer are not compared, and kept: `too_slow`",
-        ". The worker process that is busy with one is killed and replaced. It is also how long a copy waits for its original's callback "
-        "and items",
+        "pages that take longer are kept without being compared: `too_slow`",
+        ". The worker process that is busy with such a page is killed and replaced. A copy also waits that long for the callback and the "
+        "items of its original",
         detector=True,
     )
     max_host_seconds: float = _setting(
         Number(float, 0.001),
         _HOST_SECONDS,
-        "worker seconds that a page of one host may take on average, where other hosts are crawled, too; of a host that takes more, some "
-        "pages are not compared, and kept: `host_over_budget`",
-        ". Each host may take five seconds beyond that. A page of ten kilobytes takes some hundredths of a second. A crawl of one host has "
-        "no such limit",
+        "how many worker seconds a page of one host may take on average if other hosts are crawled as well. Some pages of a host that "
+        "takes more are kept without being compared: `host_over_budget`",
+        ". Each host may take five seconds more than that. A page of ten kilobytes takes some hundredths of a second. A crawl of one host "
+        "has no such limit",
     )
     max_wait_seconds: float = _setting(
-        _seconds, _WAIT_SECONDS, "a page that has waited so long for a free worker process is not compared, and kept: `waited_too_long`"
+        _seconds,
+        _WAIT_SECONDS,
+        "a page that has waited that long for a free worker process is kept without being compared: `waited_too_long`",
     )
     expire_days: float = _setting(
         _seconds,
         0,
-        "pages that no crawl has seen for so many days are forgotten; `0`: never",
-        ". They are no originals any more, and new when they come again. They are removed when a crawl begins, for all who use the store. "
-        "Visits are remembered to the hour",
+        "pages that no crawl has seen for that many days are forgotten; `0`: never",
+        ". They are no longer originals, and new when they are crawled again. They are removed when a crawl begins, for everybody who uses "
+        "the store. Visits are remembered to the hour",
         detector=True,
     )
     workers: int | None = _setting(
         _workers,
         "auto",
         'worker processes for pages: a number, `0` for threads, or `"auto"`',
-        " (one for each core beside the crawl's own, one at least, four at most, and one more while a page holds up the others). "
-        "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in one cannot be stopped. "
+        " (one for each core but the crawl's own, at least one and at most four, and one more while a page holds up the others). "
+        "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in a thread cannot be "
+        "stopped. "
         "See [where pages are processed](#where-pages-are-processed)",
     )
     max_worker_bytes: int = _setting(
         Number(int, 1),
         MAX_WORKER_BYTES,
-        "memory of a worker process: a page that needs more is not compared, and kept: `out_of_memory`",
-        ". A worker that has grown to half of that is replaced",
+        "how much memory a worker process may take; a page that needs more is kept without being compared: `out_of_memory`",
+        ". A worker that has grown to half of it is replaced",
     )
     sync_seconds: float = _setting(
         _seconds,
         1.0,
-        "seconds between two commits, at least: confirmed pages are written and synced together",
+        "least seconds between two commits; confirmed pages are written and synced together",
     )
     durable_feed: bool | None = _setting(
         _durable_feed,
         "auto",
-        "when a page counts as stored: only when its items are in the feed's file, so that after a hard kill none of its copies is dropped "
-        'for it in vain. `"auto"`: where that can be done (plain local files); `True`: the same, and a warning where it cannot; `False`: '
-        "when its items have left the pipelines",
-        ". It can be done for feeds without post-processing or batches, with Scrapy's own exporters or classes derived from them, and with "
-        'a store that lasts; with `"auto"`, a line in the log says where it cannot. '
+        "whether a page counts as stored only when its items are in the feed's file, so that after a hard kill no copy is dropped for a "
+        "page "
+        'that was lost. `"auto"`: if that is possible (plain local files); `True`: the same, with a warning if it is not; `False`: a page '
+        "counts when its items have left the pipelines",
+        ". It is possible for feeds without post-processing or batches, with Scrapy's own exporters or classes derived from them, and with "
+        'a store that lasts; with `"auto"`, a line in the log tells you if it is not. '
         "See [what a hard kill costs](howto.md#stop-a-crawl-and-resume-it)",
     )
     item_field: str | None = _setting(
         _text,
         None,
-        "name of a text field: items whose text is a near-duplicate of that of an earlier item of this crawl are dropped",
-        ". Texts under the minimum length pass. For listings, whose pages differ in a few items only, set `SIMCRAWL_ACTION` to "
+        "name of a text field; items whose text is a near-duplicate of an earlier item's text in this crawl are dropped",
+        ". Texts under the minimum length are kept. For listings, whose pages differ in only a few items, set `SIMCRAWL_ACTION` to "
         '`"drop-links"` as well',
         example="text",
     )
@@ -431,14 +437,14 @@ class Config:
         "auto",
         "keep the content of pages and of their near-duplicates in the store, compressed, so that `simcrawl report` shows what differs: "
         '`"auto"` (20 MB in all, in a store on this machine\'s disk), `True` (100 MB), `False`, or how many bytes in all',
-        ". At most 100,000 characters a page. A store that is full of them keeps no more. Pages whose bytes are known from the store or "
-        "from another page are not taken apart again, and so get no text",
+        ". At most 100,000 characters are kept of a page, and none once the store is full of them. Pages whose bytes are known from the "
+        "store or from another page are not parsed again, so they get no text",
     )
     recrawl: str | None = _setting(
         _path,
         None,
-        "a file with one URL a line, as `simcrawl duplicates --urls` prints them: any spider starts from these instead of its own start "
-        "requests, and keeps their pages, whatever they are copies of",
+        "a file with one URL per line, such as `simcrawl duplicates --urls` prints. Any spider then starts from these URLs instead of its "
+        "own start requests, and keeps their pages, whatever they are copies of",
         "; see [below](#taking-a-verdict-back)",
         example="dropped.txt",
     )
