@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.errors import StoreError
 from simcrawl.rule import Rule
 from simcrawl.store import Duplicate, Store, open_store
+from simcrawl.store.fleet import Times
 from tests.strategies import page
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ URLS = 3
 """Under how many URLs each content comes."""
 AT_ONCE = 8
 """How many pages a worker has."""
-OPTIONS: dict[str, Any] = {"recipe": "manku2007", "sync_seconds": 0.2, "beat": 0.3, "dead": 2.0}
+OPTIONS: dict[str, Any] = {"recipe": "manku2007", "sync_seconds": 0.2, "times": Times(beat=0.3, dead=2.0)}
 """A process is dead sooner than it usually is, or a round would take as long as that."""
 _RULE = Rule(max_distance=3, min_similarity=0, outlinks=0)
 

@@ -20,6 +20,7 @@
     running            what runs tell of themselves while they last
     fleet              many machines, one crawl: a log orders their claims
     ├ fleet_opening    stores of a fleet
+    │ └ fleet_local    those that are in a directory
     ├ fleet_link       what binds a store to it
     │ └ fleet_order    claims of everybody, in the order of the log
     ├ fleet_crawls     who lives, and which crawls are under way

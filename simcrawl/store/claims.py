@@ -171,18 +171,19 @@ class Claims:
 
     def settle(self, claim: Claim, *, confirmed: bool, callback: str = "") -> None:
         """Confirm or withdraw a claim, and wake who waits for it; no effect once settled."""
-        if self.settle_quietly(claim, confirmed=confirmed, callback=callback):
-            if self.others:
-                self.others.settled(claim, confirmed=confirmed, callback=callback)
+        if self.settle_quietly(claim, confirmed=confirmed, callback=callback, others=self.others):
             claim.wake()
 
-    def settle_quietly(self, claim: Claim, *, confirmed: bool, callback: str = "") -> bool:
-        """Confirm or withdraw a claim without telling anybody; return whether it was open."""
+    def settle_quietly(self, claim: Claim, *, confirmed: bool, callback: str = "", others: Others | None = None) -> bool:
+        """Confirm or withdraw a claim, and tell nobody but these; return whether it was open."""
         url, kept = claim.stored.page.url, replace(claim.stored, confirmed=True, callback=callback)
         with self.lock:
             if claim.settled:
                 return False
             claim.settled, claim.kept = True, confirmed
+            if others:
+                # Before anybody can write it.
+                others.settled(claim, confirmed=confirmed, callback=callback)
             current = self._claims.get(url)
             if current is claim:
                 del self._claims[url]
@@ -258,10 +259,10 @@ class Claims:
         """Let the time be written at which a page was seen again."""
         if known.confirmed and now - known.last_seen > _TOUCH_SECONDS:
             seen = replace(known, last_seen=now)
-            with self.lock:
-                self.pages.add(seen)
             if self.others:
                 self.others.page(seen)
+            with self.lock:
+                self.pages.add(seen)
 
     def forget(self, url: str) -> tuple[bool, Claim | None]:
         """Forget all that waits under a URL; return whether a page or a line waited, and the claim on it, which is settled: wake it."""

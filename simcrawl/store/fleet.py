@@ -30,44 +30,55 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
 from simcrawl.store.fleet_crawls import ABANDONED, Crawls, Lives
 from simcrawl.store.fleet_events import LASTING, LOADED, TOKEN_BYTES, Event, What, parted, unpack
 from simcrawl.store.fleet_link import Link
+from simcrawl.store.fleet_log import START
 from simcrawl.store.fleet_wire import GRACE, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from simcrawl.store.fleet_local import Local
     from simcrawl.store.fleet_log import Entry, Place, RedisLog
     from simcrawl.store.fleet_wire import Telling, Wakes
 
 logger = logging.getLogger(__name__)
 
-BEAT, DEAD = 3.0, 10.0
-"""Seconds after which a process says that it lives, and after which one that says nothing is dead."""
+# Seconds between two checkpoints.
+_CHECKPOINT = 5.0
+
+
+class Times(NamedTuple):
+    """Seconds after which something is done.
+
+    `beat`: a process says that it lives. `dead`: one that says nothing is dead. `grace`: claims wait no longer for the end of an outage.
+    `abandoned`: an interrupted crawl ends that no job has resumed.
+    """
+
+    beat: float = 3.0
+    dead: float = 10.0
+    grace: float = GRACE
+    abandoned: float = ABANDONED
 
 
 class Fleet:
-    """One process's part in a fleet: does what the log says. Thread-safe. `readonly`: nothing is told, and no thread runs."""
+    """One process's part in a fleet: does what the log says. Thread-safe.
 
-    def __init__(
-        self,
-        log: RedisLog,
-        header: bytes,
-        *,
-        readonly: bool = False,
-        beat: float = BEAT,
-        dead: float = DEAD,
-        grace: float = GRACE,
-        abandoned: float = ABANDONED,
-    ) -> None:
-        self.wire = Wire(log, header, self, readonly=readonly, beat=beat, grace=grace)
+    `local`: the directory where its stores are; without one they are in memory. `readonly`: nothing is told, and no thread runs.
+    """
+
+    def __init__(self, log: RedisLog, header: bytes, times: Times, *, local: Local | None = None, readonly: bool = False) -> None:
+        self.wire = Wire(log, header, self, readonly=readonly, durable=local is not None, beat=times.beat, grace=times.grace)
         self.links: dict[bytes, Link] = {}
-        self.lives = Lives(self.wire.process, dead)
-        self.crawls = Crawls(self.wire, self.lives, self.links, beat=beat, abandoned=abandoned)
+        self.lives = Lives(self.wire.process, times.dead)
+        self.crawls = Crawls(self.wire, self.lives, self.links, beat=times.beat, abandoned=times.abandoned)
+        self._local = local
+        self._noted, self._noted_at = START, monotonic()
         self._numbers: dict[bytes, int] = {}
         self._shared: dict[What, Callable[[Event], object]] = {
             What.JOIN: self.crawls.joined,
@@ -88,7 +99,10 @@ class Fleet:
         Raises:
             StoreError: it cannot be read.
         """
+        again = self._restore()
         self.wire.replay()
+        if again:
+            self.wire.outbox.tell_all(self.everything())
         # Whoever has said nothing for long may be dead, or the server was away.
         self.lives.give_time()
         self.wire.begin()
@@ -105,6 +119,60 @@ class Fleet:
         for link in links:
             link.claimed.end()
         self.wire.close(What.BYE)
+        if self._local:
+            try:
+                self.checkpoint()
+            except StoreError as exc:
+                logger.warning("The end of this crawl is not in the local directory, which its next start reads from the log: %s", exc)
+            finally:
+                self._local.close()
+
+    # ---- the local directory
+
+    def _restore(self) -> bool:
+        """Go on from the last checkpoint, if it was of this log; return whether it was of another one, which is lost."""
+        state = self._local.read() if self._local else None
+        if not self._local or not state:
+            return False
+        place = (state["place"][0], state["place"][1])
+        if bytes.fromhex(state["epoch"]) != self.wire.epoch or not self.wire.log.has(place):
+            logger.warning("%s has lost the log that %s belongs to: its pages are told again", self.wire.log.shown, self._local.path)
+            return True
+        self._numbers = {bytes.fromhex(sender): number for sender, number in state["numbers"].items()}
+        if LOADED.hex() in state["claims"]:
+            self.crawls.make(LOADED)
+        self.crawls.restore(state["crawls"])
+        for space, claims in state["claims"].items():
+            self.links[bytes.fromhex(space)].restore(claims)
+        self.wire.place = self._noted = place
+        return False
+
+    def checkpoint(self) -> None:
+        """Write what has been done of the log into the local directory, so that a start goes on from here.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if not self._local:
+            return
+        with self.wire.applying:
+            links, place = dict(self.links), self.wire.place
+            state = {
+                "epoch": self.wire.epoch.hex(),
+                "place": place,
+                "numbers": {sender.hex(): number for sender, number in self._numbers.items()},
+                "crawls": self.crawls.state(),
+                "claims": {space.hex(): link.state() for space, link in links.items()},
+            }
+        for link in links.values():
+            link.store.commit()
+        self._local.write(state)
+        self._noted, self._noted_at = place, monotonic()
+
+    def tidy(self) -> None:
+        """Remove what is left in the local directory of crawls that have ended before the last checkpoint."""
+        if self._local:
+            self._local.tidy({space for space in self.links if space != LASTING})
 
     # ---- what the log says
 
@@ -128,7 +196,9 @@ class Fleet:
             if event.what is What.CLAIM:
                 link.claimed.placed(event.value[:TOKEN_BYTES], place)
             elif event.what is What.CONFIRM:
-                link.claimed.came_out(parted(event.value)[0])
+                token = parted(event.value)[0]
+                link.claimed.came_out(token)
+                self.wire.unconfirmed.pop(token, None)
         return new
 
     def _do(self, place: Place, event: Event, wakes: Wakes) -> None:
@@ -160,6 +230,8 @@ class Fleet:
         for link in list(self.links.values()):
             link.claimed.sweep(self.lives.is_dead)
         self.crawls.sweep()
+        if self.wire.place != self._noted and monotonic() - self._noted_at >= _CHECKPOINT:
+            self.checkpoint()
 
     # ---- after an outage
 

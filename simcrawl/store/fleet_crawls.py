@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from time import monotonic, time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.store.crawl_note import Note
 from simcrawl.store.fleet_events import LASTING, Event, What, as_json
@@ -149,6 +149,26 @@ class Crawls:
             for name, run in list(crawl.runs.items()):
                 if self._lives.is_dead(run.process):
                     self._tell_left(crawl, name, finished=False)
+
+    # ---- a checkpoint
+
+    def state(self) -> list[dict[str, Any]]:
+        """Return the crawls that are under way, as JSON."""
+        return [
+            {
+                "note": asdict(crawl.note),
+                "runs": {name: [run.process.hex(), run.spider, run.job] for name, run in crawl.runs.items()},
+                "left": crawl.left,
+            }
+            for crawl in list(self.live.values())
+        ]
+
+    def restore(self, state: list[dict[str, Any]]) -> None:
+        """Take over the crawls of a checkpoint."""
+        for told in state:
+            note = Note(**told["note"])
+            runs = {name: Run(bytes.fromhex(process), spider, job) for name, (process, spider, job) in told["runs"].items()}
+            self.live[note.id] = LiveCrawl(note, self.make(bytes.fromhex(note.id)), runs, told["left"])
 
     # ---- what is told again
 

@@ -18,7 +18,7 @@ from simcrawl.store.register import Duplicate, format_line, parse_line
 from simcrawl.store.rejections import Rejection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from threading import Lock
 
     from numpy.typing import NDArray
@@ -68,6 +68,11 @@ class Link:
         """How many claims and pages of others have been taken over: a decision knows those until now."""
         return self.claimed.moment
 
+    @property
+    def untold(self) -> Collection[str]:
+        """URLs of pages that were confirmed here and are not yet in the log, where the store is on a disk: see `fleet_local`."""
+        return set(self._wire.unconfirmed.copy().values()) if self._wire.durable else ()
+
     def order(self, claim: Claim, since: int, find: Finding) -> list[StoredPage]:
         """Put a claim into the order of all; return the pages that others claimed before it and after the moment `since`.
 
@@ -110,6 +115,8 @@ class Link:
             return
         self.claimed.open.pop(claim.token, None)
         if confirmed:
+            if self._wire.durable:
+                self._wire.unconfirmed[claim.token] = claim.stored.page.url
             self.tell(What.CONFIRM, join(claim.token, callback.encode("utf-8", "replace"), claim.text or b""))
         else:
             self.claimed.give_up(claim)
@@ -181,6 +188,18 @@ class Link:
         for rejection in self.store.rejections():
             yield What.REJECT, self.space, _rejection(rejection, ())
 
+    # ---- a checkpoint
+
+    def state(self) -> list[list[Any]]:
+        """Return the claims that are open by what has been done of the log, as JSON."""
+        return [[token.hex(), place, stored.unique, encode(stored).hex()] for token, place, stored in self.claimed.unsettled()]
+
+    def restore(self, state: list[list[Any]]) -> None:
+        """Take over the claims of a checkpoint."""
+        for token, place, unique, record in state:
+            stored = replace(self._page_of(bytes.fromhex(record)), confirmed=False, unique=unique)
+            self.claimed.restore(bytes.fromhex(token), stored, None if place is None else (place[0], place[1]))
+
     # ---- what others told
 
     def known(self, url: str) -> StoredPage | None:
@@ -230,6 +249,13 @@ class Link:
         loaded = np.frombuffer(rows, "<u8").astype(np.uint64).reshape(-1, words)
         with self.writing, self.committed.deciding:
             self.committed.load(loaded)
+
+    def record(self, told: dict[str, Any]) -> None:
+        """Take over the record of a crawl, unless it is known."""
+        with self.committed.reading() as reader:
+            known = reader.crawls()
+        if told not in known:
+            self.committed.note_crawl(told)
 
     def expire(self, before: float) -> None:
         """Remove what was last seen before a moment."""
@@ -283,5 +309,5 @@ _IN_STORE: dict[What, Callable[[Link, Place, Event, Wakes], object]] = {
     What.BARE: _of_value(Link.load),
     What.REJECT: _of_value(lambda link, value: link.reject(json.loads(value), rejected=True)),
     What.UNREJECT: _of_value(lambda link, value: link.reject(json.loads(value), rejected=False)),
-    What.NOTE: _of_value(lambda link, value: link.committed.note_crawl(json.loads(value))),
+    What.NOTE: _of_value(lambda link, value: link.record(json.loads(value))),
 }

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -71,7 +72,7 @@ class RedisLog:
     """
 
     def __init__(self, url: str) -> None:
-        """Take a URL of Redis; `name` in its query names the fleet, by default simcrawl.
+        """Take a URL of Redis; `name` in its query names the fleet, by default simcrawl, and `local` a directory: see `fleet_local`.
 
         Raises:
             SettingError: the URL cannot be, or redis-py is missing.
@@ -83,8 +84,10 @@ class RedisLog:
         self._redis = redis
         self.shown = without_user(url)
         """The URL without user and password."""
+        self.local: Path | None
+        """The directory that the URL names for this process."""
         self._connections = self._checked = 0
-        bare, name = _split(url)
+        bare, name, self.local = _split(url)
         self._keys = [f"{{{name}}}:log", f"{{{name}}}:header"]
         try:
             # Read only what RESP2 has: the same answers from every version of the client.
@@ -173,6 +176,11 @@ class RedisLog:
             yield entries
             after = entries[-1].place
 
+    def has(self, place: Place) -> bool:
+        """Return whether there is an entry at a place."""
+        with self._asking():
+            return bool(self._client.xrange(self._keys[0], _text(place), _text(place)))
+
     def now(self) -> int:
         """Return the server's time in milliseconds, which the first part of a place is."""
         with self._asking():
@@ -194,8 +202,8 @@ class RedisLog:
         self._client.close()
 
 
-def _split(url: str) -> tuple[str, str]:
-    """Return a URL that the client understands, and the name of the fleet."""
+def _split(url: str) -> tuple[str, str, Path | None]:
+    """Return a URL that the client understands, the name of the fleet, and the local directory."""
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     if secret := {"username", "password"} & set(options):
@@ -203,9 +211,12 @@ def _split(url: str) -> tuple[str, str]:
     name = options.pop("name", "simcrawl")
     if not name or set("{}") & set(name):
         raise SettingError(f"the name of a fleet is {name!r}: use some letters, without braces")
+    local = options.pop("local", None)
+    if local is not None and not Path(local).is_absolute():
+        raise SettingError(f"the local directory of a fleet is {local!r}: give an absolute path, as local=/var/lib/shop")
     # Not by way of `urlunsplit`, which takes a socket's slashes away.
     where, query = url.partition("?")[0], urlencode(options)
-    return f"{where}?{query}" if query else where, name
+    return f"{where}?{query}" if query else where, name, None if local is None else Path(local)
 
 
 def _text(place: Place) -> str:

@@ -10,15 +10,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreMismatchError
+from simcrawl.index.environment import MAP_SIZE
 from simcrawl.store.crawl_note import LOADED as LOADED_ID, Joined, Note, checked_name
-from simcrawl.store.fleet import BEAT, DEAD, Fleet
-from simcrawl.store.fleet_crawls import ABANDONED, Run
+from simcrawl.store.files import PRIVATE
+from simcrawl.store.fleet import Fleet, Times
+from simcrawl.store.fleet_crawls import Run
 from simcrawl.store.fleet_events import LASTING, LOADED, as_json
+from simcrawl.store.fleet_local import Local, LocalPages
 from simcrawl.store.fleet_log import RedisLog
-from simcrawl.store.fleet_wire import GRACE
 from simcrawl.store.header import Header
 from simcrawl.store.memory import MemoryPages
 from simcrawl.store.store import Store
+from simcrawl.system import checked_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,16 +44,20 @@ def open_fleet(
     sync_seconds: float = 1.0,
     create: bool = True,
     readonly: bool = False,
-    beat: float = BEAT,
-    dead: float = DEAD,
-    grace: float = GRACE,
-    abandoned: float = ABANDONED,
-    **_: Any,
+    memory: int | None = None,
+    map_size: int = MAP_SIZE,
+    mode: int = PRIVATE,
+    times: Times | None = None,
 ) -> Store:
     """Return this process's store of a fleet, with all that the fleet's log holds; see `simcrawl.open_store`."""
     fresh = Header.new(bits=bits, design=preferred_design if design is None else design, seed=seed)
-    log = RedisLog(url)
+    log, local = RedisLog(url), None
     try:
+        if log.local and not readonly:
+            local = Local(log.local, mode=checked_mode(mode), memory=memory, map_size=map_size)
+        if local and local.exists:
+            # Of a log that was lost: its header is to be what it was.
+            fresh = local.pages(LASTING, fresh).header
         stored = _made(log, fresh if create and not readonly else None)
         header = _parse(stored, log.shown)
         _check(header, {"bits": bits, "design": design, "seed": seed}, log.shown)
@@ -58,16 +65,28 @@ def open_fleet(
             logger.warning(
                 "%s evicts what is old when its memory is full (%s), the log as well: set maxmemory-policy noeviction", log.shown, policy
             )
-        fleet = Fleet(log, stored, readonly=readonly, beat=beat, dead=dead, grace=grace, abandoned=abandoned)
-        homes = _FleetHomes(fleet)
-        store = Store(_Pages(header, readonly=readonly), homes, sync_seconds=sync_seconds, release=homes.release, link=fleet.link(LASTING))
+        fleet = Fleet(log, stored, times or Times(), local=local, readonly=readonly)
+        homes = _FleetHomes(fleet, local)
+        pages = _local_pages(local, header, log.shown) if local else _Pages(header, readonly=readonly)
+        store = Store(pages, homes, sync_seconds=sync_seconds, release=homes.release, link=fleet.link(LASTING))
         homes.lasting = store
         fleet.begin()
         store.commit()
+        fleet.checkpoint()
+        fleet.tidy()
     except BaseException:
         log.close()
+        if local:
+            local.close()
         raise
     return store
+
+
+def _local_pages(local: Local, header: Header, shown: str) -> LocalPages:
+    pages = local.pages(LASTING, header)
+    if (pages.header.bits, pages.header.seed) != (header.bits, header.seed):
+        raise StoreMismatchError(f"{local.path} is of another fleet than {shown}: give another directory (local=), or remove it")
+    return pages
 
 
 class _Pages(MemoryPages):
@@ -116,8 +135,8 @@ class _FleetHomes:
 
     lasting: Store
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, local: Local | None) -> None:
+        self._fleet, self._local = fleet, local
         fleet.crawls.make = self._make
         self._loaded: Store | None = None
 
@@ -130,7 +149,7 @@ class _FleetHomes:
 
     def _make(self, space: bytes) -> Store:
         header, lasting = self.lasting.header, self.lasting
-        pages = _Pages(replace(header), readonly=lasting.readonly)
+        pages = self._local.pages(space, header) if self._local else _Pages(replace(header), readonly=lasting.readonly)
         own = Store(pages, self, sync_seconds=lasting.sync_seconds, link=self._fleet.link(space))
         own.belong_to(lasting)
         if space == LOADED:

@@ -29,7 +29,7 @@ from simcrawl.store.fleet_log import START
 from simcrawl.store.fleet_wire import RECENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from threading import Lock
 
     from simcrawl.rule import StoredPage
@@ -124,6 +124,25 @@ class Order:
         if token in self._doubted:
             self._doubted.remove(token)
             self._look(found)
+
+    def unsettled(self) -> Iterator[tuple[bytes, Place | None, StoredPage]]:
+        """Yield the claims that are open by what the log says, with their places, and those that were given up, without."""
+        for token, found in self._orderings.copy().items():
+            # It may be settled here by now, which the log is yet to say.
+            if found.claim.place and not found.confirmed and (found.claim.kept or not found.claim.settled):
+                yield token, found.claim.place, found.claim.stored
+        for token, claim in self.open.copy().items():
+            if claim.place and token not in self._orderings:
+                yield token, claim.place, claim.stored
+        for token, stored in self._given_up.copy().items():
+            yield token, None, stored
+
+    def restore(self, token: bytes, stored: StoredPage, place: Place | None) -> None:
+        """Take over one of `unsettled`."""
+        if place:
+            self.open[token] = self._claims.adopt(stored, token, place)[0]
+        else:
+            self._given_up[token] = stored
 
     def came_out(self, token: bytes) -> None:
         """Look at a claim of this process that was given up by another one before the log had its confirmation, which it has now."""

@@ -195,8 +195,10 @@ class _Outage:
 class Wire:
     """One process's line to the log: see the module. Thread-safe. `readonly`: nothing is told, and no thread runs."""
 
-    def __init__(self, log: RedisLog, header: bytes, hearer: Hearer, *, readonly: bool, beat: float, grace: float) -> None:
-        self.log, self.readonly = log, readonly
+    def __init__(self, log: RedisLog, header: bytes, hearer: Hearer, *, readonly: bool, durable: bool, beat: float, grace: float) -> None:
+        self.log, self.readonly, self.durable = log, readonly, durable
+        self.unconfirmed: dict[bytes, str] = {}
+        """Where stores are `durable`: of claims that were confirmed here, as the log does not say yet, the URLs, by their tokens."""
         self.process = secrets.token_bytes(8)
         self.outbox = Outbox(self.process)
         self.place = START
@@ -216,6 +218,11 @@ class Wire:
     def down(self) -> bool:
         """Whether the log cannot be written."""
         return bool(self._outage.reason)
+
+    @property
+    def epoch(self) -> bytes:
+        """The header as it stands: another one for each log."""
+        return self._header
 
     # ---- begin and end
 

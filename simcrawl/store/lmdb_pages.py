@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from simcrawl.errors import StoreMismatchError
 from simcrawl.index.environment import ERRORS, mapped_errors, own_error
+from simcrawl.sealed import seal, unseal
 from simcrawl.store.crawl_files import SPIDERS
 from simcrawl.store.files import is_current, mode_of
 from simcrawl.store.header_bytes import HEADER, format_header, parse_header
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _READERS_SECONDS = 60.0
 _FIRST = Place("pages", b"")
+_NOTED = b"noted"
 
 
 class LmdbPages:
@@ -238,6 +240,17 @@ class LmdbPages:
         """Record what became of a crawl."""
         with self._begin() as txn:
             put_crawl(txn, self._files.databases, record)
+
+    def note(self, value: bytes) -> None:
+        """Note a value of whoever uses the pages: there is one."""
+        with self._begin() as txn:
+            txn.put(_NOTED, seal(value), db=self._files.databases.meta)
+
+    def noted(self) -> bytes | None:
+        """Return the value that was noted last."""
+        with self.reading() as snapshot:
+            value = snapshot.txn.get(_NOTED, db=self._files.databases.meta)
+            return None if value is None else unseal(value, "what is noted")
 
     def keep_visits(self, spider: str, visits: Iterable[tuple[bytes, bytes]]) -> None:
         """Let these be what the last finished crawl of a spider saw."""

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreMismatchError
 from simcrawl.index.durable import DurableIndex
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
+_Pages = TypeVar("_Pages", bound=LmdbPages)
 _open: dict[Path, tuple[Store, LmdbPages, int]] = {}
 _opening = RLock()
 
@@ -63,7 +64,7 @@ def open_lmdb(
         else:
             fresh = Header.new(**wanted | {"design": preferred_design if design is None else design})
             made = mode if create and not readonly else None
-            pages = _open_pages(where, wanted, fresh, map_size=map_size, mode=made, readonly=readonly, memory=memory)
+            pages = open_pages(where, wanted, fresh, map_size=map_size, mode=made, readonly=readonly, memory=memory)
             store, uses = Store(pages, _DirectoryHomes(where, pages), sync_seconds=sync_seconds, path=where, release=_release), 0
         _open[where] = store, pages, uses + 1
     return store
@@ -107,13 +108,14 @@ def _check_header(path: Path, header: Header, wanted: dict[str, Any]) -> None:
             raise StoreMismatchError(f"{path} was made with {made}: leave {name} out, or use another path")
 
 
-def _open_pages(path: Path, wanted: dict[str, Any], fresh: Header, **options: Any) -> LmdbPages:
+def open_pages(path: Path, wanted: dict[str, Any], fresh: Header, *, of: type[_Pages] = LmdbPages, **options: Any) -> _Pages:  # type: ignore[assignment]
+    """Return the pages in a directory, an object `of` this class, made where there are none, like `fresh`; see `open_lmdb`."""
     if missing := missing_bytes(path / DATA):
         with mapped_errors(path):
             check_size(path)
             if not options["readonly"]:
                 fill_up(path / DATA, missing)
-    return _open_whole(path, wanted, fresh, **options)
+    return _open_whole(path, wanted, fresh, of, **options)
 
 
 def check_size(path: Path) -> None:
@@ -169,7 +171,7 @@ def tell_problems(path: str) -> None:
     def look(reading: Callable[[str], None]) -> Iterator[str]:
         if lie := _false_size(where, missing_bytes(where / DATA)):
             yield lie
-        pages = _open_whole(where, {}, None, map_size=MAP_SIZE, mode=None, readonly=True, memory=None)
+        pages = _open_whole(where, {}, None, LmdbPages, map_size=MAP_SIZE, mode=None, readonly=True, memory=None)
         with pages.reading() as snapshot:
             yield from problems(snapshot, reading)
 
@@ -177,15 +179,23 @@ def tell_problems(path: str) -> None:
 
 
 def _open_whole(
-    path: Path, wanted: dict[str, Any], fresh: Header | None, *, map_size: int, mode: int | None, readonly: bool, memory: int | None
-) -> LmdbPages:
+    path: Path,
+    wanted: dict[str, Any],
+    fresh: Header | None,
+    of: type[_Pages],
+    *,
+    map_size: int,
+    mode: int | None,
+    readonly: bool,
+    memory: int | None,
+) -> _Pages:
     with mapped_errors(path):
         if not look_for_store(path, create=mode is not None):
             path.parent.mkdir(parents=True, exist_ok=True)
             make_directory(path, mode or PRIVATE)
         files = _open_files(path, wanted, None if readonly else fresh, map_size=map_size, memory=memory, mode=mode or PRIVATE)
         kept = {"bits": files.header.bits, "seed": files.header.seed}
-        return LmdbPages(path, files, partial(_open_files, path, kept, None, map_size=map_size, memory=memory))
+        return of(path, files, partial(_open_files, path, kept, None, map_size=map_size, memory=memory))
 
 
 def _open_files(

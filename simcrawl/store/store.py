@@ -88,6 +88,10 @@ class Link(Protocol):
     def moment(self) -> int:
         """How many claims and pages of others have been taken over."""
 
+    @property
+    def untold(self) -> Collection[str]:
+        """URLs of confirmed pages that are not to be written yet: the others do not know them."""
+
     def attach(self, store: Store, claims: Claims, committed: CommittedPages, writing: Lock) -> None:
         """Take the store, its parts, and what it holds while it writes."""
 
@@ -728,9 +732,12 @@ class Store:
         Raises:
             StoreError: it cannot be written; nothing is lost, the next commit tries again.
         """
-        self.commit()
-        if self._link:
-            self._link.flush()
+        try:
+            if self._link:
+                # First, for what nobody was told is not written to a disk.
+                self._link.flush()
+        finally:
+            self.commit()
 
     def commit(self) -> None:
         """`sync`, without a fleet.
@@ -741,6 +748,9 @@ class Store:
         with self._committing:
             self._last_commit = monotonic()
             batch, texts = self._claims.take()
+            if self._link and (untold := self._link.untold):
+                batch = replace(batch, pages=[stored for stored in batch.pages if stored.page.url not in untold])
+                texts = {url: text for url, text in texts.items() if url not in untold}
             if batch:
                 self._retry_at = monotonic() + _RETRY_SECONDS
                 self._write(batch)
@@ -750,7 +760,8 @@ class Store:
                 self._claims.texts_written(texts, refused=refused)
 
     def _write(self, batch: Batch) -> None:
-        late = list(self._late(batch.pages))
+        # What a fleet has kept twice its log tells.
+        late = [] if self._link else list(self._late(batch.pages))
         noted = batch.register
         if self._lasting:
             for line in late:

@@ -21,7 +21,7 @@ from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreMis
 from simcrawl.page.kept import compressed
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import Duplicate, Store, fleet_events as fleet_event, join_crawl, join_loaded, open_store
-from simcrawl.store.fleet import Fleet
+from simcrawl.store.fleet import Fleet, Times
 from simcrawl.store.fleet_link import Link
 from tests.redis_server import Proxy, Server, shared_server
 from tests.strategies import abstention, page
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
-QUICK: dict[str, Any] = {"sync_seconds": math.inf, "beat": 0.05, "dead": 0.5, "grace": 0.5}
+TIMES = Times(beat=0.05, dead=0.5, grace=0.5)
+QUICK: dict[str, Any] = {"sync_seconds": math.inf, "times": TIMES}
 
 
 @pytest.fixture
@@ -316,7 +317,8 @@ def test_a_copy_of_a_page_that_was_given_up_and_came_out_all_the_same_is_late(tw
 
 def test_nobody_is_taken_for_dead_who_could_not_speak(server: Server):
     url = server.url()
-    with open_store(url, **(QUICK | {"beat": 60, "dead": 60})) as one, open_store(url, **(QUICK | {"dead": 60})) as other:
+    silent = QUICK | {"times": TIMES._replace(beat=60, dead=60)}
+    with open_store(url, **silent) as one, open_store(url, **(QUICK | {"times": TIMES._replace(dead=60)})) as other:
         claim = claimed(one, A, 1)
         waits_for = other.claim(page(B, 1), NEAR).waits_for
         assert waits_for
@@ -389,7 +391,7 @@ def test_a_crawl_that_was_interrupted_is_resumed_on_another_machine(two: tuple[S
 
 
 def test_a_crawl_that_nobody_resumes_ends(url: str):
-    with open_store(url, **QUICK) as one, open_store(url, **QUICK, abandoned=0.5) as other:
+    with open_store(url, **QUICK) as one, open_store(url, **(QUICK | {"times": TIMES._replace(abandoned=0.5)})) as other:
         first = join_crawl(one, spider="s", job="/jobs/1")
         first.admit(page(A, 1), NEAR)
         first.leave()
@@ -600,7 +602,7 @@ def test_who_ends_while_the_original_of_a_page_that_it_kept_is_still_open_record
 def test_who_ends_in_an_outage_tells_what_it_knows_when_that_is_over_soon(server: Server, caplog: pytest.LogCaptureFixture):
     url = server.url()
     open_store(url, recipe="manku2007").close()
-    with open_store(url, **(QUICK | {"grace": 60})) as one:
+    with open_store(url, **(QUICK | {"times": TIMES._replace(grace=60)})) as one:
         server.process.send_signal(signal.SIGSTOP)
         with pytest.raises(StoreError, match="does not answer"):
             caught_up(one)
@@ -723,7 +725,7 @@ def test_a_server_that_is_killed_among_claims_loses_nothing(persistent: bool):
     server, machines, clusters = Server(*options), 3, 150
     try:
         # Claims wait for the end of an outage here, so that all of them have an order.
-        stores, log = machines_at(server.url(name="log"), machines, grace=60), "{log}:log"
+        stores, log = machines_at(server.url(name="log"), machines, times=TIMES._replace(grace=60)), "{log}:log"
         length = server.client().xlen(log)
         with ThreadPoolExecutor(machines) as pool:
             running = [pool.submit(crawl_and_settle, store, clusters, machine) for machine, store in enumerate(stores)]

@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# "folding": on disk, with next to no memory, so that nothing stays there and slices are folded all the time. "fleet": alone in it.
-KINDS = ("memory", "lmdb", "folding", "fleet")
+# "folding": on disk, with next to no memory, so that nothing stays there and slices are folded all the time. "fleet": alone in it;
+# "local": with a directory.
+KINDS = ("memory", "lmdb", "folding", "fleet", "local")
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 EVERYTHING = replace(NEAR, copies_kept=1_000_000)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -55,6 +56,8 @@ def where(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 def place(kind: str, directory: str) -> str:
     if kind == "fleet":
         return shared_server().url(directory)
+    if kind == "local":
+        return f"{shared_server().url(directory)}&local={directory}"
     return "memory:" if kind == "memory" else directory
 
 
@@ -928,10 +931,11 @@ def test_leaving_the_block_commits(where: str):
     with open_store(where, sync_seconds=math.inf) as store:
         store.admit(page(A), NEAR)
         assert store.counts()["pages"] == 0
-        if store.path is None:
+        on_disk = store.path is not None or "local=" in where
+        if not on_disk:
             store.close()
             assert store.counts()["pages"] == 1
-    if store.path is not None:
+    if on_disk:
         with open_store(where) as again:
             assert again.counts()["pages"] == 1
 
