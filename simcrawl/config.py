@@ -306,8 +306,8 @@ class Config:
     skip: float | None = _setting(
         _skip,
         0.95,
-        "how likely a page must be a copy, by a cautious estimate, for its request to be skipped: a number from 0.5 to 1, or `False` to make "
-        "all requests",
+        "how likely a page must be a copy, by a cautious estimate, for its request to be skipped: a number from 0.5 to 1, or `False` to "
+        "make all requests",
         '. No request is skipped unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
     )
     mirrors: tuple[str, ...] = _setting(
