@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 _DISTANCE = 3
-_workers = click.option("--workers", metavar="N", type=click.IntRange(0, 1024), help="Processes that extract pages; default: one a core.")
+_workers = click.option(
+    "--workers", metavar="N", type=click.IntRange(0, 1024), help="How many processes extract pages; default: one per core."
+)
 
 
 class _Held(NamedTuple):
@@ -80,7 +82,7 @@ class _Asked(NamedTuple):
     type=click.IntRange(0, 64),
     default=_DISTANCE,
     show_default=True,
-    help="Differing bits up to which fingerprints match.",
+    help="How many bits matching fingerprints may differ in.",
 )
 @_workers
 @json_option
@@ -93,7 +95,7 @@ def batch(queries: str, stored: str, max_distance: int, workers: int | None, as_
       simcrawl batch new.jsonl STORE
       simcrawl batch january.simcrawl february.simcrawl --max-distance 0 --json
 
-    The exit code is 1 where nothing is near.
+    The exit code is 1 if nothing is near.
     """
     with _held(stored) as held:
         asked = _read_queries(queries, held, workers)
@@ -118,9 +120,13 @@ def _urls(held: _Held, fingerprint: int) -> list[str | None]:
 
 @click.command()
 @click.argument("stored", metavar="STORE", shell_complete=complete_directory)
-@click.option("--by", type=click.Choice(["verdicts", "fingerprints"]), help="What joins pages; default: verdicts, where there are pages.")
-@click.option("--min-size", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Only clusters of so many pages.")
-@click.option("--max-distance", metavar="BITS", type=click.IntRange(0, 64), help="Bits up to which fingerprints join; default: 3.")
+@click.option("--by", type=click.Choice(["verdicts", "fingerprints"]), help="What joins pages; default: verdicts, if the store has pages.")
+@click.option(
+    "--min-size", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Only clusters of at least that many pages."
+)
+@click.option(
+    "--max-distance", metavar="BITS", type=click.IntRange(0, 64), help="How many bits joined fingerprints may differ in; default: 3."
+)
 @limit_option
 @json_option
 def clusters(*, stored: str, by: str | None, min_size: int, max_distance: int | None, limit: int | None, as_json: bool) -> None:
@@ -173,11 +179,11 @@ def _cluster(members: list[int], held: _Held) -> dict[str, Any]:
 @click.command()
 @store_argument
 @click.argument("corpus", metavar="CORPUS...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--base-url", metavar="URL", help="URL of a folder; default: file: URLs.")
-@click.option("--recipe", metavar="NAME", shell_complete=complete_recipe, help="Recipe of a store that is new; default: auto.")
+@click.option("--base-url", metavar="URL", help="URL of the folder; default: file: URLs.")
+@click.option("--recipe", metavar="NAME", shell_complete=complete_recipe, help="Recipe of a new store; default: auto.")
 @_workers
 @click.option("--redact", metavar="NAME", multiple=True, help="A query parameter whose values are secret, as in SIMCRAWL_REDACT.")
-@click.option("--skip-broken", is_flag=True, help="Pass over lines and records that cannot be read, count them and name the first.")
+@click.option("--skip-broken", is_flag=True, help="Skip lines and records that cannot be read; count them, and name the first.")
 @json_option
 def load(
     *,
@@ -192,7 +198,7 @@ def load(
 ) -> None:
     """Load pages that were crawled before into a store.
 
-    A crawl with that store drops copies of them. STORE is made where there is none.
+    A crawl with that store drops copies of them. STORE is made if there is none.
 
     CORPUS is a WARC file, a file of JSON lines with url and html (or body), or a folder of HTML files. A load that was interrupted goes on
     where it stopped when it is run again.
@@ -220,7 +226,9 @@ def load(
 @store_argument
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--format", "kind", type=click.Choice(["tables", "jsonl"]), default="tables", show_default=True, help="What to write.")
-@click.option("--table", metavar="N", type=click.IntRange(0), multiple=True, help="Only this table; all but single queries need one only.")
+@click.option(
+    "--table", metavar="N", type=click.IntRange(0), multiple=True, help="Only this table. One is enough for everything but single queries."
+)
 @click.option("--with-seed", is_flag=True, help="With the store's secret seed, in a file that only you can read.")
 @json_option
 def export(*, store: str, file: Path, kind: str, table: tuple[int, ...], with_seed: bool, as_json: bool) -> None:
@@ -301,7 +309,7 @@ def _as_object(stored: StoredPage, store: Store) -> dict[str, Any]:
 def import_(store: str, file: Path, as_json: bool) -> None:
     """Read fingerprints from FILE into a store.
 
-    FILE is one that `simcrawl export` wrote. STORE is made where there is none; of tables, if they were exported --with-seed.
+    FILE is one that `simcrawl export` wrote. STORE is made if there is none (from tables, only if they were exported --with-seed).
 
     Only fingerprints are imported, not pages: they answer queries by fingerprint and batches. To drop copies of pages, load the pages.
 
@@ -327,9 +335,9 @@ def import_(store: str, file: Path, as_json: bool) -> None:
 @click.command()
 @store_argument
 @click.argument("urls", metavar="[URL]...", nargs=-1)
-@click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Forget all pages that were not seen for so many days.")
+@click.option("--older-than", metavar="DAYS", type=click.FloatRange(0), help="Forget all pages that were not seen for that many days.")
 @click.option("--force", is_flag=True, help="With --older-than: even if more than half of the pages go.")
-@click.option("--all", "everything", is_flag=True, help="Forget all that the store holds, rejections and history too: a new beginning.")
+@click.option("--all", "everything", is_flag=True, help="Forget everything in the store, including rejections and history, to begin anew.")
 @json_option
 def forget(*, store: str, urls: tuple[str, ...], older_than: float | None, force: bool, everything: bool, as_json: bool) -> int:
     """Remove pages from a store, by URL or by age, or all of it.

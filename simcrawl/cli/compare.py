@@ -54,14 +54,23 @@ class _Side:
 @click.command()
 @click.argument("page_a", metavar="PAGE", shell_complete=complete_file)
 @click.argument("page_b", metavar="PAGE", shell_complete=complete_file)
-@click.option("--store", metavar="STORE", shell_complete=complete_directory, help="Compare by the recipe and seed of this store.")
-@click.option("--fetch/--no-fetch", help="Read pages that the store knows anew, for their texts, or take them from the store.")
+@click.option("--store", metavar="STORE", shell_complete=complete_directory, help="Compare with the recipe and seed of this store.")
+@click.option("--fetch/--no-fetch", help="Fetch pages anew that the store knows, for their texts; or take them from the store.")
 @recipe_option
 @threshold_option("SIMCRAWL_MAX_DISTANCE", "BITS")
 @threshold_option("SIMCRAWL_MIN_SIMILARITY", "0..1")
 @threshold_option("SIMCRAWL_MIN_AROUND", "N")
-@click.option("--context", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Equal blocks around each difference.")
-@click.option("--limit", metavar="N", type=click.IntRange(0), default=60, show_default=True, help="Differing blocks shown; 0: none.")
+@click.option(
+    "--context",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="How many equal blocks are shown around each difference.",
+)
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(0), default=60, show_default=True, help="How many differing blocks are shown; 0: none."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 def compare(
     *,
@@ -77,14 +86,14 @@ def compare(
 ) -> int:
     """Compare two pages by the rule that a crawl goes by.
 
-    Says whether they are copies, and what tells them apart. On a terminal: the differing bits of the fingerprints, the features
+    It says whether they are copies, and what tells them apart. On a terminal: the differing bits of the fingerprints, the features
     that pull them apart, and the texts side by side.
 
       simcrawl compare a.html b.html
       simcrawl compare https://example.org/boat https://example.org/boat-xl --min-similarity 0.97
       simcrawl compare --store STORE --fetch https://example.org/boat https://example.org/boat-xl
 
-    Without --store the seed is another one than a crawl's: distances and similarities then differ a little from those that it found. A page
+    Without --store the seed is not that of a crawl, so distances and similarities differ a little from those that the crawl found. A page
     that the store knows is compared as it was when it was crawled; --fetch reads it anew, for its text, of which stores keep as
     many as SIMCRAWL_KEEP_TEXT says.
 

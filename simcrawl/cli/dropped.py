@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _similarity = click.FloatRange(0, 1)
 _bits = click.IntRange(0, 128)
 _date = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"])
-csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated lines under a header.")
+csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated lines with a header.")
 limit_option = click.option("--limit", metavar="N", type=click.IntRange(1), help="Only the first N.")
 
 
@@ -58,18 +58,18 @@ limit_option = click.option("--limit", metavar="N", type=click.IntRange(1), help
 @click.option("--url", metavar="TEXT", help="Only pages with this text in their URL.")
 @click.option("--original", metavar="TEXT", help="Only copies of pages with this text in their URL.")
 @click.option("--kind", type=click.Choice(["exact", "near", "predicted"]), help="Only exact or near copies, or pages not fetched.")
-@click.option("--dropped", type=click.Choice(DROPPED), help="Only pages of which this was dropped.")
+@click.option("--dropped", type=click.Choice(DROPPED), help="Only pages by what of them was dropped.")
 @click.option("--rejected/--not-rejected", default=None, help="Only verdicts that were taken back, or only those that were not.")
-@click.option("--min-distance", metavar="BITS", type=_bits, help="At least so many differing bits.")
-@click.option("--max-distance", metavar="BITS", type=_bits, help="At most so many differing bits.")
-@click.option("--min-similarity", metavar="0..1", type=_similarity, help="At least so similar.")
-@click.option("--max-similarity", metavar="0..1", type=_similarity, help="At most so similar.")
-@click.option("--since", metavar="DATE", type=_date, help="Not before: 2026-11-21, or 2026-11-21T13:30 (UTC).")
-@click.option("--until", metavar="DATE", type=_date, help="Before this moment (UTC).")
-@click.option("--sort", type=click.Choice(list(SORT_KEYS)), help="In this order; default: as the store has them.")
-@click.option("--reverse", is_flag=True, help="With --sort: the other way round.")
+@click.option("--min-distance", metavar="BITS", type=_bits, help="Only with at least that many differing bits.")
+@click.option("--max-distance", metavar="BITS", type=_bits, help="Only with at most that many differing bits.")
+@click.option("--min-similarity", metavar="0..1", type=_similarity, help="Only if at least that similar.")
+@click.option("--max-similarity", metavar="0..1", type=_similarity, help="Only if at most that similar.")
+@click.option("--since", metavar="DATE", type=_date, help="Only since this moment: 2026-11-21, or 2026-11-21T13:30 (UTC).")
+@click.option("--until", metavar="DATE", type=_date, help="Only before this moment (UTC).")
+@click.option("--sort", type=click.Choice(list(SORT_KEYS)), help="Sort by this; default: in the order of the store.")
+@click.option("--reverse", is_flag=True, help="With --sort: in reverse order.")
 @limit_option
-@click.option("--urls", is_flag=True, help="Print the URLs of dropped pages, one a line, to crawl them again.")
+@click.option("--urls", is_flag=True, help="Print the URLs of dropped pages, one per line, to crawl them again.")
 @csv_option
 @json_option
 def duplicates(
@@ -77,20 +77,20 @@ def duplicates(
 ) -> None:
     """List what was recognised as a copy, and of what.
 
-    And why, when, and what was done about it.
+    Also why, when, and what was done about it.
 
     The verdicts most worth a look are the least certain ones:
 
       simcrawl duplicates STORE --kind near --sort similarity --limit 20
       simcrawl duplicates STORE --host example.org --since 2026-11-21 --csv > copies.csv
 
-    Where a verdict is wrong, take it back, and crawl the pages again that were dropped:
+    If a verdict is wrong, take it back, and crawl the dropped pages again:
 
       simcrawl reject STORE https://example.org/boat-xl
       simcrawl duplicates STORE --urls > dropped.txt
       scrapy crawl site -a urls=dropped.txt
 
-    URLs with a secret part, which no store has, are not in that list, but on standard error.
+    URLs with a secret part, which no store has, are named on standard error instead.
     """
     if reverse and not sort:
         raise click.UsageError("--reverse is of no use without --sort: name what to sort by")
@@ -205,18 +205,30 @@ def _cluster_entry(row: dict[str, Any]) -> Text:
 
 @click.command()
 @store_argument
-@click.option("--depth", metavar="N", type=click.IntRange(0), default=0, help="Directories of the path that count as part of a host.")
+@click.option("--depth", metavar="N", type=click.IntRange(0), default=0, help="How many directories of the path count as part of the host.")
 @click.option(
-    "--min-copies", metavar="N", type=click.IntRange(1), default=MIRROR_COPIES, show_default=True, help="Mirrors have so many copies."
+    "--min-copies",
+    metavar="N",
+    type=click.IntRange(1),
+    default=MIRROR_COPIES,
+    show_default=True,
+    help="Least number of copies in a mirror.",
 )
-@click.option("--min-share", metavar="0..1", type=_similarity, default=MIRROR_SHARE, show_default=True, help="And copies this share.")
+@click.option(
+    "--min-share",
+    metavar="0..1",
+    type=_similarity,
+    default=MIRROR_SHARE,
+    show_default=True,
+    help="Least share of copies among the pages of a mirror.",
+)
 @limit_option
 @json_option
 def hosts(*, store: str, depth: int, min_copies: int, min_share: float, limit: int | None, as_json: bool) -> None:
     """Count pages, copies and pages not fetched by host, and find mirrors.
 
-    Two hosts or directories are mirrors where a rule (see the command rules) lets one stand for the other in URLs, to the share of copies
-    among the pages that were found in both. With --depth 1 the counts are of https://example.org/v1/ and https://example.org/v2/:
+    Two hosts or directories are mirrors if a rule (see the command rules) lets one stand for the other in URLs, and enough of the pages
+    that were found in both are copies. With --depth 1 the counts are of https://example.org/v1/ and https://example.org/v2/:
 
       simcrawl hosts STORE --depth 1
     """
@@ -258,8 +270,8 @@ def _mirror_view(row: dict[str, Any]) -> dict[str, Any]:
 @click.command()
 @store_argument
 @click.argument("urls", metavar="[URL]...", nargs=-1)
-@click.option("--original", metavar="URL", help="The page that it is no copy of; default: the one that the register names.")
-@click.option("--undo", is_flag=True, help="Let the pages be copies again.")
+@click.option("--original", metavar="URL", help="The page that it is not a copy of; default: the one in the register.")
+@click.option("--undo", is_flag=True, help="Take the rejection back: the pages may be copies again.")
 @click.option("--labels", metavar="FILE", type=click.Path(dir_okay=False, writable=True), help="Add the pairs to a calibration set.")
 @json_option
 def reject(*, store: str, urls: tuple[str, ...], original: str | None, undo: bool, labels: str | None, as_json: bool) -> int:

@@ -1,6 +1,6 @@
 """The command line: `simcrawl COMMAND`, and inside a Scrapy project `scrapy simcrawl COMMAND`, which knows the project's store.
 
-Tables go to a terminal; into a pipe or a file go tab-separated lines, and with --json JSON. Exit codes: 0 fine, 1 a negative answer
+Tables go to a terminal; into a pipe or a file go tab-separated lines, and with --json JSON. Exit codes: 0 success, 1 a negative answer
 (no match, not a copy, problems found), 2 usage, 3 the store cannot be used.
 """
 
@@ -74,7 +74,7 @@ def cli() -> None:
       simcrawl duplicates STORE --kind near --sort similarity --limit 20
       simcrawl compare https://example.org/a https://example.org/b
 
-    Exit codes: 0 fine, 1 a negative answer, 2 wrong use, 3 the store cannot be used.
+    Exit codes: 0 success, 1 a negative answer, 2 wrong usage, 3 the store cannot be used.
     """
 
 
@@ -149,13 +149,16 @@ def stats(store: str, as_json: bool) -> None:
 @_store
 @click.argument("page", metavar="PAGE", shell_complete=complete_file)
 @click.option(
-    "--max-distance", metavar="BITS", type=click.IntRange(0, 128), help="Differing bits up to which pages are shown; default: the recipe's."
+    "--max-distance",
+    metavar="BITS",
+    type=click.IntRange(0, 128),
+    help="How many bits the pages shown may differ in; default: the recipe's.",
 )
 @click.option(
     "--recipe",
     metavar="NAME",
     shell_complete=complete_recipe,
-    help="The store's recipe by its dotted path, where it is not built in.",
+    help="The store's recipe, as a dotted path, if it is not built in.",
 )
 @_json
 def query(store: str, page: str, max_distance: int | None, recipe: str | None, as_json: bool) -> int:
@@ -164,7 +167,7 @@ def query(store: str, page: str, max_distance: int | None, recipe: str | None, a
       simcrawl query STORE https://example.org/boat
       simcrawl query STORE boat.html --max-distance 16
 
-    The exit code is 1 where none is near.
+    The exit code is 1 if none is near.
     """
     with _open(store) as opened:
         detector = Detector(opened, recipe=recipe)
@@ -185,7 +188,7 @@ def query(store: str, page: str, max_distance: int | None, recipe: str | None, a
 def fingerprint(pages: tuple[str, ...], recipe: str, as_json: bool) -> int:
     """Print the fingerprint of each PAGE, or why it has none.
 
-    Seed 0: comparable among themselves, not with a store's.
+    They are made with seed 0: compare them with each other, not with those of a store.
 
       simcrawl fingerprint *.html
       curl -s https://example.org/ | simcrawl fingerprint -
@@ -224,7 +227,7 @@ def verify(store: str, as_json: bool) -> int:
 def rebuild(store: str, design: str, as_json: bool) -> None:
     """Give a store the tables of another design.
 
-    Pages, verdicts and rejections stay. No crawl may use the store meanwhile; readers are not disturbed.
+    Pages, verdicts and rejections stay. No crawl may use the store meanwhile; reading it is fine.
 
       simcrawl rebuild STORE --design 10
     """
@@ -246,7 +249,7 @@ def rebuild(store: str, design: str, as_json: bool) -> None:
 def compact(store: str, as_json: bool) -> None:
     """Give back the space that a store does not need.
 
-    No crawl may use the store meanwhile; readers are not disturbed.
+    No crawl may use the store meanwhile; reading it is fine.
 
       simcrawl compact STORE
     """
@@ -261,7 +264,7 @@ def compact(store: str, as_json: bool) -> None:
     "--recipe",
     metavar="NAME",
     shell_complete=complete_recipe,
-    help="Let the store go on with this recipe, by its name or dotted path; default: its own, where that still exists.",
+    help="Go on with this recipe (a name or dotted path); default: the store's own, if it still exists.",
 )
 @_json
 def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
@@ -282,7 +285,9 @@ def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
 @cli.command()
 @click.argument("labels", metavar="LABELS", type=click.Path(exists=True, path_type=Path))
 @_recipe
-@click.option("--plot", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Draw the distances, as .svg or .png.")
+@click.option(
+    "--plot", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="Draw the distances into a .svg or .png file."
+)
 @_json
 def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> int:
     """Find the best settings for pages of your own.
@@ -296,7 +301,7 @@ def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> in
       simcrawl calibrate shop/ --plot distances.svg
       simcrawl reject STORE --labels wrong.jsonl && cat wrong.jsonl >> shop/pairs.jsonl
 
-    The exit code is 1 where no settings keep all the different pairs apart.
+    The exit code is 1 if no settings keep all the different pairs apart.
     """
     chosen = resolve(recipe)
     if plot:

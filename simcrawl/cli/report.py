@@ -32,8 +32,8 @@ from simcrawl.cli.output import (
 def report(store: str, output: Path, as_json: bool) -> None:
     """Write what a store knows as one HTML file, to open or to send.
 
-    It needs no network: what was dropped as a copy of what, clusters, mirrors, charts, settings. Where texts were kept
-    (SIMCRAWL_KEEP_TEXT) it shows what differs between a near-duplicate and its original. With --json its tables are printed instead.
+    It needs no network. It shows what was dropped as a copy of what, clusters, mirrors, charts and settings, and if texts were kept
+    (SIMCRAWL_KEEP_TEXT), what differs between a near-duplicate and its original. With --json its tables are printed instead.
 
       simcrawl report STORE -o report.html
     """

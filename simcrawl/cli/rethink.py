@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def rethink(*, store: str, min_similarity: float | None, max_distance: int | None, limit: int | None, as_json: bool) -> None:
     """Say what other thresholds would have done, without a crawl.
 
-    Lists the pages that would have been kept, and the kept ones that would have been copies. It knows what the store holds: kept pages are
-    compared by the rule itself; of dropped ones the register has their distance and similarity alone, so that a page listed as kept may
-    still be a copy of another one, and a few more would be kept for their names. Pages that were not fetched are not known.
+    Lists the dropped pages that would have been kept, and the kept ones that would have been copies. Kept pages are compared by the rule
+    itself. Of dropped pages the register only has distance and similarity, so a page that is listed as kept may still be a copy of another
+    one, and a few more pages would be kept for their names. Nothing is known of pages that were not fetched.
 
       simcrawl rethink STORE --min-similarity .9
       simcrawl rethink STORE --max-distance 10 --json

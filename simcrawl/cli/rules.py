@@ -25,10 +25,15 @@ _SURE = 0.95
     "--min-confidence",
     metavar="0..1",
     type=click.FloatRange(0, 1),
-    help="Only rules of that confidence; default: all, .95 with --format.",
+    help="Only rules of at least that confidence; default: all, or .95 with --format.",
 )
 @click.option(
-    "--min-saves", metavar="N", type=click.IntRange(0), default=1, show_default=True, help="Only rules that save so many fetches."
+    "--min-saves",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Only rules that save at least that many fetches.",
 )
 @click.option("--limit", metavar="N", type=click.IntRange(1), help="Only the first N.")
 @click.option("--format", "as_format", type=click.Choice(list(_FORMATS)), help="Print them for another program instead.")

@@ -32,15 +32,16 @@ _OLD = 10.0
 
 @click.command()
 @store_argument
-@click.option("--once", is_flag=True, help="Print how far they are, and end. So it is where the output is no terminal.")
-@click.option("--openmetrics", is_flag=True, help="Print it as OpenMetrics text, for Prometheus, and end (extra: metrics).")
-@click.option("--interval", metavar="SECONDS", default=1.0, show_default=True, type=click.FloatRange(0.1, 3600), help="Look so often.")
+@click.option("--once", is_flag=True, help="Print the state once and end. This is the default if the output is not a terminal.")
+@click.option("--openmetrics", is_flag=True, help="Print the state as OpenMetrics text, for Prometheus, and end (extra: metrics).")
+@click.option("--interval", metavar="SECONDS", default=1.0, show_default=True, type=click.FloatRange(0.1, 3600), help="How often to look.")
 @json_option
 def watch(store: str, once: bool, openmetrics: bool, interval: float, as_json: bool) -> int:
-    """Watch the crawls that run on a store: how fast they are, what they drop and skip, and why.
+    """Watch the crawls that are running on a store: how fast they are, what they drop and skip, and why.
 
-    Each crawl tells every two seconds, in a small file beside the store's data. To watch it costs the crawl nothing. A crawl that was
-    killed is shown with what it told last, until the next one begins. It ends with Ctrl-C, or when no crawl runs any more.
+    Every two seconds each crawl writes its state to a small file beside the store's data; being watched costs it nothing more. A crawl
+    that was killed is shown with its last state until the next one begins. Ctrl-C ends this, and so does the end of the last crawl. Crawls
+    of a fleet, or with memory:, cannot be watched.
 
       simcrawl watch STORE
       simcrawl watch STORE --once --json | jq .pages_per_second
@@ -56,7 +57,7 @@ def watch(store: str, once: bool, openmetrics: bool, interval: float, as_json: b
     elif found:
         _follow(store, found, interval)
     else:
-        click.echo("No crawl runs on this store.")
+        click.echo("No crawl is running on this store.")
     return 0 if any(run.lives for run in found) else NEGATIVE
 
 
