@@ -1,17 +1,21 @@
-"""What a claim over Redis costs beside an empty script and a local claim: `python -m benchmarks.fleet.costs [PAGES]`.
+"""What a claim over Redis costs beside an empty script and a local claim: `python -m benchmarks.fleet.costs [PAGES ...]`.
 
-Server CPU is that of the server's process, user and system, a claim with its confirmation, in empty scripts of the same run.
+Server CPU is that of the server's process, user and system, a claim with its confirmation, in empty scripts of the same run. The local
+claim is one on a copy of the process's directory, as a store of its own. What joining takes: `benchmarks.fleet.joining`.
 """
 
 from __future__ import annotations
 
 import math
+import shutil
 import sys
+from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.fleet.joining import fill
 from simcrawl.rule import Rule
 from simcrawl.store import Store, open_store
 from tests.redis_server import Server
@@ -49,34 +53,56 @@ def claims(store: Store, name: str, distance: int) -> Callable[[int], object]:
     return claim
 
 
+def scripts(server: Server) -> int:
+    """Return how many scripts a server has run."""
+    told: dict[str, Any] = dict(server.client().info("commandstats"))
+    return sum(int(told.get(f"cmdstat_{name}", {}).get("calls", 0)) for name in ("eval", "evalsha"))
+
+
+def half_copies(store: Store) -> Callable[[int], object]:
+    """Return what meets a page for the first time, and then a copy of it."""
+    rule, noise = Rule(max_distance=3, min_similarity=0, outlinks=0), [0]
+
+    def claim(number: int) -> None:
+        noise[0] = noise[0] if number % 2 else Random(number).getrandbits(64)
+        admission = store.claim(page(f"http://half.test/{number}", noise[0]), rule)
+        if admission.claim:
+            admission.claim.confirm()
+
+    return claim
+
+
+def at(server: Server, pages: int, directory: Path) -> None:
+    """Print what a claim costs in a fleet that has so many pages."""
+    name = f"costs{pages}"
+    open_store(server.url(name), seed=0).close()
+    fill(server, name, pages)
+    url = f"{server.url(name)}&local={directory / 'fleet'}"
+    open_store(url, sync_seconds=math.inf).close()
+    shutil.copytree(directory / "fleet", directory / "alone")
+    empty = server.client().register_script("return 1")
+    with open_store(url, sync_seconds=math.inf) as store, open_store(directory / "alone", sync_seconds=math.inf) as local:
+        for distance in (3, 7):
+            own, _ = measured(server, claims(local, f"local{distance}", distance))
+            alone, alone_cpu = measured(server, lambda _: empty())
+            took, busy = measured(server, claims(store, f"fleet{distance}", distance))
+            print(f"{pages} pages, k = {distance}: claim {took:.0f} us, a local one {own:.0f}, an empty trip {alone:.0f}: ", end="")
+            print(f"{took / (own + 2 * alone):.1f} of the one and two of the other; ", end="")
+            print(f"server {busy:.1f} us, {busy / alone_cpu:.1f} empty scripts")
+            local.sync()
+            store.sync()
+        before = scripts(server)
+        measured(server, half_copies(store))
+        print(f"{pages} pages: {(scripts(server) - before) / _TIMES:.2f} round trips a page where half are copies", flush=True)
+
+
 def main() -> None:
     """Print the figures."""
-    pages = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     server = Server()
     try:
-        empty = server.client().register_script("return 1")
-        alone, alone_cpu = measured(server, lambda _: empty())
-        print(f"empty script: {alone:.0f} us, server {alone_cpu:.1f} us")
-        with open_store(server.url("costs"), sync_seconds=math.inf) as store, TemporaryDirectory() as directory:
-            with open_store(directory, sync_seconds=math.inf) as local:
-                for distance in (3, 7):
-                    own, _ = measured(server, claims(local, f"local{distance}", distance))
-                    took, busy = measured(server, claims(store, f"fleet{distance}", distance))
-                    own_and_trips = own + 2 * alone
-                    print(f"k = {distance}: claim {took:.0f} us ({took / own_and_trips:.1f} of a local one and two empty trips), ", end="")
-                    print(f"server {busy:.1f} us ({busy / alone_cpu:.1f} empty scripts)")
-                    local.sync()
-                    store.sync()
-            measured(server, claims(store, "more", 3), max(0, pages - 2 * _TIMES))
-            store.sync()
-            took, busy = measured(server, claims(store, "last", 3))
-            print(f"at {pages} pages: claim {took:.0f} us, server {busy:.1f} us ({busy / alone_cpu:.1f} empty scripts)")
-        held: Any = server.client().memory_usage("{costs}:log", samples=0)
-        print(f"bytes a page in Redis: {held / (pages + _TIMES):.0f}")
-        start = perf_counter()
-        with open_store(server.url("costs"), create=False, readonly=True) as joined:
-            known = joined.counts()["pages"]
-        print(f"joining by replay: {known} pages in {perf_counter() - start:.1f} s")
+        for pages in [int(number) for number in sys.argv[1:]] or [20_000]:
+            with TemporaryDirectory() as directory:
+                at(server, pages, Path(directory))
     finally:
         server.close()
 

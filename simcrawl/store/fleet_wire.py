@@ -58,6 +58,10 @@ _MOST_WAITING = 20_000
 RECENT = 4_096
 """Events that are told again to a server that has lost its log."""
 _AT_ONCE = 500
+# Seconds for which what is told waits for more.
+_GATHER = 0.01
+# Seconds for which what an append has told is news enough.
+_FRESH = 0.02
 _FIRST_PAUSE, _SHORT_PAUSE, _LONGEST_PAUSE = 0.1, 0.4, 5.0
 GRACE = 5.0
 """For how many seconds of an outage claims wait for its end: a server that starts again may be back by then."""
@@ -366,6 +370,10 @@ class Wire:
             if self.down:
                 self.closing.wait(_FIRST_PAUSE)
                 continue
+            if monotonic() - self._sent < _FRESH:
+                # Whoever appends is told what is new. To be woken for each of its own events would cost the server as much again.
+                self.closing.wait(_FRESH)
+                continue
             with self.applying:
                 place, era = self.place, self._era
             try:
@@ -379,6 +387,9 @@ class Wire:
     def _send(self) -> None:
         while True:
             self.outbox.wait(self._beat / 3)
+            if self.outbox:
+                # A claim may come by, and take along what waits.
+                self.closing.wait(_GATHER)
             if self.closing.is_set():
                 return
             if self.down and (left := self._outage.try_at - monotonic()) > 0:
