@@ -181,7 +181,7 @@ def test_urls_of_pages_that_have_changed_break_on_a_phone(browser: Browser, tmp_
         store.note_crawl(RECORD | {"changes": CHANGES})
         store.sync()
     with browser.open(_written(tmp_path / "store", tmp_path / "report.html"), width=390, height=844) as tab:
-        assert tab.texts("#changes dd") == ["3", "1", "7", "2"]
+        assert tab.texts("#changes dd") == ["3", "1", "7", "2", "5"]
         tab.run("document.querySelectorAll('#changes details').forEach(at => at.open = true)")
         assert tab.run("document.documentElement.scrollWidth") <= 390
         assert tab.texts("#changes li")
