@@ -133,9 +133,11 @@ class Fleet:
         """Go on from the last checkpoint, if it was of this log; return whether it was of another one, which is lost."""
         state = self._local.read() if self._local else None
         if not self._local or not state:
+            self._check_whole()
             return False
         place = (state["place"][0], state["place"][1])
         if bytes.fromhex(state["epoch"]) != self.wire.epoch or not self.wire.log.has(place):
+            self._check_whole()
             logger.warning("%s has lost the log that %s belongs to: its pages are told again", self.wire.log.shown, self._local.path)
             return True
         self._numbers = {bytes.fromhex(sender): number for sender, number in state["numbers"].items()}
@@ -146,6 +148,18 @@ class Fleet:
             self.links[bytes.fromhex(space)].restore(claims)
         self.wire.place = self._noted = place
         return False
+
+    def _check_whole(self) -> None:
+        """Refuse to begin with a log that does not begin with its beginning.
+
+        Raises:
+            StoreError: it was trimmed.
+        """
+        if self.wire.log.is_trimmed():
+            raise StoreError(
+                f"the beginning of the log of {self.wire.log.shown} was trimmed: begin with a copy of the directory (local=) that another "
+                "process of this fleet has, of a time after what was trimmed"
+            )
 
     def checkpoint(self) -> None:
         """Write what has been done of the log into the local directory, so that a start goes on from here.

@@ -15,6 +15,8 @@ come again, too, in their order. The one exception, records of crawls, is looked
 For that, a store must not be ahead of the log itself: pages that this process has confirmed are written once the log says so (`told`).
 Nor may the pages of a crawl go before its end is behind a place that was noted: they are removed when the directory is opened or closed.
 
+Since a start needs nothing of the log before its place, the log may be trimmed there. A start that does need it is refused: `is_trimmed`.
+
 One process has a directory; others on the machine have their own. A copy of it, made while no process has it, starts another machine.
 """
 

@@ -181,6 +181,15 @@ class RedisLog:
         with self._asking():
             return bool(self._client.xrange(self._keys[0], _text(place), _text(place)))
 
+    def is_trimmed(self) -> bool:
+        """Return whether somebody has removed the beginning of the log. Redis before 7 does not say."""
+        with self._asking():
+            if not self._client.exists(self._keys[0]):
+                return False
+            told: Any = self._client.xinfo_stream(self._keys[0])
+        # What was deleted in the middle is another matter.
+        return bool(told.get("entries-added", 0) > told["length"] and told.get("max-deleted-entry-id") in (b"0-0", "0-0"))
+
     def now(self) -> int:
         """Return the server's time in milliseconds, which the first part of a place is."""
         with self._asking():

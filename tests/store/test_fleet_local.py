@@ -120,6 +120,23 @@ def test_a_start_reads_only_what_came_later(url: str, tmp_path: Path):
     client.xtrim(log, maxlen=1, approximate=False)
     with open_store(at(url, tmp_path / "own"), **QUICK) as store:
         assert store.counts()["pages"] == 20
+    shutil.copytree(tmp_path / "own", tmp_path / "copied")
+    with open_store(at(url, tmp_path / "copied"), **QUICK) as store:
+        assert store.counts()["pages"] == 20
+
+
+def test_a_log_that_was_trimmed_is_no_beginning(url: str, tmp_path: Path):
+    with open_store(at(url, tmp_path / "own"), **QUICK) as store:
+        store.admit(page(A, 1), NEAR)
+    shutil.copytree(tmp_path / "own", tmp_path / "old")
+    with open_store(at(url, tmp_path / "own"), **QUICK) as store:
+        store.admit(page(B, 0xFF << 40), NEAR)
+    shared_server().client().xtrim(f"{{{url.rpartition('=')[2]}}}:log", maxlen=1, approximate=False)
+    for where in (url, at(url, tmp_path / "new"), at(url, tmp_path / "old")):
+        with pytest.raises(StoreError, match=r"was trimmed: begin with a copy of the directory \(local=\)"):
+            open_store(where, **QUICK)
+    with open_store(at(url, tmp_path / "own"), **QUICK) as store:
+        assert {stored.page.url for stored in store.pages()} == {A, B}
 
 
 def test_a_copied_directory_starts_another_machine(url: str, tmp_path: Path):
