@@ -233,8 +233,10 @@ class Rule:
         """
         distance = hamming_distance(a.fingerprint, b.fingerprint)
         links = _same_links(a, b)
+        # On two sites one article may stand with two photographs.
+        other_pictures = names.show_others(a.names, b.names) and site(a.url) == site(b.url)
         if a.text_digest == b.text_digest:
-            return Comparison(distance, 1.0, is_near_duplicate=True, identical_text=True, identical_links=links)
+            return Comparison(distance, 1.0, is_near_duplicate=not other_pictures, identical_text=True, identical_links=links)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
@@ -244,9 +246,9 @@ class Rule:
         may_differ = 1 - self.min_similarity
         if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
-        if 1 - similarity <= _of_short_pages(may_differ, a, b) and _same_beside(a, b):
+        if not other_pictures and 1 - similarity <= _of_short_pages(may_differ, a, b) and _same_beside(a, b):
             return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
-        prose = self._same_article(a, b)
+        prose = self._same_article(a, b, other_pictures=other_pictures)
         return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)
 
     def allows(self, similarity: float, *, same_article: bool = False) -> bool:
@@ -254,7 +256,7 @@ class Rule:
         may_differ = 1 - self.min_similarity
         return self.min_similarity <= 0 or 1 - similarity <= (_PROSE_MAY_DIFFER * may_differ if same_article else may_differ)
 
-    def _same_article(self, a: PageFingerprint, b: PageFingerprint) -> float:
+    def _same_article(self, a: PageFingerprint, b: PageFingerprint, *, other_pictures: bool = False) -> float:
         """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
 
         What differs outside the prose is furniture only if there is much of it, if links do not far outweigh the prose (a list of links is
@@ -269,6 +271,8 @@ class Rule:
             return 0
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
+        if other_pictures and links + around < self.min_around:
+            return 0
         same = (
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
@@ -327,8 +331,8 @@ class Rule:
     def _same_text(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         if isinstance(page, PageFingerprint):
             for stored in view.with_text(page.text_digest):
-                if isinstance(stored.page, PageFingerprint):
-                    yield _Copy(stored, "identical text", self.compare(page, stored.page))
+                if isinstance(stored.page, PageFingerprint) and (comparison := self.compare(page, stored.page)).is_near_duplicate:
+                    yield _Copy(stored, "identical text", comparison)
 
     def _near(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterator[_Copy]:
         for candidate in self._alike(page, candidates):

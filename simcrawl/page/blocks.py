@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from simcrawl.page import pictures
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.scripts import is_data, texts
 
@@ -119,7 +120,8 @@ _ADVERTISING = re.compile(
 )
 # What a text area offers to show this page elsewhere.
 _TO_EMBED = re.compile(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
-_NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_TARGETS})
+_PICTURES = frozenset({"img", "svg", "meter", "progress", *_TARGETS})
+_NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_PICTURES})
 _UNSEEN = _SKIPPED | _HIDDEN
 _WORDS = re.compile(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
@@ -151,6 +153,7 @@ class Parts(NamedTuple):
     `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what
     the page holds besides its blocks.
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside.
+    `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`.
     """
 
     content: list[Block]
@@ -162,6 +165,7 @@ class Parts(NamedTuple):
     heading: str = ""
     facts: str = ""
     outer_heading: str = ""
+    pictures: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -172,14 +176,15 @@ class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
-    `headers`: of the site, without the page's own heading. `mains`: what is marked as the page's main part. `title`, `meta`: from
-    the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another
-    at most, unseen ones too.
+    `pictures`: what they are called, and where they stand. `headers`: of the site, without the page's own heading. `mains`: what is marked
+    as the page's main part. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how
+    many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
     unseen: list[Block] = field(default_factory=list)
     shown: list[Block] = field(default_factory=list)
+    pictures: list[tuple[str, int]] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
     named_around: set[int] = field(default_factory=set)
     named_links: set[int] = field(default_factory=set)
@@ -252,7 +257,8 @@ class Layout:
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         heading, facts = self._called(parts.prose)
         outside = (block.text for block in parts.beside if self._is_name(block))
-        return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""))
+        shown = tuple(name for name, element in self.pictures if inside[element] and not furniture[element])
+        return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""), pictures=shown)
 
     def _echoes(self, url: str) -> Echoes | None:
         """Return what lines may repeat of the page's address; None where they may not: any line may name a page without a heading."""
@@ -485,11 +491,20 @@ class _Walk:
         elif tag == "meta":
             if (element.get("name") or element.get("property") or "").lower() in _META:
                 self._layout.meta.append(element.get("content") or "")
+        else:
+            self._note_shown(element, tag)
+
+    def _note_shown(self, element: HtmlElement, tag: str) -> None:
+        number, in_link, _ = self._open[-1]
+        if tag in _TARGETS:
+            if not (text := _embedded(element, tag)):
+                return
+            self._add(self._layout.shown, text, number)
         elif tag in _SHOWN:
-            for text in _shown(element, tag, in_link=self._open[-1][1]):
-                self._add(self._layout.shown, text, self._open[-1][0])
-        elif text := _embedded(element, tag):
-            self._add(self._layout.shown, text, self._open[-1][0])
+            for text in _shown(element, tag, in_link=in_link):
+                self._add(self._layout.shown, text, number)
+        if tag in _PICTURES and (name := pictures.of(element, tag, in_link=in_link)):
+            self._layout.pictures.append((name, number))
 
     @staticmethod
     def _add(blocks: list[Block], text: str, element: int) -> None:

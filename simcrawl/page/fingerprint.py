@@ -111,8 +111,8 @@ class PageFingerprint(Page):
     `fingerprint`: an int below 2 ** `bits`. `text_digest`, 16 bytes, is of the whole visible text and of what is not shown at once;
     `links_digest`, 8 bytes, of the addresses that its links lead to (zeros: nobody looked). `units`: the number of words, or of
     characters of unspaced scripts, of the content. `content_sketch` is of the content's shingles, four registers a byte; `prose`, `links`,
-    `around` and `beside` are of blocks, see `simcrawl.page.blocks`. `names`: the words of its heading and its title, see
-    `simcrawl.page.names`.
+    `around` and `beside` are of blocks, see `simcrawl.page.blocks`. `names`: the words of its heading and its title,
+    and what its pictures are called, see `simcrawl.page.names`.
     """
 
     fingerprint: int
@@ -420,7 +420,7 @@ class _Work:
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
         stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
-        return made | {"beside": _part(stands, size), "names": names.of(called, prose, extract.parts.heading)}
+        return made | {"beside": _part(stands, size), "names": names.of(called, prose, extract.parts.heading, extract.parts.pictures)}
 
 
 # What share of a sketch's registers each of them has.
@@ -465,7 +465,7 @@ def with_head(extract: Extract) -> Extract:
 
 def named(extract: Extract, prose: Cut) -> bytes:
     """Return what a page is called, see `simcrawl.page.names`."""
-    return names.of(Cut(_called(extract), seed=prose.seed), prose, extract.parts.heading)
+    return names.of(Cut(_called(extract), seed=prose.seed), prose, extract.parts.heading, extract.parts.pictures)
 
 
 def _called(extract: Extract) -> str:

@@ -11,19 +11,21 @@ import re
 import struct
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from simcrawl.page.hashing import hash_units
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from simcrawl.page.features import Cut, Lines
 
-# Of two bytes a word.
-_MOST_WORDS = 16
+# Of two bytes a word, or a picture.
+_MOST_WORDS = _MOST_PICTURES = 16
 _LONGEST = 400
 _FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
@@ -56,10 +58,11 @@ def _unnumbered(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def of(called: Cut | Lines, prose: Cut, heading: str) -> bytes:
+def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = ()) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
-    `called`: what `lines` gives, cut; `heading`: the prose's. The lowest bit says that the page speaks of it.
+    `called`: what `lines` gives, cut; `heading`: the prose's. The lowest bit says that the page speaks of it. Then what its pictures are
+    called, of many those with the smallest values: of two pages with the same pictures these are the same.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -70,6 +73,9 @@ def of(called: Cut | Lines, prose: Cut, heading: str) -> bytes:
     outer = [_word(word, speaks=times[word] > 0) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
+    if pictures:
+        hashes = hash_units({*pictures}, seed=prose.seed).tolist()
+        values += [_END, *sorted({(value >> _BITS_BELOW) or 1 for value in hashes})[:_MOST_PICTURES]]
     return struct.pack(f">{len(values)}H", *values)
 
 
@@ -129,8 +135,7 @@ def compare(a: bytes, b: bytes) -> Naming:
     """
     if not a or not b:
         return Naming.SAME
-    (title_a, facts_a, below_a, *words_a), (title_b, facts_b, below_b, *words_b) = _read(a), _read(b)
-    own_a, own_b = words_a[: words_a.index(_END)], words_b[: words_b.index(_END)]
+    (title_a, facts_a, below_a, own_a, _, _), (title_b, facts_b, below_b, own_b, _, _) = _read(a), _read(b)
     if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b or _is_translated(below_a, below_b):
         return Naming.SAME
     only = _only(own_a, own_b)
@@ -145,18 +150,42 @@ def differ_outside(a: bytes, b: bytes) -> bool:
     """Return whether the headings that stand outside the contents of two pages name them differently."""
     if not a or not b:
         return False
-    (title_a, _, _, *words_a), (title_b, _, _, *words_b) = _read(a), _read(b)
+    (title_a, _, _, _, outer_a, _), (title_b, _, _, _, outer_b, _) = _read(a), _read(b)
     if title_a == title_b and title_a & _SPEAKS:
         return False
-    outer_a, outer_b = words_a[words_a.index(_END) + 1 :], words_b[words_b.index(_END) + 1 :]
     only = _only(outer_a, outer_b)
     exchanged = 0 < len({*only} & {*outer_a}) < len(only)
     return bool(outer_a and outer_b) and (exchanged or any(word & _SPEAKS for word in only))
 
 
-def _read(names: bytes) -> list[int]:
-    words: list[int] = np.frombuffer(names, ">u2").tolist()
-    return words
+def show_others(a: bytes, b: bytes) -> bool:
+    """Return whether each of two pages shows a picture that the other one does not: one that is left out says nothing."""
+    if not a or not b:
+        return False
+    shown_a, shown_b = _read(a).pictures, _read(b).pictures
+    # Of many only those are known that come first.
+    last = min((shown[-1] for shown in (shown_a, shown_b) if len(shown) == _MOST_PICTURES), default=_WORD | _SPEAKS)
+    known_a, known_b = ({picture for picture in shown if picture <= last} for shown in (shown_a, shown_b))
+    return bool(known_a - known_b and known_b - known_a)
+
+
+class _Read(NamedTuple):
+    """What `of` wrote."""
+
+    title: int
+    facts: int
+    below: int
+    own: list[int]
+    outer: list[int]
+    pictures: list[int]
+
+
+def _read(names: bytes) -> _Read:
+    title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
+    end = rest.index(_END)
+    # An older version wrote no pictures.
+    last = rest.index(_END, end + 1) if _END in rest[end + 1 :] else len(rest)
+    return _Read(title, facts, below, rest[:end], rest[end + 1 : last], rest[last + 1 :])
 
 
 def _only(a: list[int], b: list[int]) -> list[int]:

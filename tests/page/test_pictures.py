@@ -1,0 +1,127 @@
+"""What pictures are called, and whether another picture makes another page."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+from lxml import html
+
+from simcrawl import Detector, open_store
+from simcrawl.page import names
+from simcrawl.page.blocks import layout
+from simcrawl.page.features import Cut
+from simcrawl.page.pictures import name_of
+from tests.samples import english
+
+PATH = " ".join(f"L{x} {x * x % 97}" for x in range(120))
+
+
+def shown(markup: str) -> tuple[str, ...]:
+    page = f"<body><main><h1>A picture</h1>{markup}<p>{english(80)}</p></main></body>"
+    return layout(html.fromstring(page)).parts().pictures
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("/photos/sunset.jpg", "sunset"),
+        ("https://cdn.test/a/b/sunset.jpg?v=17#x", "sunset"),
+        ("sunset-300x200.jpg", "sunset"),
+        ("sunset_thumb.jpg", "sunset"),
+        ("sunset@2x.png", "sunset"),
+        ("sunset.3fa81c09d2.png", "sunset"),
+        ("/codes/3fa81c09d2.png", "3fa81c09d2"),
+        ("/photos/17/large.jpg", "17/large"),
+        ("/photos/17/w640/2.jpg", "17/2"),
+        ("/sunset.jpg;jsessionid=17", "sunset"),
+        ("/photo.php?id=17", "photo.php"),
+        ("/img/spacer.gif", ""),
+        ("/captcha/17.png", ""),
+        ("http://[broken", ""),
+        ("data:image/gif;base64,R0lGODlhAQ", ""),
+        ("data:image/png;base64," + "x" * 3_000, "x" * 2_000),
+        ("", ""),
+    ],
+)
+def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(address: str, name: str):
+    assert name_of(address) == name
+
+
+@pytest.mark.parametrize(
+    ("markup", "names"),
+    [
+        ("<img src=/a/one.jpg>", ("one",)),
+        ("<img src=/loading.gif data-src=/a/one.jpg>", ("one",)),
+        ("<a href=/next><img src=one.jpg></a>", ()),
+        ("<a href=/full/one.jpg><img src=one.jpg></a>", ("one",)),
+        ("<img src=one.jpg width=16>", ()),
+        ("<img src=one.jpg style='height: 16px'>", ()),
+        ("<img src=one.jpg class=iconimage>", ()),
+        ("<footer><img src=one.jpg></footer>", ()),
+        ("<iframe src=https://video.test/embed/one></iframe>", ("one",)),
+        ("<iframe src=https://doubleclick.test/ads/one></iframe>", ()),
+        ("<audio src=/media/one.mp3></audio>", ("one",)),
+        ("<object data=/files/one.pdf></object>", ("one",)),
+        ("<meter value=.7></meter>", ("meter .7",)),
+        ("<svg><path d='M0 0 L5 5'/></svg>", ()),
+        (f"<svg><path d='{PATH}'/></svg>", (PATH,)),
+    ],
+)
+def test_what_a_page_shows_outside_its_furniture_and_its_links(markup: str, names: tuple[str, ...]):
+    assert shown(markup) == names
+
+
+def page(picture: str, around: str = "") -> str:
+    return f"<body><main><h1>Voucher</h1>{picture}<p>{english(400)}</p></main><footer>{around}</footer></body>"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_copy"),
+    [
+        ("<img src=one.jpg>", "<img src=two.jpg>", False),
+        ("<img src=one.jpg>", "<img src=/elsewhere/one.jpg>", True),
+        # One that a page leaves out, as in print, says nothing.
+        ("<img src=one.jpg>", "", True),
+        ("<img src=one.jpg><img src=two.jpg>", "<img src=one.jpg>", True),
+        ("<img src=one.jpg><img src=two.jpg>", "<img src=one.jpg><img src=three.jpg>", False),
+        (f"<svg><path d='{PATH}'/></svg>", f"<svg><path d='{PATH[::-1]}'/></svg>", False),
+    ],
+)
+def test_another_picture_with_the_same_text_is_another_content_of_a_site(first: str, second: str, is_copy: bool):
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(detector.extract(page(first), url="http://www.example.com/1"))
+        here = detector.admit(detector.extract(page(second), url="http://example.com/2"))
+        assert here.is_duplicate == is_copy
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(detector.extract(page(first), url="http://example.com/1"))
+        # On two sites one article may stand with two photographs.
+        assert detector.admit(detector.extract(page(second), url="http://example.org/2")).is_duplicate
+
+
+def test_one_article_in_other_surroundings_may_have_another_picture():
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(detector.extract(page("<img src=one.jpg>", english(300, seed=2)), url="http://example.com/1"))
+        verdict = detector.admit(detector.extract(page("<img src=two.jpg>", english(300, seed=3)), url="http://example.com/2"))
+        assert verdict.is_duplicate
+
+
+def _named(pictures: list[str]) -> bytes:
+    return names.of(Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), "x", pictures)
+
+
+@given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
+def test_two_pages_show_others_only_if_each_has_one_of_its_own(a: set[int], b: set[int]):
+    first, second = (_named([f"picture {number}" for number in numbers]) for numbers in (a, b))
+    said = names.show_others(first, second)
+    assert said == names.show_others(second, first)
+    assert not said or (a - b and b - a)
+    if len(a) < 16 and len(b) < 16:
+        assert said == bool(a - b and b - a)
+
+
+def test_what_an_older_version_wrote_says_nothing_of_pictures():
+    assert not names.show_others(_named([]), _named(["one"]))
+    assert not names.show_others(b"", _named(["one"]))
