@@ -791,7 +791,9 @@ class Store:
         alone = Overlay(PageIndex(Packer(self.design), searches_bare=False), Lock(), committed)
         view: View = _InCrawl(alone, None, self._lasting) if self._lasting else alone
         decision = rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback)
-        return replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False) if decision.original else None
+        # What this process has under that URL by now it has compared with already.
+        is_late = decision.original is not None and self._claims.page(decision.original.page.url) is None
+        return replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False) if is_late else None
 
     def try_sync(self) -> None:
         """`sync`, unless a commit failed a few seconds ago, or one is under way.

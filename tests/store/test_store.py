@@ -524,6 +524,19 @@ def test_what_a_page_was_before_it_is_crawled_anew_is_no_late_original(tmp_path:
         assert list(store.duplicates()) == []
 
 
+def test_what_a_page_was_before_it_was_claimed_anew_is_no_late_original(tmp_path: Path):
+    with open_kind("lmdb", str(tmp_path)) as store:
+        store.admit(page(B, 2**40 - 1), NEAR)
+        store.admit(abstention(C, "shell"), NEAR)
+        store.sync()
+        # Written beside the commits, as another process would.
+        assert store.forget(B)
+        claimed(store, page(C, 1))
+        assert not store.admit(abstention(A, "shell"), NEAR).is_duplicate
+        store.sync()
+        assert (list(store.duplicates()), store.late_duplicates) == ([], 0)
+
+
 def test_the_register_keeps_the_latest_line_of_a_url(store: Store):
     for original in (A, C):
         store.admit(page(original, 1), NEAR)
