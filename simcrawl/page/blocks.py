@@ -503,7 +503,9 @@ class _Walk:
         elif tag in _SHOWN:
             for text in _shown(element, tag, in_link=in_link):
                 self._add(self._layout.shown, text, number)
-        if tag in _PICTURES and (name := pictures.of(element, tag, in_link=in_link)):
+        # A drawing in a drawing is a part of it: each is looked at as a whole, and they may stand in one another a thousand deep.
+        is_part = tag == "svg" and self._unseen
+        if tag in _PICTURES and not is_part and (name := pictures.of(element, tag, in_link=in_link)):
             self._layout.pictures.append((name, number))
 
     @staticmethod

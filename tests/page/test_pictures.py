@@ -65,6 +65,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<meter value=.7></meter>", ("meter .7",)),
         ("<svg><path d='M0 0 L5 5'/></svg>", ()),
         (f"<svg><path d='{PATH}'/></svg>", (PATH,)),
+        (f"<svg><svg><path d='{PATH}'/></svg></svg>", (PATH,)),
     ],
 )
 def test_what_a_page_shows_outside_its_furniture_and_its_links(markup: str, names: tuple[str, ...]):
