@@ -41,19 +41,6 @@ QUICK: dict[str, Any] = {"sync_seconds": math.inf, "times": TIMES}
 
 
 @pytest.fixture
-def url() -> str:
-    return shared_server().url()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """A server of the test's own, to do harm to."""
-    made = Server()
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def two(url: str) -> Iterator[tuple[Store, Store]]:
     with open_store(url, sync_seconds=math.inf) as one, open_store(url, sync_seconds=math.inf) as other:
         yield one, other

@@ -22,7 +22,6 @@ from tests.redis_server import Server, shared_server
 from tests.strategies import page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
@@ -51,18 +50,6 @@ with open_store(url, **(QUICK | {"sync_seconds": 0.01})) as store:
             store._link._wire._hearer.checkpoint()
             print(number, flush=True)
 """
-
-
-@pytest.fixture
-def url() -> str:
-    return shared_server().url()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.close()
 
 
 def at(url: str, directory: Path) -> str:
