@@ -9,9 +9,10 @@ as surroundings, with all that stands outside.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
@@ -88,6 +89,8 @@ _DATELINE = re.compile(
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d",
     re.IGNORECASE,
 )
+# None is without: most lines end here.
+_DIGIT = re.compile(r"\d")
 _DATELINE_WIDTH = 60
 _LONGEST_ECHO = 120
 # Where a page stands, or which pages a reader saw before: never of it.
@@ -95,7 +98,8 @@ _TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
-_WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]")
+# In runs: there are a tenth of them.
+_WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]+")
 
 # A wide character says about as much as three letters.
 _WIDE_AS_LETTERS = 3
@@ -144,7 +148,8 @@ class Block:
     @property
     def width(self) -> int:
         """Length in letters; a wide character counts as three."""
-        return len(self.text) if self.text.isascii() else len(self.text) + (_WIDE_AS_LETTERS - 1) * len(_WIDE.findall(self.text))
+        text = self.text
+        return len(text) if text.isascii() else len(text) + (_WIDE_AS_LETTERS - 1) * sum(map(len, _WIDE.findall(text)))
 
 
 class Parts(NamedTuple):
@@ -175,6 +180,7 @@ NO_PARTS = Parts([], [], [], [], [], [])
 class Layout:
     """The blocks of a page and the tree they stand in. Elements have numbers in document order; 0 is above all.
 
+    `parents`, `ends`: of each element the one that it stands in, and the number after that of the last one in it.
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand. `headers`: of the site, without the page's own heading. `mains`: what is marked
     as the page's main part. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how
@@ -186,6 +192,7 @@ class Layout:
     shown: list[Block] = field(default_factory=list)
     pictures: list[tuple[str, int]] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
+    ends: list[int] = field(default_factory=lambda: [1])
     named_around: set[int] = field(default_factory=set)
     named_links: set[int] = field(default_factory=set)
     headings: dict[int, str] = field(default_factory=dict)
@@ -209,7 +216,7 @@ class Layout:
     @property
     def is_shell(self) -> bool:
         """Whether it has drawn next to nothing yet: at most that it loads."""
-        below = self._below(self.mounts) if self.mounts else []
+        below = self._below(self.mounts) if self.mounts else b""
         return bool(below) and sum(block.width for block in self.blocks if below[block.element]) < _PARAGRAPH
 
     def parts(self, url: str = "", *, noindex: bool = False) -> Parts:
@@ -217,14 +224,14 @@ class Layout:
 
         Of a page that asks search engines to leave it alone (`noindex`), what only repeats its `url` counts as surroundings.
         """
-        sizes = self._sums((block.element, len(block.text)) for block in self.blocks)
+        sizes = self._sizes((block.element, len(block.text)) for block in self.blocks)
         boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
         doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
         furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
         widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
         inside = self._below({self._container(furniture, widths, links)})
-        if self.left_out:
-            inside = [own and not out for own, out in zip(inside, self._furniture(self.left_out, sizes), strict=True)]
+        for element in self._small(self.left_out, sizes):
+            inside[element : self.ends[element]] = bytes(self.ends[element] - element)
         parts = Parts([], [], [], [], [], [])
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
@@ -272,7 +279,7 @@ class Layout:
             return False
         return echoes.are(short.text) or (echoes.are_in(short.text) and bool(_DATELINE.search(short.text)))
 
-    def _are_remarks(self, boxed: list[bool], doubtful: list[bool], inside: list[bool], widths: list[int], links: list[bool]) -> bool:
+    def _are_remarks(self, boxed: bytearray, doubtful: bytearray, inside: bytearray, widths: list[int], links: list[bool]) -> bool:
         """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
         if not self.named_links:
             return False
@@ -291,38 +298,47 @@ class Layout:
         lines = prose[first + 1 : first + 1 + _MOST_FACTS]
         return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
 
-    def _mostly_links(self, sizes: list[float]) -> set[int]:
+    def _mostly_links(self, sizes: list[int]) -> set[int]:
         """Return the elements that count as furniture by their name, since at least half of them is links."""
         if not self.named_links:
             return set()
-        links = self._sums((block.element, block.link_characters) for block in self.blocks)
+        links = self._sizes((block.element, block.link_characters) for block in self.blocks)
         # A fifth of a text is spaces.
         return {element for element in self.named_links if links[element] and 5 * links[element] >= 2 * sizes[element]}
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
         named = short.element in self.data or short.element in self.headings
-        return not named and bool(_DATELINE.search(short.text))
+        return not named and bool(_DIGIT.search(short.text) and _DATELINE.search(short.text))
 
-    def _furniture(self, named: set[int], sizes: list[float]) -> list[bool]:
+    def _furniture(self, named: set[int], sizes: list[int]) -> bytearray:
         """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
-        return self._below({element for element in named if 2 * sizes[element] < sizes[0]})
+        return self._below(self._small(named, sizes))
 
-    def _container(self, furniture: list[bool], widths: list[int], links: list[bool]) -> int:
+    @staticmethod
+    def _small(named: set[int], sizes: list[int]) -> list[int]:
+        return [element for element in named if 2 * sizes[element] < sizes[0]]
+
+    def _container(self, furniture: bytearray, widths: list[int], links: list[bool]) -> int:
         found = zip(self.blocks, widths, links, strict=True)
         weights = self._sums(
             (block.element, _weight(width, is_links=is_links, furniture=furniture[block.element])) for block, width, is_links in found
         )
-        headings = self._sums((element, 1) for element in self.headings if not furniture[element])
+        headings = [element for element in self.headings if not furniture[element]]
         # Elements that hold more than half of the weight contain one another: the last one is the innermost.
         enough = _CONTAINER_SHARE * weights[0]
         innermost = next(element for element in range(len(weights) - 1, -1, -1) if weights[element] >= enough)
         container = innermost
-        while container and not headings[container]:
+        while container and not self._holds(container, headings):
             container = self.parents[container]
-        return self._with_its_name(container, furniture, widths) if headings[container] else innermost
+        return self._with_its_name(container, furniture, widths) if headings else innermost
 
-    def _with_its_name(self, container: int, furniture: list[bool], widths: list[int]) -> int:
+    def _holds(self, element: int, ascending: list[int]) -> bool:
+        """Return whether one of some elements is `element` or stands in it."""
+        first = bisect_left(ascending, element)
+        return first < len(ascending) and ascending[first] < self.ends[element]
+
+    def _with_its_name(self, container: int, furniture: bytearray, widths: list[int]) -> int:
         """Return the smallest element around a container that holds the page's name, too: an h1 above it in the page's main part.
 
         A long section of a page can hold nearly all of its running text in one release, and not quite in the next.
@@ -352,8 +368,16 @@ class Layout:
             element = self.parents[element]
         return element
 
-    def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
+    def _sizes(self, values: Iterable[tuple[int, int]]) -> list[int]:
         """Return for each element the sum of the values in it and below it."""
+        own = [0] * len(self.parents)
+        for element, value in values:
+            own[element] += value
+        before = [0, *accumulate(own)]
+        return [before[end] - before[element] for element, end in enumerate(self.ends)]
+
+    def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
+        """Return what `_sizes` does, of values whose sums depend on their order."""
         parents, sums = self.parents, [0.0] * len(self.parents)
         for element, value in values:
             sums[element] += value
@@ -361,15 +385,15 @@ class Layout:
             sums[parents[element]] += sums[element]
         return sums
 
-    def _below(self, roots: set[int]) -> list[bool]:
-        """Return for each element whether it is one of `roots` or below one."""
-        below = [0 in roots]
-        for element in range(1, len(self.parents)):
-            below.append(below[self.parents[element]] or element in roots)
+    def _below(self, roots: Iterable[int]) -> bytearray:
+        """Return for each element whether it is one of `roots` or below one, 1 or 0."""
+        below = bytearray(len(self.parents))
+        for root in roots:
+            below[root : self.ends[root]] = b"\1" * (self.ends[root] - root)
         return below
 
 
-def _weight(width: int, *, is_links: bool, furniture: bool) -> float:
+def _weight(width: int, *, is_links: bool, furniture: int) -> float:
     kind = _LINK_WEIGHT if is_links else 1 if width >= _PARAGRAPH else _SHORT_WEIGHT
     return width * kind * (_FURNITURE_WEIGHT if furniture else 1)
 
@@ -407,7 +431,7 @@ class _Walk:
         }
         # (number, in a link, breaks lines) of the open elements.
         self._open = [(0, False, False)]
-        self._parents = self._layout.parents
+        self._parents, self._ends = layout.parents, layout.ends
         # How deep in unseen elements, and at which of these depths one began that says nothing.
         self._unseen = self._silent = self._depth = 0
         self._pieces: list[str] = []
@@ -428,6 +452,7 @@ class _Walk:
             self._end_block()
         number = len(self._parents)
         self._parents.append(parent)
+        self._ends.append(number)
         self._classify(element, tag, number)
         self._open.append((number, in_link or (tag == "a" and element.get("href") is not None), breaks))
         if len(self._open) > self._depth:
@@ -455,7 +480,8 @@ class _Walk:
         else:
             if self._pieces and self._open[-1][2]:
                 self._end_block()
-            self._open.pop()
+            number, _, _ = self._open.pop()
+            self._ends[number] = len(self._parents)
         if text := element.tail:
             self.read(text)
 
@@ -475,6 +501,7 @@ class _Walk:
 
     def end(self) -> Layout:
         self._end_block()
+        self._ends[0] = len(self._parents)
         self._layout.named_links.update(self._layout.headers)
         return replace(self._layout, depth=self._depth, title=self._title)
 

@@ -42,7 +42,8 @@ MAX_WORKER_BYTES = 1_000_000_000
 _MAX_TAGS = 100_000
 # lxml's parser is quadratic in the distinct attributes of one tag (seconds for 30,000): look at the bytes before parsing them, as HTML's
 # own tokenizer does. A > ends a tag but for one in a quoted value, and a quote begins a value after a name and = only. Possessive, and each
-# byte is looked at in one tag only: linear, whatever the page. Most pages have no > in a quoted value; a plain tag's end is beyond doubt.
+# byte is looked at in one tag only: linear, whatever the page. Few tags have a > in a quoted value, or are long; only there one is told
+# from the next by its quotes. A plain tag's end is beyond doubt.
 _QUOTED_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _PLAIN_TAG = rb"<[A-Za-z](?:[^>=\"']{1,64}+|=(?!\s*+[\"'])|=\"[^\">]*+(?<![=\s])\"|='[^'>]*+(?<![=\s])'){0,60}+>"
 _PLAIN = re.compile(rb"(?:[^<]++|<(?![A-Za-z])|" + _PLAIN_TAG + rb")*+")
@@ -51,6 +52,7 @@ _TAG = re.compile(rb"(?P<name><[A-Za-z][^\s/>]*+)(?:[\s/]++|" + _ATTRIBUTE + rb"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _MAX_ATTRIBUTES = 1_000
 _LONG_TAG = 4_000
+_LONG = re.compile(rb"<[A-Za-z][^>]{%d,}+>?" % (_LONG_TAG - 1))
 # libxml2 leaves out, without a word, all that comes after an element in which it is nested as deep as this.
 _MAX_DEPTH = 255
 _OTHER_FORMATS = (b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"{", b"[")
@@ -330,13 +332,15 @@ def _refusal(body: bytes, max_bytes: int) -> Reason | None:
 def _has_too_many_attributes(body: bytes) -> bool:
     # The zero bytes of UTF-16 and UTF-32.
     body = body.replace(b"\0", b"")
-    if max(map(len, body.split(b">"))) <= _LONG_TAG and not _QUOTED_END.search(body):
-        return False
     end = 0
-    while tag := _TAG.match(body, _PLAIN.match(body, end).end()):  # type: ignore[union-attr]  # it matches nothing at all, too
-        start, end = tag.span()
-        if end - start > _LONG_TAG and len(set(_ATTRIBUTES.findall(body, tag.end("name"), end))) > _MAX_ATTRIBUTES:
-            return True
+    for first, last in sorted(found.span() for doubt in (_QUOTED_END, _LONG) for found in doubt.finditer(body)):
+        # What comes before is beyond doubt: no tag goes on behind its first >.
+        end = max(end, body.rfind(b">", end, first) + 1)
+        # It matches nothing at all, too.
+        while (start := _PLAIN.match(body, end, last).end()) < last - 1 and (tag := _TAG.match(body, start)):  # type: ignore[union-attr]
+            end = tag.end()
+            if end - start > _LONG_TAG and len(set(_ATTRIBUTES.findall(body, tag.end("name"), end))) > _MAX_ATTRIBUTES:
+                return True
     return False
 
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _STRING = r'"(?:[^"\\\n]++|\\.)*+'
 _NAME = r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]*+)(?=\s*+:)"
 _VALUE = r"(?:(?P<colon>\s*+:)(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+"
+# What is neither, a word at a time: to look for the next one at each character takes half as long again.
+_NEITHER = r'(?:[^"\w$]++|[\w$]++(?!\s*+:)|(?![A-Za-z_$])[\w$]++)*+'
 # A string that does not end would be read again from each quote in it.
-_LITERAL = re.compile(rf'(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>))', re.DOTALL)
+_LITERAL = re.compile(rf'{_NEITHER}(?:(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>)))', re.DOTALL)
 _NAMED = re.compile(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)
 _KEY = re.compile(
     r"(?:.*[a-z_:-])?(?:name|title|headline|heading|label|caption|text|body|content|description|summary|excerpt|price|amount|sku|isbn|gtin\d*"
@@ -40,8 +42,11 @@ _OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|u
 _BRACKET = re.compile(rf'{_STRING}"?+|[][{{}}]', re.DOTALL)
 _OPENING = re.compile(rf'\s*+(?:{_STRING}"|[][{{}}])', re.DOTALL)
 _NESTED = re.compile(r'[\[{:,]\s?"')
+_PROPERTY = r"\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])"
+# Each alternative begins with a letter of its own: `re` passes over what begins with none of them at a third of the time.
 _STATE = re.compile(
-    r"(?:__[A-Za-z]\w{0,40}__|__next_f\.push|JSON\.parse|(?:window|self|globalThis)\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])|(?:var|let|const)\s+\w+)\s*(?:=|\()\s*[\[{(\"'J]"
+    rf"(?:__[A-Za-z]\w{{0,40}}__|__next_f\.push|JSON\.parse|window{_PROPERTY}|self{_PROPERTY}|globalThis{_PROPERTY}|var\s+\w+|let\s+\w+|const\s+\w+)"
+    r"\s*(?:=|\()\s*[\[{(\"'J]"
 )
 _DATA_TYPE = re.compile(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -91,7 +96,7 @@ def texts(script: str, *, data: bool) -> list[str]:
 
 def _texts(source: str, depth: int) -> Iterator[str]:
     kind, end, unclosed = _NO_KIND, 0, 0
-    while found := (_NAMED.search(source, end, unclosed) if end < unclosed else None) or _LITERAL.search(source, max(end, unclosed)):
+    while found := (_NAMED.search(source, end, unclosed) if end < unclosed else None) or _LITERAL.match(source, max(end, unclosed)):
         end = found.end()
         literal, name, colon, number, opened = found.groups()
         if opened is not None:
