@@ -39,6 +39,8 @@ _LOOK = 0.1
 _LONG = 0.2
 # Threads to start processes from: two at a time.
 _STARTING = 2
+# Seconds of work, by what pages of their hosts took lately, that a process is asked for before it has answered.
+_AHEAD = 0.1
 # Seconds that a page may still take when its crawl has been told to stop.
 _LAST_SECONDS = 1.0
 
@@ -102,6 +104,8 @@ class _Process:
         self.worker = worker
         self.pages = 0
         """Pages that are asked of it at this moment."""
+        self.ahead = 0.0
+        """How many seconds they will take, as is expected."""
         self.is_aside = False
         """Whether it is for pages that take long."""
         self._threads = threads
@@ -130,6 +134,17 @@ class _Process:
         if why:
             await self._stop(line, question.asker, why)
         return made, spent
+
+    def take(self, expected: float) -> None:
+        """Count a page that is asked of it."""
+        self.pages += 1
+        self.ahead += expected
+
+    def give_back(self, expected: float) -> None:
+        """Count it no more."""
+        self.pages -= 1
+        # What is left of a sum of floats when all of them were taken away.
+        self.ahead = max(0.0, self.ahead - expected) if self.pages else 0.0
 
     @property
     def line(self) -> Line | None:
@@ -216,8 +231,8 @@ class _Process:
 class _Turn:
     """What a page waits for that no process is free for."""
 
-    def __init__(self, crawling: Crawling, since: float) -> None:
-        self.crawling, self.since = crawling, since
+    def __init__(self, since: float, expected: float) -> None:
+        self.since, self.expected = since, expected
         self.process: _Process | None = None
         self._given: Deferred[_Process] = Deferred()
 
@@ -253,8 +268,7 @@ class Processes:
     def __init__(self, most: int, *, at_once: int, held_up: float) -> None:
         """Take how many processes there may be, beside the one aside.
 
-        `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds. One alone is asked for its next
-        page before it has answered, as it would otherwise wait whenever the event loop is busy.
+        `at_once`: how many are started at once; further ones when a page has waited for `held_up` seconds.
         """
         self._most, self._held_up = most, held_up
         self._at_once = min(at_once, most)
@@ -313,7 +327,8 @@ class Processes:
     async def _made(self, key: _Key, question: Question, started: float) -> Page:
         crawling, deaths = key[0], 0
         while deaths < MOST_DEATHS:
-            process = await self._take(key, started)
+            expected = self._turns.expected(key, len(question.body))
+            process = await self._take(key, started, expected)
             crawling.seconds_in_queue += monotonic() - started
             try:
                 made, spent = await self._page_of(process, crawling, question)
@@ -322,7 +337,7 @@ class Processes:
                 continue
             finally:
                 started = monotonic()
-                self._give_back(process)
+                self._give_back(process, expected)
             if made:
                 return made
             deaths += 1
@@ -339,15 +354,15 @@ class Processes:
             crawling.refusal = str(exc)
             raise
 
-    async def _take(self, key: _Key, since: float) -> _Process:
+    async def _take(self, key: _Key, since: float, expected: float) -> _Process:
         busy = self._busy()
         if why := self._why_not(key, busy, since):
             raise PassedError(why, key[1])
         self._look_soon()
         is_slow = self._goes_aside(key, busy)
         if self._has_room(is_slow):
-            return self._room(is_slow)
-        turn = _Turn(key[0], since)
+            return self._room(expected, is_slow=is_slow)
+        turn = _Turn(since, expected)
         self._turns.add(key, turn)
         try:
             return await turn.wait()
@@ -356,7 +371,7 @@ class Processes:
         except BaseException:
             # Nobody waits for it any more.
             if turn.process:
-                self._give_back(turn.process)
+                self._give_back(turn.process, expected)
             else:
                 self._turns.remove(key, turn)
             raise
@@ -379,8 +394,10 @@ class Processes:
         return self._turns.waiting(key) > key[0].most_behind and self._turns.is_slow(key, busy)
 
     def _busy(self) -> Mapping[_Key, Spent]:
-        """Return what the pages that are being made have taken so far, by host."""
+        """Return what the pages that are being made have taken so far, by host; nothing where no other host is there to be held up."""
         busy: defaultdict[_Key, Spent] = defaultdict(Spent)
+        if not self._turns.are_several:
+            return busy
         for process in self._all:
             if key := process.host:
                 (seconds, of_core), more = busy[key], process.spent
@@ -407,13 +424,13 @@ class Processes:
         return free > 1 and monotonic() - self._quick_came > self._held_up
 
     def _takes_more(self, process: _Process) -> bool:
-        return not process.pages or (process.pages < self._deep and not self._is_held_up(process))
+        if not process.pages:
+            return True
+        # One alone is asked for a second page whatever the first one is: it would else wait whenever the event loop is busy.
+        is_near_end = process.ahead < _AHEAD or (self._at_once == 1 and process.pages == 1)
+        return is_near_end and not self._is_held_up(process)
 
-    @property
-    def _deep(self) -> int:
-        return 2 if self._at_once == 1 else 1
-
-    def _room(self, is_slow: bool) -> _Process:
+    def _room(self, expected: float, *, is_slow: bool) -> _Process:
         """Return the process that is to make the next page, where there is room."""
         if is_slow and not (self._aside and self._aside.pages):
             free = self._aside
@@ -422,13 +439,12 @@ class Processes:
         else:
             self._quick_came = monotonic()
             # The first that has nothing to do: no more are started than pages are in work at a time.
-            free = min(filter(self._takes_more, self._quick), key=lambda process: process.pages, default=None)
+            free = min(filter(self._takes_more, self._quick), key=lambda process: process.ahead, default=None)
             if free and free.pages and len(self._quick) < self._at_once:
                 free = None
-        if free is None:
-            return self._new(is_slow)
-        free.pages += 1
-        return free
+        process = free or self._new(is_slow)
+        process.take(expected)
+        return process
 
     def _is_held_up(self, process: _Process, seconds: float | None = None) -> bool:
         at_work = process.at_work
@@ -436,19 +452,18 @@ class Processes:
 
     def _new(self, is_slow: bool) -> _Process:
         process = _Process(PageProcess(self._starter), self._threads, is_aside=is_slow)
-        process.pages = 1
         self._all.append(process)
         return process
 
-    def _give_back(self, process: _Process) -> None:
-        process.pages -= 1
+    def _give_back(self, process: _Process, expected: float) -> None:
+        process.give_back(expected)
         self._serve()
 
     def _serve(self) -> None:
         """Give processes that are free to those whose turn it is."""
         for is_slow in (False, True):
             while self._turns and self._has_room(is_slow) and (turn := self._next(is_slow)):
-                turn.give(self._room(is_slow))
+                turn.give(self._room(turn.expected, is_slow=is_slow))
 
     def _next(self, is_slow: bool) -> _Turn | None:
         busy = self._busy()
@@ -502,7 +517,9 @@ class Processes:
         now = monotonic()
         waits_long = self._are_blocked() or any(now - turn.since >= self._held_up for _, turn in self._turns)
         if waits_long and (turn := self._next(False)):
-            turn.give(self._new(False))
+            process = self._new(False)
+            process.take(turn.expected)
+            turn.give(process)
 
     def _are_blocked(self) -> bool:
         """Return whether pages wait because every process makes one that takes long of another host."""

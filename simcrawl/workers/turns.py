@@ -23,6 +23,9 @@ _TO_BEGIN_WITH = 5.0
 _SLOW, _HEAD_START, _BYTES_A_SECOND = 0.25, 3, 3e6
 # Of its size alone a page is taken for a slow one a little sooner: if it is none it has lost next to nothing.
 _HEAD_START_OF_A_GUESS = 2
+# What a page is expected to take: by what its host's pages took, once there are so many, each with so large a share in the average; no less
+# than one of its size takes; and so many seconds where nothing is known.
+_KNOWN_BY, _LATEST, _FASTEST, _UNKNOWN = 3, 1 / 8, 1.5e7, 1.0
 # Hosts that are remembered.
 _MOST_HOSTS = 10_000
 
@@ -41,11 +44,11 @@ _NOTHING = Spent()
 
 
 class _Host(Generic[_T]):
-    __slots__ = ("made", "of_core", "pages", "seconds", "tag", "under_way", "waiting")
+    __slots__ = ("lately", "made", "of_core", "pages", "seconds", "tag", "under_way", "waiting")
 
     def __init__(self) -> None:
         self.pages = self.made = self.under_way = 0
-        self.seconds = self.of_core = self.tag = 0.0
+        self.seconds = self.of_core = self.tag = self.lately = 0.0
         self.waiting: deque[_T] = deque()
 
 
@@ -129,6 +132,12 @@ class Turns(Generic[_K, _T]):
             host.seconds += spent.seconds
             host.of_core += spent.of_core
             host.tag += spent.seconds
+            host.lately += (spent.seconds - host.lately) * (_LATEST if host.made > 1 else 1)
+
+    def expected(self, key: _K, size: int) -> float:
+        """Return how many seconds a page of so many bytes will take; a long time where nobody knows."""
+        host = self._host(key)
+        return max(host.lately, size / _FASTEST) if host.made >= _KNOWN_BY else _UNKNOWN
 
     def is_over_budget(self, key: _K, busy: Mapping[_K, Spent], per_page: float) -> bool:
         """Return whether a host has taken more than so many seconds a page, where others are there that it takes them from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 import os
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
 BODY = page(english()).encode()
 
 
-async def take(made: PageWorkers, host: str = "a.test") -> Any:
-    """Return a process for a page of a host when it is its turn."""
+async def take(made: PageWorkers, host: str = "a.test", *, expected: float = 1.0) -> Any:
+    """Return a process for a page of a host that is expected to take so long when it is its turn."""
     assert made._pool
-    return await made._pool._take((made._crawling, host), monotonic())
+    return await made._pool._take((made._crawling, host), monotonic(), expected)
 
 
-def give_back(made: PageWorkers, process: Any) -> None:
+def give_back(made: PageWorkers, process: Any, *, expected: float = 1.0) -> None:
     assert made._pool
-    made._pool._give_back(process)
+    made._pool._give_back(process, expected)
 
 
 @asynccontextmanager
@@ -71,6 +72,30 @@ def test_a_process_without_a_core_of_its_own_is_started_only_where_a_page_waits(
             give_back(made, taken[0])
             assert taken[0].pages == pages - at_once
             assert await take(made) is taken[0]
+
+    monkeypatch.setattr(workers, "_HELD_UP", 60)
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize(("cores", "at_once"), [(2, 1), (4, 3)])
+def test_quick_pages_stand_in_line_at_a_process_as_far_as_they_are_done_with_soon(
+    cores: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(workers, "cores", lambda: cores)
+
+    async def look() -> None:
+        async with page_workers() as made:
+            taken = [await take(made, expected=0.025) for _ in range(4 * at_once)]
+            assert Counter(Counter(map(id, taken)).values()) == {4: at_once}
+            waiting = asyncio.create_task(take(made))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(waiting), 0.05)
+            give_back(made, taken[0], expected=0.025)
+            assert await waiting is taken[0]
+            # Whatever stands behind one that may take long would wait for it.
+            assert [taken[0].pages, taken[0].ahead] == [4, pytest.approx(1.075)]
+            give_back(made, taken[0], expected=0.025)
+            assert not made._pool or not made._pool._takes_more(taken[0])
 
     monkeypatch.setattr(workers, "_HELD_UP", 60)
     asyncio.run(look())

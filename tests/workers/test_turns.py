@@ -146,3 +146,24 @@ def test_what_waits_no_longer_is_nobodys_turn():
     turns.remove("a", "a1")
     assert [*turns] == [("a", "a2")]
     assert (turns.next({}, _all), turns.next({}, _all)) == ("a2", None)
+
+
+def test_what_a_page_will_take_is_known_by_those_of_its_host_that_were_made_lately():
+    turns: Turns[str, str] = Turns()
+    turns.arrived("a")
+    long = turns.expected("a", 10_000)
+    # One that takes long, a dictionary say, and quick ones after it.
+    for seconds in (2.0, 0.002, 0.002):
+        assert turns.expected("a", 10_000) == long
+        turns.charge("a", _spent(seconds))
+    known = turns.expected("a", 10_000)
+    assert 0.002 < known < 2.0
+    for _ in range(60):
+        turns.charge("a", _spent(0.002))
+    assert 0.002 < turns.expected("a", 10_000) < 0.003
+    # A page a hundred times as large as others takes longer than they do.
+    assert turns.expected("a", 4_000_000) > 0.1
+    for _ in range(3):
+        turns.charge("a", _spent(3.0))
+    assert turns.expected("a", 10_000) > 0.5
+    assert turns.expected("b", 10_000) == long
