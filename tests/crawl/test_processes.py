@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 import os
+from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
