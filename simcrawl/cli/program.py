@@ -270,8 +270,9 @@ def compact(store: str, as_json: bool) -> None:
 def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
     """Let this version go on with a store of an older one, or with one of another recipe.
 
-    The register, rejections, texts, the history of crawls, and fingerprints without pages stay. Pages stay known by their URLs and bytes;
-    the next crawl makes them again. No crawl may use the store meanwhile. As much free space is needed as the store takes.
+    The register, rejections, texts, the history of crawls, and fingerprints without pages stay. So do pages of format 6 and of the same
+    recipe; others stay known by their URLs and bytes, and the next crawl makes them again. No crawl may use the store meanwhile. As much
+    free space is needed as the store takes.
 
       simcrawl upgrade STORE
     """

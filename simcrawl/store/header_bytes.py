@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lmdb import Environment
 
 MAGIC = b"simcrawl"
-FORMAT = 6
+FORMAT = 7
 """Version of the layout: readers refuse every other."""
 OLDEST = 3
 """The oldest format that `simcrawl.store.upgrade` reads."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import inf
 from threading import Lock, RLock
 from time import monotonic
@@ -18,7 +19,7 @@ from simcrawl.sealed import seal, unseal
 from simcrawl.store.crawl_files import SPIDERS
 from simcrawl.store.files import is_current, mode_of
 from simcrawl.store.header_bytes import HEADER, format_header, parse_header
-from simcrawl.store.snapshot import Files, Place, Snapshot, Writer, put_crawl, put_no_page, put_texts
+from simcrawl.store.snapshot import Files, Place, Snapshot, Writer, put_crawl, put_no_pages, put_texts
 from simcrawl.store.verification import problems
 from simcrawl.store.visits import read_visits, spider_key, write_visits
 
@@ -209,13 +210,7 @@ class LmdbPages:
 
     def load(self, fingerprints: NDArray[np.uint64]) -> None:
         """Insert fingerprints without pages, in as many transactions as it takes."""
-
-        def known(txn: Transaction[Any], rows: NDArray[np.uint64]) -> None:
-            snapshot = Snapshot(txn, self._files)
-            for row in rows if txn.stat(self._files.databases.fingerprints)["entries"] else ():
-                put_no_page(snapshot, int.from_bytes(row.tobytes(), "little"))
-
-        self._files.index.load(fingerprints, self._begin, known)
+        self._files.index.load(fingerprints, self._begin, partial(put_no_pages, self._files))
 
     def write_texts(self, texts: Mapping[str, bytes], most: int) -> int:
         """Write packed texts; return how many found no space."""

@@ -1,8 +1,8 @@
 """Pages, owners and the register within one transaction of a store on disk. Bytes: `docs/store-format.md`.
 
-Every page has a number, which stands under a digest of its URL, and one record under that number. By a page's digests and its
-fingerprint stand the numbers of the pages that have them. A fingerprint that is in the tables and has no owner was stored without a page;
-one that has owners as well was so only where `NO_PAGE` is among these.
+Every page has a number, which stands under a digest of its URL, and one record under that number. Under the beginnings of a page's digests
+and under its fingerprint stand the numbers of the pages that have them. A fingerprint that is in the tables and has no owner was stored
+without a page; one that has owners as well was so only where `NO_PAGE` is among these.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NUMBER = 8
+_NUMBER = 6
 NO_PAGE = bytes(_NUMBER)
+# Of a digest: each byte of a key takes one and a half in the file. Records have the whole digest, which whoever reads compares.
+_DIGEST_KEY = 8
 # What a step of an expiry reads and removes, at most: some hundredths of a second.
 _MOST_READ, _MOST_REMOVED = 4096, 256
 
@@ -128,11 +130,12 @@ class Snapshot:
 
     def with_body(self, digest: bytes) -> Iterator[StoredPage]:
         """Yield the pages with this body digest."""
-        return self._owners(self.databases.bodies, digest)
+        return (stored for stored in self._owners(self.databases.bodies, digest_key(digest)) if stored.page.body_digest == digest)
 
     def with_text(self, digest: bytes) -> Iterator[StoredPage]:
         """Yield the pages with this digest of the whole visible text."""
-        return self._owners(self.databases.texts, digest)
+        owners = self._owners(self.databases.texts, digest_key(digest))
+        return (stored for stored in owners if isinstance(stored.page, PageFingerprint) and stored.page.text_digest == digest)
 
     def with_fingerprint(self, fingerprint: int) -> Iterator[StoredPage]:
         """Yield the pages that have exactly this fingerprint."""
@@ -311,9 +314,9 @@ class Writer(Snapshot):
         else:
             number = self._append(encode(stored))
             self.txn.put(key, number, db=self.databases.numbers)
-        self.txn.put(page.body_digest, number, db=self.databases.bodies, dupdata=True)
+        self.txn.put(digest_key(page.body_digest), number, db=self.databases.bodies, dupdata=True)
         if isinstance(page, PageFingerprint):
-            self.txn.put(page.text_digest, number, db=self.databases.texts, dupdata=True)
+            self.txn.put(digest_key(page.text_digest), number, db=self.databases.texts, dupdata=True)
             self._own(page.fingerprint, number)
 
     def _append(self, record: bytes) -> bytes:
@@ -404,9 +407,9 @@ class Writer(Snapshot):
             self.txn.delete(key, db=self.databases.contents)
 
     def _unlink(self, page: PageFingerprint | Abstention, number: bytes) -> None:
-        self.txn.delete(page.body_digest, number, db=self.databases.bodies)
+        self.txn.delete(digest_key(page.body_digest), number, db=self.databases.bodies)
         if isinstance(page, PageFingerprint):
-            self.txn.delete(page.text_digest, number, db=self.databases.texts)
+            self.txn.delete(digest_key(page.text_digest), number, db=self.databases.texts)
             self._disown(page.fingerprint, number)
 
     def _own(self, fingerprint: int, owner: bytes) -> None:
@@ -422,11 +425,23 @@ class Writer(Snapshot):
             self.changes.remove(fingerprint)
 
 
+def digest_key(digest: bytes) -> bytes:
+    """Return the key under which the pages with a digest of their bytes or text stand, and perhaps some with another one."""
+    return digest[:_DIGEST_KEY]
+
+
 def put_no_page(snapshot: Snapshot, fingerprint: int) -> None:
     """Note that a fingerprint that has owners was stored without a page, too, so that it outlives these."""
     key = snapshot.fingerprint_key(fingerprint)
     if snapshot.txn.get(key, db=snapshot.databases.fingerprints) is not None:
         snapshot.txn.put(key, NO_PAGE, db=snapshot.databases.fingerprints, dupdata=True)
+
+
+def put_no_pages(files: Files, txn: Transaction[memoryview], rows: NDArray[np.uint64]) -> None:
+    """Note that of fingerprints, given as words, which are stored without pages."""
+    snapshot = Snapshot(txn, files)
+    for row in rows if txn.stat(files.databases.fingerprints)["entries"] else ():
+        put_no_page(snapshot, int.from_bytes(row.tobytes(), "little"))
 
 
 def put_texts(snapshot: Snapshot, texts: Mapping[str, bytes], most: int) -> int:

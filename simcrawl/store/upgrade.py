@@ -1,8 +1,9 @@
 """Stores that an older version made, or pages of another recipe, turned into a store that this version goes on with.
 
 What a user said and what was dropped stays: rejections, the register, kept texts, the records of crawls, what the last crawl of each spider
-saw, and fingerprints that were stored without pages. A page stays known by its URL and its bytes alone (`Reason.OUTDATED`): its sketches,
-and with another recipe its fingerprint, mean nothing any more. The next crawl that fetches it makes it again.
+saw, and fingerprints that were stored without pages. So do pages of format 6 and of the same recipe. Others stay known by their URL and
+their bytes alone (`Reason.OUTDATED`): their sketches, and with another recipe their fingerprints, mean nothing any more. The next crawl
+that fetches them makes them again.
 
 A new store is written beside the old one and put in its place in one step: see `simcrawl.store.maintenance`.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from shutil import disk_usage
@@ -33,7 +35,7 @@ from simcrawl.store.maintenance import rewritten
 from simcrawl.store.records import decode
 from simcrawl.store.register import Duplicate
 from simcrawl.store.rejections import Rejection, url_key
-from simcrawl.store.snapshot import NO_PAGE, Files, Writer, has_owner
+from simcrawl.store.snapshot import NO_PAGE, Files, Writer, has_owner, put_no_pages
 
 if TYPE_CHECKING:
     import os
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 _STEP = 2000
 _SEALED_LINES, _THIS_RECORD = 5, 6
+# Numbers of pages had eight bytes before format 7.
+_OLD_NO_PAGE, _SHORT_NUMBERS = bytes(8), 7
 # Of records before format 6: reason, first seen, last seen, fingerprint, digests of body, text and links, text length, outlinks. Then units
 # and bytes of so many sketches, bytes of the names where these were kept, and of the callback: format 4 had all three.
 _OLD = struct.Struct(">B dd 16x 16s 32x II")
@@ -55,11 +59,13 @@ _OLD_TAILS = tuple(struct.Struct(form) for form in (">20x 5H 2B", ">20x 5H B", "
 class Upgraded:
     """What an upgrade kept, by what it is, and what it left out: `damaged` entries, and `fingerprints_dropped` of another recipe.
 
-    `format`: the one that the store had. `pages` are known by their URLs and bytes alone. All 0 where there was nothing to do.
+    `format`: the one that the store had. `outdated`: of the `pages`, those that are known by their URLs and bytes alone. All 0 where there
+    was nothing to do.
     """
 
     format: int
     pages: int = 0
+    outdated: int = 0
     lines: int = 0
     rejections: int = 0
     texts: int = 0
@@ -170,6 +176,8 @@ class _Upgrade:
         header = self._header
         stored = decode(record, recipes=(header.recipe or "",), seed=header.seed, bits=header.bits)
         page = stored.page
+        if header.recipe == self._wanted.recipe:
+            return stored
         outdated = self._outdated(page.url, body_digest=page.body_digest, text_length=page.text_length, outlinks=page.outlinks)
         return replace(stored, page=outdated)
 
@@ -194,6 +202,7 @@ class _Upgrade:
 
     def _outdated(self, url: str, **known: Any) -> Abstention:
         seed = self._header.seed
+        self._done.outdated += 1
         return Abstention(url=page_key(url, seed), recipe=self._wanted.recipe or "", seed=seed, reason=Reason.OUTDATED, **known)
 
     # ---- what a user said, and what was dropped
@@ -219,13 +228,15 @@ class _Upgrade:
         header, design = self._header, self._header.design_of_tables
         index = DurableIndex(design, index_databases(self._old, design, create=False))
         owners = self._database("fingerprints")
+        no_page = NO_PAGE if self._version >= _SHORT_NUMBERS else _OLD_NO_PAGE
         with self._old.begin(db=owners) as txn, txn.cursor() as cursor:
             for rows in index.chunks(txn):
                 # Of big-endian keys, least significant word last.
                 keys = [row.tobytes() for row in rows[:, ::-1].astype(">u8")] if txn.stat(owners)["entries"] else []
-                bare = rows[[not cursor.set_key(key) or cursor.set_key_dup(key, NO_PAGE) for key in keys]] if keys else rows
+                bare = rows[[not cursor.set_key(key) or cursor.set_key_dup(key, no_page) for key in keys]] if keys else rows
                 if header.recipe in (None, self._wanted.recipe):
-                    files.index.load(np.ascontiguousarray(bare), lambda: files.env.begin(write=True, buffers=True))
+                    known = partial(put_no_pages, files)
+                    files.index.load(np.ascontiguousarray(bare), lambda: files.env.begin(write=True, buffers=True), known)
                     self._done.fingerprints += len(bare)
                 else:
                     self._done.fingerprints_dropped += len(bare)

@@ -11,7 +11,7 @@ from simcrawl.index.verification import problems as index_problems
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.store.register import parse_line
 from simcrawl.store.rejections import parse_rejection
-from simcrawl.store.snapshot import NO_PAGE, has_owner
+from simcrawl.store.snapshot import NO_PAGE, digest_key, has_owner
 from simcrawl.store.texts import text_of
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def _problems_of_page(snapshot: Snapshot, number: bytes, wanted: dict[str, int])
         return
     page = stored.page
     wanted["numbers"] += 1
-    links = [("bodies", page.body_digest)]
+    links = [("bodies", digest_key(page.body_digest))]
     if isinstance(page, PageFingerprint):
-        links += [("texts", page.text_digest), ("fingerprints", snapshot.fingerprint_key(page.fingerprint))]
+        links += [("texts", digest_key(page.text_digest)), ("fingerprints", snapshot.fingerprint_key(page.fingerprint))]
     if snapshot.number(snapshot.key(page.url)) != number:
         yield f"numbers: {page.url} is missing, or has another page's number"
     for name, value in links:

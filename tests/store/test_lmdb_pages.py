@@ -843,6 +843,24 @@ def test_pages_stand_in_the_order_in_which_they_came(path: Path):
         assert store.verify() == []
 
 
+def test_digests_that_begin_alike_are_told_apart(path: Path):
+    one, other = (replace(page(f"http://{name}/", far_apart(64)), body_digest=bytes(8) + name.encode() * 8) for name in "ab")
+    one, other = (replace(made, text_digest=made.body_digest) for made in (one, other))
+    with open_store(path) as store:
+        assert not store.admit(one, NEAR).is_duplicate
+        store.sync()
+        assert not store.admit(other, NEAR).is_duplicate
+        store.sync()
+        assert store.verify() == []
+        for original in (one, other):
+            # By its bytes, and by its text.
+            assert store.admit(replace(original, url="http://copy/", fingerprint=far_apart(64)), NEAR).original == original.url
+            assert store.admit(replace(original, url="http://copy/", body_digest=bytes(16)), NEAR).original == original.url
+        store.forget(one.url)
+        assert store.admit(replace(other, url="http://copy/", fingerprint=far_apart(64)), NEAR).original == other.url
+        assert store.verify() == []
+
+
 def test_records_fill_the_pages_of_the_file(path: Path):
     with open_store(path) as store:
         for number in range(2_000):

@@ -1,7 +1,8 @@
 """Stores of older versions, as those have written them, and of other recipes.
 
 `old/`: `data.mdb` of a store of each kind, compressed, with seed 7. Each has 32 pages, 11 lines of the register (one of which was
-rejected), a kept text, the record of a crawl, and three fingerprints without pages.
+rejected), a kept text, the record of a crawl, and three fingerprints without pages; that of format 6 has a fourth one, which is also the
+fingerprint of its first page.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree, disk_usage
 from typing import TYPE_CHECKING
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from simcrawl.store import Store
 
 OLD = Path(__file__).with_name("old")
-FORMATS = {"format3": 3, "format4a": 4, "format4b": 4, "format5": 5}
+FORMATS = {"format3": 3, "format4a": 4, "format4b": 4, "format5": 5, "format6": 6}
 BARE = {1, 2**63, 12345678901234567}
 
 
@@ -49,12 +51,13 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def _check(store: Store) -> None:
-    """Check that a store has what the old one had."""
+def _check(store: Store, *, outdated: bool = True) -> None:
+    """Check that a store has what the old one had; `outdated`: of its pages, their URLs and bytes alone."""
     assert store.verify() == []
     pages = {stored.page.url: stored for stored in store.pages()}
     assert pages.keys() == {f"http://old.test/{name}" for name in [*range(30), "short", "text"]}
-    assert {stored.page.reason for stored in pages.values() if isinstance(stored.page, Abstention)} == {Reason.OUTDATED}
+    reasons = {url: stored.page.reason for url, stored in pages.items() if isinstance(stored.page, Abstention)}
+    assert reasons == (dict.fromkeys(pages, Reason.OUTDATED) if outdated else {"http://old.test/short": Reason.SHORT})
     assert all(0 < stored.first_seen <= stored.last_seen for stored in pages.values())
     lines = {line.url: line for line in store.duplicates()}
     assert lines.keys() == {f"http://old.test/copy/{number}" for number in range(10)} | {"http://old.test/near"}
@@ -76,21 +79,24 @@ def test_an_upgraded_store_has_what_the_old_one_had(tmp_path: Path, name: str):
     path = _old(tmp_path / "store", name)
     done = upgrade(path)
     # Fingerprints of a recipe that is no more mean nothing.
-    stays = name in ("format4b", "format5")
+    stays, whole = name in ("format4b", "format5", "format6"), name == "format6"
     assert done == {
         "format": FORMATS[name],
         "pages": 32,
+        "outdated": 32 * (not whole),
         "lines": 11,
         "rejections": 1,
         "texts": 1,
         "crawls": 1,
-        "fingerprints": 3 * stays,
+        "fingerprints": 3 * stays + whole,
         "fingerprints_dropped": 3 * (not stays),
         "damaged": 0,
     }
     with open_store(path) as store:
-        _check(store)
-        assert {int(row[0]) for chunk in store.fingerprint_chunks() for row in chunk} == (BARE if stays else set())
+        _check(store, outdated=not whole)
+        own = {stored.page.fingerprint for stored in store.pages() if isinstance(stored.page, PageFingerprint)}
+        assert len(own) == 20 * whole
+        assert {int(row[0]) for chunk in store.fingerprint_chunks() for row in chunk} == (BARE | own if stays else set())
         assert store.header.recipe == ("content/3" if stays else None)
     assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
     assert set(upgrade(path).values()) == {FORMAT, 0}
@@ -112,6 +118,31 @@ def test_a_crawl_on_an_upgraded_store_makes_the_pages_again_and_finds_copies(tmp
         assert known
         assert isinstance(known.page, PageFingerprint)
         assert known.first_seen < known.last_seen
+        assert store.verify() == []
+
+
+def test_pages_of_format_6_find_their_copies_at_once(tmp_path: Path):
+    path = _old(tmp_path / "store", "format6")
+    with lmdb.open(str(path), max_dbs=128, readonly=True) as env, env.begin(db=env.open_db(b"pages")) as txn:
+        records = [bytes(record) for _, record in txn.cursor()]
+    upgrade(path)
+    with lmdb.open(str(path), max_dbs=128, readonly=True) as env, env.begin(db=env.open_db(b"pages")) as txn:
+        assert [bytes(record) for _, record in txn.cursor()] == records
+    with open_store(path) as store:
+        found = store.page("http://old.test/0")
+        assert found
+        assert isinstance(found.page, PageFingerprint)
+        detector = Detector(store, originals="store")
+        # By its bytes, by its text, by its fingerprint.
+        known = detector.page(page(english(90, 1000)), url="http://new.test/0")
+        assert isinstance(known, PageFingerprint)
+        assert known.fingerprint == found.page.fingerprint
+        assert detector.admit(known).original == "http://old.test/0"
+        assert detector.admit(replace(known, body_digest=bytes(16))).original == "http://old.test/0"
+        assert detector.admit(replace(known, body_digest=bytes(16), text_digest=bytes(16))).original == "http://old.test/0"
+        # It was stored without a page, too.
+        store.forget("http://old.test/0")
+        assert [match.fingerprint for match in store.query_fingerprint(known.fingerprint, 0)] == [known.fingerprint]
         assert store.verify() == []
 
 
@@ -153,6 +184,14 @@ def test_a_store_goes_on_with_another_recipe(tmp_path: Path):
         # By its bytes the page is still known.
         assert detector.admit(detector.page(html, url="http://b.test/")).original == "http://a.test/"
     assert upgrade(path, recipe="content")["pages"] == 0
+
+
+def test_pages_of_format_6_with_another_recipe_are_outdated(tmp_path: Path):
+    path = _old(tmp_path / "store", "format6")
+    done = upgrade(path, recipe="main")
+    assert (done["pages"], done["outdated"], done["fingerprints"], done["fingerprints_dropped"]) == (32, 32, 0, 4)
+    with open_store(path) as store:
+        _check(store)
 
 
 def test_pages_of_crawls_and_loaded_ones_are_upgraded_too(tmp_path: Path):
@@ -262,7 +301,7 @@ def test_the_command_says_what_it_kept(tmp_path: Path):
     path = _old(tmp_path / "store")
     copy = copytree(path, tmp_path / "copy")
     done = CliRunner().invoke(cli, ["upgrade", str(path)])
-    assert done.output == "Format 5 before. 32 pages, 11 lines, 1 rejections, 1 texts, 1 crawls, 3 fingerprints.\n"
+    assert done.output == "Format 5 before. 32 pages, 32 outdated, 11 lines, 1 rejections, 1 texts, 1 crawls, 3 fingerprints.\n"
     assert CliRunner().invoke(cli, ["upgrade", str(path)]).output == f"Format {FORMAT} before. Nothing had to be done.\n"
     told = json.loads(CliRunner().invoke(cli, ["upgrade", str(copy), "--recipe", "main", "--json"]).output)
     assert (told["pages"], told["fingerprints_dropped"]) == (32, 3)
