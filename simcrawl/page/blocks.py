@@ -130,10 +130,24 @@ _UNSEEN = _SKIPPED | _HIDDEN
 _WORDS = re.compile(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
 _INVISIBLE = frozenset({"0", "1", "0px", "1px"})
+# Nothing but their names says what they are.
+_BOXES_ALONE = _BOXES - _AROUND - _ASKING - _LEAVES_OUT - {"header"}
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class _Tags(dict[str, tuple[bool, bool, bool, bool]]):
+    """What is to be done with the elements of a tag: whether it is noted, is unseen, breaks lines, and tells what it is."""
+
+    def __missing__(self, tag: str) -> tuple[bool, bool, bool, bool]:
+        # Not kept: a page may make up as many as it likes.
+        return tag in _NOTED, tag in _UNSEEN, tag in _BREAKS, tag in _TELLING or "-" in tag
+
+
+_PHRASES = frozenset({"a", "span", "b", "i", "u", "em", "strong", "small", "font", "code", "tt", "sup", "sub", "time", "abbr", "link"})
+_TAGS = _Tags()
+_TAGS.update((tag, _TAGS[tag]) for tag in _NOTED | _UNSEEN | _BREAKS | _TELLING | _PHRASES)
+
+
+class Block(NamedTuple):
     """Text without a break in it, and what it is. `element`: number, in document order, of the element it stands in."""
 
     text: str
@@ -409,13 +423,7 @@ def layout(tree: HtmlElement) -> Layout:
     from lxml import etree  # noqa: PLC0415
 
     walk = _Walk()
-    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            walk.enter(element)
-        elif event == "end":
-            walk.leave(element)
-        else:
-            walk.read(element.tail)
+    walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
 
@@ -429,9 +437,9 @@ class _Walk:
             "textarea": layout.text_areas,
             **dict.fromkeys(_DATA, layout.data),
         }
-        # (number, in a link, breaks lines) of the open elements.
-        self._open = [(0, False, False)]
-        self._parents, self._ends = layout.parents, layout.ends
+        # Of the innermost open element its number, whether it is in a link, and whether it breaks lines; of those around it likewise.
+        self._number, self._in_link, self._breaks = 0, False, False
+        self._open: list[tuple[int, bool, bool]] = []
         # How deep in unseen elements, and at which of these depths one began that says nothing.
         self._unseen = self._silent = self._depth = 0
         self._pieces: list[str] = []
@@ -439,74 +447,84 @@ class _Walk:
         self._link_characters = 0
         self._title = ""
 
-    def enter(self, element: HtmlElement) -> None:
-        tag = element.tag
-        if tag in _NOTED:
+    def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
+        """Walk on. A quarter of a page's time is spent here and in the next two: what most elements do not need is done elsewhere."""
+        pieces = self._pieces
+        for event, element in events:
+            if event == "start":
+                self._enter(element, str(element.tag))
+                text = element.text
+            else:
+                if event == "end":
+                    self._leave(element)
+                text = element.tail
+            if not text:
+                continue
+            if self._unseen:
+                if not self._silent:
+                    self._unseen_pieces.append(text)
+            # Half of what is read is what stands between tags. Before a block's first word it says nothing.
+            elif pieces or not text.isspace():
+                pieces.append(text)
+                if self._in_link:
+                    self._link_characters += len("".join(text.split()))
+
+    def _enter(self, element: HtmlElement, tag: str) -> None:
+        is_noted, is_unseen, breaks, is_telling = _TAGS[tag]
+        if is_noted:
             self._note(element, tag)
-        if self._unseen or (tag in _UNSEEN and (tag in _SKIPPED or element.get("shadowrootmode") is None)):
-            self._enter_unseen(element, tag)
+        if self._unseen or (is_unseen and (tag in _SKIPPED or element.get("shadowrootmode") is None)):
+            self._enter_unseen(tag)
             return
-        parent, in_link, _ = self._open[-1]
-        breaks = tag in _BREAKS
         if breaks and self._pieces:
             self._end_block()
-        number = len(self._parents)
-        self._parents.append(parent)
-        self._ends.append(number)
-        self._classify(element, tag, number)
-        self._open.append((number, in_link or (tag == "a" and element.get("href") is not None), breaks))
-        if len(self._open) > self._depth:
+        around, parents, ends, opened = self._number, self._layout.parents, self._layout.ends, self._open
+        opened.append((around, self._in_link, self._breaks))
+        parents.append(around)
+        self._number = number = len(ends)
+        self._breaks = breaks
+        ends.append(number)
+        role, identity = element.get("role"), element.get("id")
+        if is_telling or role or identity in _MOUNTS:
+            self._classify(element, tag, role, identity)
+        if tag == "a" and element.get("href") is not None:
+            self._in_link = True
+        if len(opened) > self._depth:
             self._deepen()
-        if text := element.text:
-            self.read(text)
 
-    def _enter_unseen(self, element: HtmlElement, tag: object) -> None:
+    def _leave(self, element: HtmlElement) -> None:
+        if self._unseen:
+            self._leave_unseen(element.tag)
+            return
+        if self._breaks and self._pieces:
+            self._end_block()
+        ends = self._layout.ends
+        ends[self._number] = len(ends)
+        self._number, self._in_link, self._breaks = self._open.pop()
+
+    def _enter_unseen(self, tag: object) -> None:
         self._unseen += 1
         self._deepen()
         if not self._silent and tag in _SKIPPED:
             self._silent = self._unseen
-        if not self._silent:
-            if tag in _UNSEEN_BREAKS:
-                self._end_unseen()
-            self.read(element.text)
+        if not self._silent and tag in _UNSEEN_BREAKS:
+            self._end_unseen()
 
-    def leave(self, element: HtmlElement) -> None:
-        if self._unseen:
-            if self._silent == self._unseen:
-                self._silent = 0
-            self._unseen -= 1
-            if not self._unseen or element.tag in _UNSEEN_BREAKS:
-                self._end_unseen()
-        else:
-            if self._pieces and self._open[-1][2]:
-                self._end_block()
-            number, _, _ = self._open.pop()
-            self._ends[number] = len(self._parents)
-        if text := element.tail:
-            self.read(text)
-
-    def read(self, text: str | None) -> None:
-        if not text:
-            return
-        if self._unseen:
-            if not self._silent:
-                self._unseen_pieces.append(text)
-            return
-        # Half of what is read is what stands between tags. Before a block's first word it says nothing.
-        if not self._pieces and text.isspace():
-            return
-        self._pieces.append(text)
-        if self._open[-1][1]:
-            self._link_characters += len("".join(text.split()))
+    def _leave_unseen(self, tag: object) -> None:
+        if self._silent == self._unseen:
+            self._silent = 0
+        self._unseen -= 1
+        if not self._unseen or tag in _UNSEEN_BREAKS:
+            self._end_unseen()
 
     def end(self) -> Layout:
         self._end_block()
-        self._ends[0] = len(self._parents)
+        self._layout.ends[0] = len(self._layout.ends)
         self._layout.named_links.update(self._layout.headers)
         return replace(self._layout, depth=self._depth, title=self._title)
 
     def _deepen(self) -> None:
-        self._depth = max(self._depth, len(self._open) - 1 + self._unseen)
+        self._depth = max(self._depth, len(self._open) + self._unseen)
 
     def _note(self, element: HtmlElement, tag: str) -> None:
         """Keep what an element says by its attributes, or in what is no text."""
@@ -522,7 +540,7 @@ class _Walk:
             self._note_shown(element, tag)
 
     def _note_shown(self, element: HtmlElement, tag: str) -> None:
-        number, in_link, _ = self._open[-1]
+        number, in_link = self._number, self._in_link
         if tag in _TARGETS:
             if not (text := _embedded(element, tag)):
                 return
@@ -540,31 +558,32 @@ class _Walk:
         if stripped := " ".join(text[:_LONGEST_VALUE].split()):
             blocks.append(Block(stripped, element, 0))
 
-    def _classify(self, element: HtmlElement, tag: object, number: int) -> None:
+    def _classify(self, element: HtmlElement, tag: str, role: str | None, identity: str | None) -> None:
         if tag in ("html", "body"):
             return
-        role = element.get("role")
-        if element.get("id") in _MOUNTS:
+        number = self._number
+        if tag in _BOXES:
+            self._classify_by_name(number, element.get("class"), identity)
+        elif "-" in tag:
+            # The tag of a component that the site made is a name as well.
+            self._classify_by_name(number, f"{element.get('class') or ''} {tag}", identity)
+        if identity in _MOUNTS or ("-" in tag and _MOUNT_TAG.search(tag)):
             self._layout.mounts.add(number)
-        # Most elements are none of these.
-        if tag in _TELLING or role or "-" in str(tag):
-            self._classify_further(element, str(tag), role, number)
+        # Most elements that are looked at are none of these.
+        if role or tag not in _BOXES_ALONE:
+            self._classify_further(element, tag, role, number)
 
     def _classify_further(self, element: HtmlElement, tag: str, role: str | None, number: int) -> None:
-        if "-" in tag and _MOUNT_TAG.search(tag):
-            self._layout.mounts.add(number)
         if tag in _AROUND or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
         elif tag in _ASKING:
             self._layout.named_links.add(number)
-        if tag in _BOXES or "-" in tag:
-            self._classify_by_name(element, tag, number)
         if tag == "main" or role == "main":
             self._layout.mains.add(number)
         if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
-            self._enter_heading(str(tag), number)
+            self._enter_heading(tag, number)
         if tag in self._by_tag:
             self._by_tag[tag].add(number)
         elif tag == "header" and _is_of_the_site(element):
@@ -576,16 +595,12 @@ class _Walk:
             # What is the head of an article is not the site's.
             self._layout.headers.difference_update(above for above, *_ in self._open)
 
-    def _classify_by_name(self, element: HtmlElement, tag: str, number: int) -> None:
-        names, identity = element.get("class") or "", element.get("id") or ""
-        # The tag of a component that the site made is a name as well.
-        if "-" in tag:
-            names = f"{names} {tag}"
-        if names:
-            self._call(number, *_kinds_of(names))
+    def _classify_by_name(self, number: int, names: str | None, identity: str | None) -> None:
+        if names and (kinds := _kinds_of(names)):
+            self._call(number, *kinds)
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
-        if identity and "." not in identity:
-            around, links, sidebar, trail = _kinds_of(identity)
+        if identity and "." not in identity and (kinds := _kinds_of(identity)):
+            around, links, sidebar, trail = kinds
             self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar, trail)
 
     def _call(self, number: int, around: bool, links: bool, sidebar: bool, trail: bool) -> None:
@@ -600,15 +615,15 @@ class _Walk:
 
     def _end_block(self) -> None:
         if text := " ".join("".join(self._pieces).split()):
-            element = self._open[-1][0]
-            self._layout.blocks.append(Block(text, element, self._link_characters))
+            self._layout.blocks.append(Block(text, self._number, self._link_characters))
             if not _HAS_WORD.search(text) and (spelled := _spelled(text)):
-                self._layout.unseen.append(Block(spelled, element, 0))
-        self._pieces, self._link_characters = [], 0
+                self._layout.unseen.append(Block(spelled, self._number, 0))
+        self._pieces.clear()
+        self._link_characters = 0
 
     def _end_unseen(self) -> None:
         if self._unseen_pieces:
-            self._add(self._layout.unseen, "".join(self._unseen_pieces), self._open[-1][0])
+            self._add(self._layout.unseen, "".join(self._unseen_pieces), self._number)
             self._unseen_pieces = []
 
 
@@ -645,15 +660,21 @@ def _is_of_the_site(header: HtmlElement) -> bool:
     return not any(above.tag in _SECTIONING for above in header.iterancestors())
 
 
-def _kinds_of(names: str) -> tuple[bool, bool, bool, bool]:
+_Kinds = tuple[bool, bool, bool, bool] | None
+
+
+def _kinds_of(names: str) -> _Kinds:
     # The cache is not to keep what a page made up.
     return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
 
 
 # The pages of a site share their names.
 @lru_cache(maxsize=4096)
-def _kinds(names: str) -> tuple[bool, bool, bool, bool]:
-    """Return whether a box of this class or id calls itself surroundings, does so if it is mostly links, a sidebar, and a trail."""
+def _kinds(names: str) -> _Kinds:
+    """Return whether a box of this class or id calls itself surroundings, does so if it is mostly links, a sidebar, and a trail.
+
+    None: it does none of these, as most do.
+    """
     words = _CAMEL.sub("-", names.strip())
     found = [bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL)]
-    return found[0], found[1], found[2], found[3]
+    return (found[0], found[1], found[2], found[3]) if any(found) else None
