@@ -16,7 +16,7 @@ from lxml import etree
 from w3lib.encoding import html_to_unicode
 
 from simcrawl.page.blocks import Block, Parts, join, layout
-from simcrawl.page.hints import NO_HINTS, Hints, of_tree, unfollowed
+from simcrawl.page.hints import NO_HINTS, Hints, of_tree, says_nofollow, unfollowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,12 +96,12 @@ def extract(
     page = layout(tree)
     if extractor and page.depth < max_depth:
         text = extractor(body, used, url)
-    # Once each: menus come again and again, and to resolve a link costs as much as to find a hundred.
-    hrefs = {href.strip() for href in _HREFS(tree)}
     base = _base(tree, url)
-    targets = _targets(hrefs, base)
-    links = tuple(sorted({*targets.values()}))
-    hints = of_tree(tree, base)._replace(unfollowed=unfollowed(html, tree, targets))
+    followed, asked = _targets(tree, base)
+    links = tuple(sorted(followed | asked))
+    hints = of_tree(tree, base)
+    if asked:
+        hints = hints._replace(unfollowed=unfollowed(asked - followed))
     return Extract(
         text,
         all_prose(text) if extractor else page.parts(url, noindex=hints.noindex),
@@ -129,8 +129,9 @@ def all_prose(text: str) -> Parts:
 _EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
 
 
-# Strings that do not know where they stand: that takes as long as to find them.
-_HREFS = etree.XPath("//a/@href | //area/@href", smart_strings=False)
+# Not by `iter`: of a broken page the parser may make several trees, and it walks over one.
+_LINKS = etree.XPath("//a | //area")
+_BASES = etree.XPath("//base/@href", smart_strings=False)
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _DOCTYPE_WITH_SLASH = re.compile("^< ?! ?DOCTYPE[^>]*/[^<>]*>", re.IGNORECASE)
@@ -202,7 +203,7 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
 def _base(tree: HtmlElement, url: str) -> str:
     """Return the address that a page's links are relative to."""
     try:
-        return next((urljoin(url, href.strip()) for href in tree.xpath("//base/@href")[:1]), url)
+        return next((urljoin(url, href.strip()) for href in _BASES(tree)[:1]), url)
     except ValueError:
         return url
 
@@ -214,12 +215,19 @@ _PLAIN = re.compile(
 _ROOT = re.compile(r"https?://[^\s\x00-\x1f#?;/\\\[\]@]+(?=/|$)")
 
 
-def _targets(hrefs: set[str], base: str) -> dict[str, str]:
-    """Return where links lead, by what stands in the page."""
+def _targets(tree: HtmlElement, base: str) -> tuple[set[str], set[str]]:
+    """Return where links lead that robots may follow, and those that they are asked not to follow."""
+    # Once each: menus come again and again, and to resolve a link costs as much as to find a dozen.
+    hrefs, unfollowed_hrefs = set[str](), set[str]()
+    for element in _LINKS(tree):
+        href = element.get("href")
+        if href is not None:
+            (unfollowed_hrefs if says_nofollow(element.get("rel")) else hrefs).add(href.strip())
     # Queries count: often they alone tell one page from another.
     found = _ROOT.match(base)
     root = found[0] if found else ""
-    return {href: _plain_target(root, href) or _target(base, href) for href in hrefs}
+    followed, asked = ({_plain_target(root, href) or _target(base, href) for href in kind} for kind in (hrefs, unfollowed_hrefs))
+    return followed, asked
 
 
 def _plain_target(root: str, href: str) -> str:

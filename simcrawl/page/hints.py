@@ -16,7 +16,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from xxhash import xxh3_64_intdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from lxml.html import HtmlElement
 
@@ -27,8 +27,6 @@ LONGEST_TITLE = 120
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 MOST_ALTERNATES = 20
 MOST_UNFOLLOWED = 200
-# As people write it: most pages have no such link, and end here.
-_NOFOLLOW = ("nofollow", "NOFOLLOW", "NoFollow")
 # In these an address is written as a request for it would have it.
 _AS_REQUESTED = re.compile(r"https?://[a-z0-9.:-]+/[A-Za-z0-9/?&=._~+:@,;!$()*'-]*")
 # Of pages that name another one.
@@ -128,19 +126,14 @@ def _link_key(url: str) -> int:
     return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
-def unfollowed(html: str, tree: HtmlElement, targets: Mapping[str, str]) -> frozenset[int]:
-    """Return the keys of links that robots are not to follow, and that no other link on the page leads to; so many of them at most.
+def says_nofollow(rel: str | None) -> bool:
+    """Return whether robots are not to follow a link, by its attribute `rel`."""
+    return rel is not None and "nofollow" in rel.lower().split()
 
-    `html`: what the tree was made of. `targets`: where links lead, by what stands in the page.
-    """
-    if not any(name in html for name in _NOFOLLOW):
-        return frozenset()
-    asked, others = set[str](), set[str]()
-    for element in tree.iter("a", "area"):
-        href = element.get("href")
-        if href is not None and (target := targets.get(href.strip())):
-            (asked if "nofollow" in (element.get("rel") or "").lower().split() else others).add(target)
-    urls = islice(sorted(asked - others), MOST_UNFOLLOWED)
+
+def unfollowed(targets: set[str]) -> frozenset[int]:
+    """Return the keys of links that robots are not to follow, by where these lead; so many of them at most."""
+    urls = islice(sorted(targets - {""}), MOST_UNFOLLOWED)
     return frozenset(_link_key(url if _AS_REQUESTED.fullmatch(url) else address(url, url)) for url in urls)
 
 
