@@ -238,7 +238,7 @@ class Layout:
 
         Of a page that asks search engines to leave it alone (`noindex`), what only repeats its `url` counts as surroundings.
         """
-        sizes = self._sizes((block.element, len(block.text)) for block in self.blocks)
+        sizes = self._running((block.element, len(block.text)) for block in self.blocks)
         boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
         doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
         furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
@@ -316,9 +316,10 @@ class Layout:
         """Return the elements that count as furniture by their name, since at least half of them is links."""
         if not self.named_links:
             return set()
-        links = self._sizes((block.element, block.link_characters) for block in self.blocks)
+        links = self._running((block.element, block.link_characters) for block in self.blocks)
+        found = ((element, self._size(element, links)) for element in self.named_links)
         # A fifth of a text is spaces.
-        return {element for element in self.named_links if links[element] and 5 * links[element] >= 2 * sizes[element]}
+        return {element for element, size in found if size and 5 * size >= 2 * self._size(element, sizes)}
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
@@ -329,9 +330,8 @@ class Layout:
         """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
         return self._below(self._small(named, sizes))
 
-    @staticmethod
-    def _small(named: set[int], sizes: list[int]) -> list[int]:
-        return [element for element in named if 2 * sizes[element] < sizes[0]]
+    def _small(self, named: set[int], sizes: list[int]) -> list[int]:
+        return [element for element in named if 2 * self._size(element, sizes) < sizes[-1]]
 
     def _container(self, furniture: bytearray, widths: list[int], links: list[bool]) -> int:
         found = zip(self.blocks, widths, links, strict=True)
@@ -382,21 +382,26 @@ class Layout:
             element = self.parents[element]
         return element
 
-    def _sizes(self, values: Iterable[tuple[int, int]]) -> list[int]:
-        """Return for each element the sum of the values in it and below it."""
+    def _running(self, values: Iterable[tuple[int, int]]) -> list[int]:
+        """Return for each element, and the end, the sum of the values in those before it: what `_size` needs."""
         own = [0] * len(self.parents)
         for element, value in values:
             own[element] += value
-        before = [0, *accumulate(own)]
-        return [before[end] - before[element] for element, end in enumerate(self.ends)]
+        return [0, *accumulate(own)]
+
+    def _size(self, element: int, running: list[int]) -> int:
+        """Return the sum of the values in an element and below it."""
+        return running[self.ends[element]] - running[element]
 
     def _sums(self, values: Iterable[tuple[int, float]]) -> list[float]:
-        """Return what `_sizes` does, of values whose sums depend on their order."""
+        """Return for each element the sum of the values in it and below it, where that depends on their order."""
         parents, sums = self.parents, [0.0] * len(self.parents)
         for element, value in values:
             sums[element] += value
         for element in range(len(sums) - 1, 0, -1):
-            sums[parents[element]] += sums[element]
+            # Half of them have none.
+            if value := sums[element]:
+                sums[parents[element]] += value
         return sums
 
     def _below(self, roots: Iterable[int]) -> bytearray:
@@ -452,7 +457,7 @@ class _Walk:
         pieces = self._pieces
         for event, element in events:
             if event == "start":
-                self._enter(element, str(element.tag))
+                self._enter(element, element.tag)  # type: ignore[arg-type]  # of comments there is no start
                 text = element.text
             else:
                 if event == "end":

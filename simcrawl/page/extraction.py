@@ -233,9 +233,12 @@ def _targets(tree: HtmlElement, base: str) -> tuple[set[str], set[str]]:
 def _plain_target(root: str, href: str) -> str:
     """Return the target of a link in which nothing is to be resolved; "" where there is. To resolve one costs ten times as much."""
     found = _PLAIN.match(href)
-    if not found or not href.isascii() or (not found["host"] and not root) or "/." in found["path"]:
+    if not found or not href.isascii():
         return ""
-    return found[0] if found["host"] else root + found[0]
+    host, path = found.groups()
+    if not (host or root) or "/." in path:
+        return ""
+    return found[0] if host else root + found[0]
 
 
 def _target(base: str, href: str) -> str:

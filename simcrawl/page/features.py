@@ -26,6 +26,7 @@ from simcrawl.errors import SettingError
 from simcrawl.page.common_words import factors, factors_of
 from simcrawl.page.hashing import MARGIN, hash_runs, hash_short, hash_units
 from simcrawl.page.simhash import pack, project, project_rounded, round_weights
+from simcrawl.page.sketch import sequences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -223,6 +224,10 @@ class Cut:
         lengths = bounds[1:] - bounds[:-1]
         return lengths[lengths > 0]
 
+    def lines(self) -> NDArray[np.uint64]:
+        """Return a hash for each line that has any units."""
+        return sequences(self.hashes, self.lengths())
+
     def shingled(self) -> NDArray[np.uint64]:
         """Return the hashes of what the text's shingles are made of: its letters where a tenth of them is unspaced, else its units.
 
@@ -279,14 +284,19 @@ class Cut:
 
 
 class Lines(NamedTuple):
-    """What `Cut` knows of a text's lines: the hashes of its units, and the number of units in each line that has any."""
+    """What `Cut` knows of a text's lines: the hashes of its units, and of each line that has any their number and its hash."""
 
     hashes: NDArray[np.uint64]
     numbers: NDArray[np.intp]
+    of_lines: NDArray[np.uint64]
 
     def lengths(self) -> NDArray[np.intp]:
-        """Return the number of units in each line, as `Cut.lengths` does."""
+        """Return what `Cut.lengths` does."""
         return self.numbers
+
+    def lines(self) -> NDArray[np.uint64]:
+        """Return what `Cut.lines` does."""
+        return self.of_lines
 
 
 def cut_lines(texts: Sequence[str], *, seed: int) -> list[Lines]:
@@ -300,13 +310,16 @@ def cut_lines(texts: Sequence[str], *, seed: int) -> list[Lines]:
     hashes = hash_runs(data, starts, lengths, seed=seed)
     breaks = (data == _LINE_FEED).nonzero()[0]
     bounds = starts.searchsorted(breaks)
-    numbers = np.diff(bounds, prepend=0)
-    of_text = zip([0, *(lines := breaks.searchsorted(ends).tolist())], lines, strict=False)
-    found = []
-    for first, end in of_text:
-        own = numbers[first:end]
-        found.append(Lines(hashes[bounds[first - 1] if first else 0 : bounds[end - 1]], own[own > 0]))
-    return found
+    numbers = bounds.copy()
+    numbers[1:] -= bounds[:-1]
+    held = numbers > 0
+    lengths = numbers[held]
+    of_lines = sequences(hashes, lengths)
+    # Where the units of a text end, and its lines.
+    last = breaks.searchsorted(ends)
+    of_units, of_numbers = bounds[last - 1].tolist(), held.cumsum()[last - 1].tolist()
+    places = zip(pairwise([0, *of_units]), pairwise([0, *of_numbers]), strict=True)
+    return [Lines(hashes[start:end], lengths[first:after], of_lines[first:after]) for (start, end), (first, after) in places]
 
 
 def _framed(text: str) -> str:

@@ -25,7 +25,7 @@ from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_b
 from simcrawl.page.hashing import firsts, hash_units
 from simcrawl.page.kept import compressed
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.page.sketch import NO_PART, Part, sequences, shingles, size_of, sketch, weighted
+from simcrawl.page.sketch import NO_PART, Part, shingles, size_of, sketch, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -515,8 +515,7 @@ def _part(hashes: NDArray[np.uint64], registers: int) -> Part:
 
 def weighted_lines(cut: Cut | Lines) -> NDArray[np.uint64]:
     """Return hashes of the lines of a text, as many for each distinct one as it has units."""
-    lengths = cut.lengths()
-    return weighted(sequences(cut.hashes, lengths), lengths)
+    return weighted(cut.lines(), cut.lengths())
 
 
 def facts(cut: Cut | Lines, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray[np.uint64]:
@@ -527,7 +526,7 @@ def facts(cut: Cut | Lines, shown: Sequence[NDArray[np.uint64]] = ()) -> NDArray
     lengths = cut.lengths()
     if not len(lengths):
         return NO_HASHES
-    lines, weights = sequences(cut.hashes, lengths), np.maximum(lengths, _LEAST_OF_A_FACT)
+    lines, weights = cut.lines(), np.maximum(lengths, _LEAST_OF_A_FACT)
     if shown:
         new = ~_are_shown(cut.hashes, lengths, shown)
         lines, weights = lines[new], weights[new]

@@ -82,7 +82,8 @@ def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = 
 def _times(words: set[int], prose: Cut) -> dict[int, int]:
     """Return how often words stand in the prose."""
     listed = list(words)
-    counts = np.count_nonzero(prose.hashes == np.array(listed, np.uint64)[:, None], axis=1)
+    places = (prose.hashes == np.array(listed, np.uint64)[:, None]).ravel().nonzero()[0]
+    counts = np.bincount(places // max(1, len(prose.hashes)), minlength=len(listed))
     return dict(zip(listed, counts.tolist(), strict=True))
 
 

@@ -22,7 +22,7 @@ _STRING = r'"(?:[^"\\\n]++|\\.)*+'
 _NAME = r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]*+)(?=\s*+:)"
 _VALUE = r"(?:(?P<colon>\s*+:)(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+"
 # What is neither, a word at a time: to look for the next one at each character takes half as long again.
-_NEITHER = r'(?:[^"\w$]++|[\w$]++(?!\s*+:)|(?![A-Za-z_$])[\w$]++)*+'
+_NEITHER = r'[^"\w$]*+(?:(?:[\w$]++(?!\s*+:)|(?![A-Za-z_$])[\w$]++)[^"\w$]*+)*+'
 # A string that does not end would be read again from each quote in it.
 _LITERAL = re.compile(rf'{_NEITHER}(?:(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>)))', re.DOTALL)
 _NAMED = re.compile(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)

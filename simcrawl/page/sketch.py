@@ -72,8 +72,10 @@ def sketch(hashes: NDArray[np.uint64], registers: int) -> bytes:
     Per range of the hash space, a value of 1 to 3 from its smallest one's low half. A register that no hash fell into is 0, so that a set
     much smaller than the registers is told exactly, but for its values.
     """
+    if not len(hashes):
+        return bytes(size_of(registers))
     out = np.zeros(registers, np.uint8)
-    if registers and len(hashes):
+    if registers:
         ascending = hashes.copy()
         ascending.sort()
         # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
