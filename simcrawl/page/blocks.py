@@ -336,7 +336,13 @@ class Layout:
     def _container(self, furniture: bytearray, widths: list[int], links: list[bool]) -> int:
         found = zip(self.blocks, widths, links, strict=True)
         weights = self._sums(
-            (block.element, _weight(width, is_links=is_links, furniture=furniture[block.element])) for block, width, is_links in found
+            (
+                block.element,
+                width
+                * (_LINK_WEIGHT if is_links else 1 if width >= _PARAGRAPH else _SHORT_WEIGHT)
+                * (_FURNITURE_WEIGHT if furniture[block.element] else 1),
+            )
+            for block, width, is_links in found
         )
         headings = [element for element in self.headings if not furniture[element]]
         # Elements that hold more than half of the weight contain one another: the last one is the innermost.
@@ -412,11 +418,6 @@ class Layout:
         return below
 
 
-def _weight(width: int, *, is_links: bool, furniture: int) -> float:
-    kind = _LINK_WEIGHT if is_links else 1 if width >= _PARAGRAPH else _SHORT_WEIGHT
-    return width * kind * (_FURNITURE_WEIGHT if furniture else 1)
-
-
 def join(blocks: Iterable[Block]) -> str:
     """Return the blocks' text, one block a line."""
     return "\n".join(block.text for block in blocks)
@@ -437,6 +438,7 @@ class _Walk:
 
     def __init__(self) -> None:
         layout = self._layout = Layout()
+        self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
             "textarea": layout.text_areas,
@@ -483,12 +485,11 @@ class _Walk:
             return
         if breaks and self._pieces:
             self._end_block()
-        around, parents, ends, opened = self._number, self._layout.parents, self._layout.ends, self._open
+        around, opened, ends = self._number, self._open, self._ends
         opened.append((around, self._in_link, self._breaks))
-        parents.append(around)
-        self._number = number = len(ends)
-        self._breaks = breaks
-        ends.append(number)
+        self._parents.append(around)
+        self._number, self._breaks = len(ends), breaks
+        ends.append(0)
         role, identity = element.get("role"), element.get("id")
         if is_telling or role or identity in _MOUNTS:
             self._classify(element, tag, role, identity)
@@ -503,7 +504,7 @@ class _Walk:
             return
         if self._breaks and self._pieces:
             self._end_block()
-        ends = self._layout.ends
+        ends = self._ends
         ends[self._number] = len(ends)
         self._number, self._in_link, self._breaks = self._open.pop()
 
@@ -524,7 +525,7 @@ class _Walk:
 
     def end(self) -> Layout:
         self._end_block()
-        self._layout.ends[0] = len(self._layout.ends)
+        self._ends[0] = len(self._ends)
         self._layout.named_links.update(self._layout.headers)
         return replace(self._layout, depth=self._depth, title=self._title)
 

@@ -200,7 +200,7 @@ def _simple_characters() -> NDArray[np.uint32]:
 
 def units(text: str) -> list[str]:
     """Return words, and single characters of unspaced scripts."""
-    return _text_of(_set_apart(_spaced(_framed(text))[0])).split()
+    return _text_of(_set_apart(_spaced(_framed(text))[0].astype(np.uint32, copy=False))).split()
 
 
 class Cut:
@@ -327,8 +327,13 @@ def _framed(text: str) -> str:
     return f" {text}{' ' * MARGIN}"
 
 
-def _spaced(text: str) -> tuple[NDArray[np.uint32], int]:
-    """Return the characters of a text normalized, with spaces between units and line feeds at the ends of lines, and the highest."""
+def _spaced(text: str) -> tuple[NDArray[Any], int]:
+    """Return the characters of a text normalized, with spaces between units and line feeds at the ends of lines, and the highest.
+
+    Of ASCII they are bytes, and the highest is below `_ASCII`.
+    """
+    if text.isascii():
+        return np.frombuffer(text.encode().translate(_ascii_spaced()), np.uint8), 0
     spaced = _simple_spaced().take(_code_points(text), mode="clip")
     highest = int(spaced.max())
     if highest == _NOT_SIMPLE:
@@ -340,10 +345,10 @@ def _spaced(text: str) -> tuple[NDArray[np.uint32], int]:
     return spaced, highest
 
 
-def _data_of(characters: NDArray[np.uint32], highest: int) -> NDArray[np.uint8]:
+def _data_of(characters: NDArray[Any], highest: int) -> NDArray[np.uint8]:
     """Return a text with nothing but spaces and line feeds between its units, in UTF-8."""
     if highest < _ASCII:
-        return characters.astype(np.uint8)
+        return characters.astype(np.uint8, copy=False)
     return np.frombuffer(_text_of(_set_apart(characters)).encode(), np.uint8)
 
 
@@ -431,6 +436,13 @@ def _simple_spaced() -> NDArray[np.uint32]:
     spaced[kinds == _BREAK] = _LINE_FEED
     spaced[normal == 0] = _NOT_SIMPLE
     return spaced
+
+
+@cache
+def _ascii_spaced() -> bytes:
+    """Return the part of `_simple_spaced` for ASCII, as `bytes.translate` wants it. What is not simple there separates units."""
+    spaced = _simple_spaced()[:_ASCII]
+    return bytes(np.where(spaced < _ASCII, spaced, _SPACE).astype(np.uint8)) + bytes(256 - _ASCII)
 
 
 @cache
