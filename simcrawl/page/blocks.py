@@ -244,8 +244,8 @@ class Layout:
         furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
         widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
         inside = self._below({self._container(furniture, widths, links)})
-        for element in self._small(self.left_out, sizes):
-            inside[element : self.ends[element]] = bytes(self.ends[element] - element)
+        for element, end in self._outermost(self._small(self.left_out, sizes)):
+            inside[element:end] = bytes(end - element)
         parts = Parts([], [], [], [], [], [])
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
@@ -413,9 +413,17 @@ class Layout:
     def _below(self, roots: Iterable[int]) -> bytearray:
         """Return for each element whether it is one of `roots` or below one, 1 or 0."""
         below = bytearray(len(self.parents))
-        for root in roots:
-            below[root : self.ends[root]] = b"\1" * (self.ends[root] - root)
+        for root, end in self._outermost(roots):
+            below[root:end] = b"\1" * (end - root)
         return below
+
+    def _outermost(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Yield those elements that stand in no other one of `roots`, and their ends: there may be thousands in one another."""
+        end = 0
+        for root in sorted(roots):
+            if root >= end:
+                end = self.ends[root]
+                yield root, end
 
 
 def join(blocks: Iterable[Block]) -> str:

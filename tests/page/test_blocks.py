@@ -588,6 +588,16 @@ def _nest(inside: HtmlElement, tag: str) -> None:
     inside.append(nested[0])
 
 
+@given(st.lists(st.sampled_from(["<div>", "</div>", "<p>a", "<b>b", "</b>", "<ul><li>c", "</ul>", "<nav>d", "<script>"]), max_size=40))
+def test_an_element_ends_behind_all_that_stand_in_it(pieces: list[str]):
+    found = _page("".join(["<html><body>e", *pieces]))
+    number = len(found.parents)
+    last = list(range(number))
+    for element in range(number - 1, 0, -1):
+        last[found.parents[element]] = max(last[found.parents[element]], last[element])
+    assert found.ends == [element + 1 for element in last]
+
+
 @pytest.mark.parametrize("tag", ["div", "span", "nav"])
 def test_very_deep_nesting(tag: str):
     tree = E.body(E.p("Imprint"), E.div())

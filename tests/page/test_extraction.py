@@ -22,6 +22,12 @@ def _extract(html: str, url: str = "", *, tags: bool = False):
     return extract(html.encode(), "utf-8", url, tags=tags)
 
 
+def test_links_count_in_all_trees_that_the_parser_makes_of_a_broken_page():
+    made = extract(b'</htm\0l><a href="/out" rel="nofollow">out</a>', "utf-8", "https://example.org/", main=False)
+    assert made.links == ("https://example.org/out",)
+    assert len(made.hints.unfollowed) == 1
+
+
 @pytest.mark.parametrize("encoding", ["gb18030", "gbk", "utf-8", "big5hkscs"])
 def test_the_page_s_own_declaration_is_believed(encoding: str):
     text = "".join(letter for letter in chinese() if letter.encode(encoding, "ignore"))

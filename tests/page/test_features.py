@@ -353,8 +353,10 @@ def test_a_cut_text_is_shingled_by_its_units_or_letters(text: str):
 
 @given(st.lists(_lines, min_size=1, max_size=5), st.integers(0, 2))
 def test_texts_that_are_cut_in_one_go_have_their_own_lines(texts: list[str], seed: int):
-    found = [(lines.hashes.tolist(), lines.lengths().tolist()) for lines in cut_lines(texts, seed=seed)]
-    assert found == [((cut := Cut(text, seed=seed)).hashes.tolist(), cut.lengths().tolist()) for text in texts]
+    found = [(cut.hashes.tolist(), cut.lengths().tolist(), cut.lines().tolist()) for cut in cut_lines(texts, seed=seed)]
+    assert found == [
+        (cut.hashes.tolist(), cut.lengths().tolist(), cut.lines().tolist()) for cut in (Cut(text, seed=seed) for text in texts)
+    ]
 
 
 def test_symbols_are_units_of_their_own():

@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import mean
 from time import thread_time
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import lxml.html
 import pytest
@@ -19,6 +20,7 @@ from hypothesis import given, strategies as st
 
 from simcrawl.bits import hamming_distance
 from simcrawl.errors import SettingError
+from simcrawl.page import fingerprint as fingerprint_module
 from simcrawl.page.features import Cut, Features, fingerprint_features, units
 from simcrawl.page.fingerprint import (
     Abstention,
@@ -466,6 +468,25 @@ def test_a_shell_is_compared_by_the_data_that_it_brings():
 def test_attributes_are_counted_in_wide_encodings_too(encoding: str):
     html = f"<html><body><p {_attributes('a%d=1 ')}>{english()}"
     assert _abstains(fingerprint_page(html.encode(encoding), encoding=encoding)) == Reason.TOO_LARGE
+
+
+_PIECES = ["<", "<a", "<b", " ", "=", '"', "'", ">", "x", "y", "z", "/", '="', "='", '" ', "' ", " q", " w", "<!--", "</a>", "\n", "\0"]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=60).map("".join))
+def test_tags_beyond_doubt_need_no_look(html: str):
+    with patch.multiple(fingerprint_module, _LONG_TAG=12, _MAX_ATTRIBUTES=3, _LONG=re.compile(rb"<[A-Za-z][^>]{11,}+>?")):
+        assert _has_too_many_attributes(html.encode()) == _has_a_long_tag(html.replace("\0", "").encode())
+
+
+def _has_a_long_tag(body: bytes) -> bool:
+    """Return what the guard does, by a look at all tags, one after the other."""
+    end = 0
+    while tag := fingerprint_module._TAG.match(body, fingerprint_module._PLAIN.match(body, end).end()):  # type: ignore[union-attr]
+        start, end = tag.span()
+        if end - start > 12 and len({*fingerprint_module._ATTRIBUTES.findall(body, tag.end("name"), end)}) > 3:
+            return True
+    return False
 
 
 def _attributes(form: str, count: int = 3_000) -> str:
