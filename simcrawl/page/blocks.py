@@ -428,7 +428,7 @@ class Layout:
 
 def join(blocks: Iterable[Block]) -> str:
     """Return the blocks' text, one block a line."""
-    return "\n".join(block.text for block in blocks)
+    return "\n".join([block.text for block in blocks])
 
 
 def layout(tree: HtmlElement) -> Layout:

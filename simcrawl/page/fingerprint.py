@@ -369,7 +369,8 @@ class _Work:
         prose, content, source = self.cuts(extract)
         number = len(tags) or len(content.hashes)
         known |= {"text_length": len(source.text), "outlinks": extract.outlinks, "text": extract.main if self.keep_text else None}
-        known["content"] = compressed(join(extract.parts.content)) if self.keep_content else None
+        if self.keep_content:
+            known["content"] = compressed(join(extract.parts.content) if tags else content.text)
         share = content_share(len(prose.hashes), self.recipe) if source is prose else 0.0
         fingerprint = fingerprint_both(source, content, self.recipe.features, share=share, bits=self.recipe.bits)
         if fingerprint is None or number < self.recipe.min_features:
