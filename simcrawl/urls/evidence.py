@@ -184,19 +184,21 @@ class Counters:
         """Return the share of copies in the narrowest context, that in the wider one being its prior."""
         return self.narrowing(contexts)[1]
 
-    def narrowing(self, contexts: Iterable[Hashable]) -> tuple[float, float]:
-        """Return the share of copies in the second narrowest context, and in the narrowest one."""
+    def narrowing(self, contexts: Iterable[Hashable]) -> tuple[float, float, float, float]:
+        """Return the share of copies in the second narrowest context and in the narrowest one, and how many pages were seen in each."""
         wider = rate = 0.5
+        before = trials = 0.0
         for context, prior in zip(contexts, PRIORS, strict=False):
-            wider = rate
+            wider, before, trials = rate, trials, 0.0
             if count := self.get(context):
-                rate = (count[0] + prior * rate) / (count[1] + prior)
-        return wider, rate
+                trials = count[1]
+                rate = (count[0] + prior * rate) / (trials + prior)
+        return wider, rate, before, trials
 
     def odds(self, context: Hashable) -> float:
         """Return the log-odds of copies in one context."""
-        copies, trials = self.get(context) or (0.0, 0.0)
-        return _log_odds(copies, trials - copies)
+        count = self.get(context)
+        return _log_odds(count[0], count[1] - count[0]) if count else 0.0
 
     def trials(self, context: Hashable) -> float:
         """Return how many pages were seen in one context."""
@@ -229,13 +231,11 @@ class Weights:
 
     def likelihood(self, twin: Twin, twins: list[Twin]) -> Estimate:
         """Return how likely a URL is a copy for its twin. `twins`: all of the URL."""
-        counters, support = self._counters, self._counters.trials(twin.contexts[-1])
         if not twin.name:
-            likely = counters.rate(twin.contexts)
+            _, likely, _, support = self._counters.narrowing(twin.contexts)
             bound = lower_bound(likely, support + PRIORS[len(twin.contexts) - 1])
             return Estimate(likely, bound, support, bound)
-        evidence = self._evidence(twin, twins)
-        support = max(support, counters.trials(twin.contexts[1]))
+        evidence, support = self._evidence(twin, twins)
         trials = support + PRIORS[2]
         likely = _added_up(_FIXED, evidence)
         ordered = _added_up(self._of_rules.get(twin.contexts[0], _FIRST), evidence)
@@ -245,7 +245,7 @@ class Weights:
         """Learn from a page what the evidence of its twins should have weighed: logistic regression, a step a page."""
         named = list({twin.contexts[2]: twin for twin in twins if twin.name}.values())
         for twin in named:
-            evidence = self._evidence(twin, twins)
+            evidence, _ = self._evidence(twin, twins)
             weights = self._of_rules.setdefault(twin.contexts[0], list(_FIRST))
             step = _STEP * (copy - _added_up(weights, evidence)) / len(named)
             weights[:] = [weight + step * said for weight, said in zip(weights, evidence, strict=True)]
@@ -253,11 +253,12 @@ class Weights:
         while len(self._of_rules) > _MOST_WEIGHTS:
             self._of_rules.popitem(last=False)
 
-    def _evidence(self, twin: Twin, twins: list[Twin]) -> tuple[float, ...]:
-        """Return what each kind of evidence says, as log-odds."""
-        odds, (of_rule, likely) = self._counters.odds, self._counters.narrowing(twin.contexts)
+    def _evidence(self, twin: Twin, twins: list[Twin]) -> tuple[tuple[float, ...], float]:
+        """Return what each kind of evidence says, as log-odds; and how many pages it rests on."""
+        odds, (of_rule, likely, before, support) = self._counters.odds, self._counters.narrowing(twin.contexts)
         name, by_rule, by_directory = twin.names
-        return 1.0, _logit(of_rule), _logit(likely), _of_others(twin, twins), odds(name), odds(by_rule), odds(by_directory)
+        others = _of_others(twin, twins) if len(twins) > 1 else 0.0
+        return (1.0, _logit(of_rule), _logit(likely), others, odds(name), odds(by_rule), odds(by_directory)), max(before, support)
 
 
 def _added_up(weights: Sequence[float], evidence: tuple[float, ...]) -> float:

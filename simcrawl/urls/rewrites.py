@@ -361,7 +361,7 @@ class RewriteRules:
         likely, later = self._likely(self._twins(address)), self._levels(address)
         if not likely:
             return _NOTHING._replace(priority=-_LEVEL * later, why=_OF_OTHERS) if later else _NOTHING
-        first = max(likely, key=lambda one: one.order)
+        first = likely[0] if len(likely) == 1 else max(likely, key=lambda one: one.order)
         level = first.level
         if level > _UNENTERED_LEVELS and not any(self._counters.trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
@@ -399,7 +399,9 @@ class RewriteRules:
 
     def _near(self, address: Address, likely: list[Likely]) -> list[Likely]:
         """Return what is likely without the twins on hosts that must not speak for this one."""
-        near = [one.twin for one in likely if self._may_skip(address.url, one.twin.url)]
+        # Most twins begin as the URL does, up to the path.
+        start = "/".join(address.url.split("/", 3)[:3]) + "/"
+        near = [one.twin for one in likely if one.twin.url.startswith(start) or self._may_skip(address.url, one.twin.url)]
         return likely if len(near) == len(likely) else self._likely(near)
 
     def _skipping(self, address: Address, likely: list[Likely]) -> tuple[Likely, str] | None:
