@@ -1,29 +1,22 @@
 """What speaks for a URL's being a copy: twins, and what became of the pages that rules were tried on.
 
     URL, rule ──► Twin: the fetched page that it would be a copy of, and the contexts in which that was so, or was not
-    page      ──► Counters.add, for each context of each of its twins: rule, rule behind a prefix, rule in a directory; name, name by rule,
-                  name in its directory by rule
-    page      ──► Weights.learn, for each of its twins
-    twin      ──► Weights.likelihood ──► how likely, the lower bound of that, how many pages it rests on, and how likely for the order
+    page      ──► Counters.add, for each context of each of its twins: rule, rule behind a prefix, rule in a directory; name, name by rule
+    twin      ──► Counters.likelihood ──► how likely, the lower bound of that, and how many pages it rests on
 
 Each context is a rate with a prior, the wider one being the prior of the narrower; what they say is added up in log-odds. Past a number of
 pages the older half is forgotten, for sites change, and so are contexts and pages that were long not used.
-
-What each kind of evidence weighs is fixed where requests may be skipped. For their order alone it is learned, for each rule: between two
-machines it is the name that tells which pages differ, between two releases the directory and what became of the other languages.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import OrderedDict
 from heapq import nlargest
-from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable
 
 # Scheme and host; and the first directory, where nothing is replaced before its end.
 _PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
@@ -32,12 +25,8 @@ PRIORS = (2.0, 2.0, 4.0)
 """As if so many pages had been seen that the wider rate says."""
 # Past so many, half of what is known is forgotten: sites change.
 _LONGEST_MEMORY = 300
-# What each kind of evidence weighs: none; the rule here, in this directory; this page's twins; its name, that by this rule, and that in a
-# directory of this name by this rule. Where requests may be skipped, and what is begun with for their order.
-_FIXED = (0.3, 0.3, 0.5, 0.5, 0.5, 0.3, 0.0)
-_FIRST = (0.3, 0.3, 0.5, 0.5, 0.5, 0.3, 0.5)
-# How much a page changes of what its evidence weighs; and of so many rules.
-_STEP, _MOST_WEIGHTS = 0.03, 2000
+# What each kind of evidence counts for: none; the rule here, in this directory; this page's twins; its name, and that by this rule.
+_BIAS, _OF_RULE, _OF_DIRECTORY, _OF_TWINS, _OF_NAME, _OF_NAME_BY_RULE = 0.3, 0.3, 0.5, 0.5, 0.5, 0.3
 # One-sided, 95 %.
 _Z = 1.64
 # What an earlier crawl saw weighs as so many pages at most.
@@ -92,11 +81,9 @@ class Twin(NamedTuple):
         return pair, part
 
     @property
-    def names(self) -> tuple[Hashable, Hashable, Hashable]:
-        """The contexts of pages of the same name elsewhere: in all, by this rule, and by it in directories of the same name."""
-        contexts: Any = self.contexts
-        directory = contexts[2][2][:-1].rpartition("/")[2]
-        return ("name", self.name), ("name", self.name, contexts[0]), ("name", self.name, contexts[0], directory)
+    def names(self) -> tuple[Hashable, Hashable]:
+        """The contexts of pages of the same name elsewhere: in all, and by this rule."""
+        return ("name", self.name), ("name", self.name, self.contexts[0])
 
 
 def replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int) -> Twin:
@@ -182,88 +169,43 @@ class Counters:
 
     def rate(self, contexts: Iterable[Hashable]) -> float:
         """Return the share of copies in the narrowest context, that in the wider one being its prior."""
-        return self.narrowing(contexts)[1]
-
-    def narrowing(self, contexts: Iterable[Hashable]) -> tuple[float, float, float, float]:
-        """Return the share of copies in the second narrowest context and in the narrowest one, and how many pages were seen in each."""
-        wider = rate = 0.5
-        before = trials = 0.0
+        rate = 0.5
         for context, prior in zip(contexts, PRIORS, strict=False):
-            wider, before, trials = rate, trials, 0.0
             if count := self.get(context):
-                trials = count[1]
-                rate = (count[0] + prior * rate) / (trials + prior)
-        return wider, rate, before, trials
+                rate = (count[0] + prior * rate) / (count[1] + prior)
+        return rate
 
     def odds(self, context: Hashable) -> float:
         """Return the log-odds of copies in one context."""
-        count = self.get(context)
-        return _log_odds(count[0], count[1] - count[0]) if count else 0.0
+        copies, trials = self.get(context) or (0.0, 0.0)
+        return _log_odds(copies, trials - copies)
 
     def trials(self, context: Hashable) -> float:
         """Return how many pages were seen in one context."""
         seen = self.get(context)
         return seen[1] if seen else 0.0
 
+    def likelihood(self, twin: Twin, twins: list[Twin]) -> tuple[float, float, float]:
+        """Return how likely a URL is a copy for its twin, the lower bound of that, and how many pages it rests on.
 
-class Estimate(NamedTuple):
-    """How likely a URL is a copy for its twin, the lower bound of that, how many pages it rests on, and the lower bound for the order."""
-
-    likely: float
-    bound: float
-    support: float
-    order: float
-
-
-class Weights:
-    """What each kind of evidence weighs, and how likely a URL is a copy by that."""
-
-    def __init__(self, counters: Counters) -> None:
-        self._counters = counters
-        # By rule, for the order of requests alone.
-        self._of_rules: OrderedDict[Hashable, list[float]] = OrderedDict()
-
-    def next_crawl(self, counters: Counters) -> Weights:
-        """Return the same weights, of other counters."""
-        made = Weights(counters)
-        made._of_rules.update((rule, weights.copy()) for rule, weights in self._of_rules.items())
-        return made
-
-    def likelihood(self, twin: Twin, twins: list[Twin]) -> Estimate:
-        """Return how likely a URL is a copy for its twin. `twins`: all of the URL."""
-        if not twin.name:
-            _, likely, _, support = self._counters.narrowing(twin.contexts)
-            bound = lower_bound(likely, support + PRIORS[len(twin.contexts) - 1])
-            return Estimate(likely, bound, support, bound)
-        evidence, support = self._evidence(twin, twins)
-        trials = support + PRIORS[2]
-        likely = _added_up(_FIXED, evidence)
-        ordered = _added_up(self._of_rules.get(twin.contexts[0], _FIRST), evidence)
-        return Estimate(likely, lower_bound(likely, trials), support, lower_bound(ordered, trials))
-
-    def learn(self, twins: list[Twin], *, copy: bool) -> None:
-        """Learn from a page what the evidence of its twins should have weighed: logistic regression, a step a page."""
-        named = list({twin.contexts[2]: twin for twin in twins if twin.name}.values())
-        for twin in named:
-            evidence, _ = self._evidence(twin, twins)
-            weights = self._of_rules.setdefault(twin.contexts[0], list(_FIRST))
-            step = _STEP * (copy - _added_up(weights, evidence)) / len(named)
-            weights[:] = [weight + step * said for weight, said in zip(weights, evidence, strict=True)]
-            self._of_rules.move_to_end(twin.contexts[0])
-        while len(self._of_rules) > _MOST_WEIGHTS:
-            self._of_rules.popitem(last=False)
-
-    def _evidence(self, twin: Twin, twins: list[Twin]) -> tuple[tuple[float, ...], float]:
-        """Return what each kind of evidence says, as log-odds; and how many pages it rests on."""
-        odds, (of_rule, likely, before, support) = self._counters.odds, self._counters.narrowing(twin.contexts)
-        name, by_rule, by_directory = twin.names
-        others = _of_others(twin, twins) if len(twins) > 1 else 0.0
-        return (1.0, _logit(of_rule), _logit(likely), others, odds(name), odds(by_rule), odds(by_directory)), max(before, support)
-
-
-def _added_up(weights: Sequence[float], evidence: tuple[float, ...]) -> float:
-    odds = sum(map(mul, weights, evidence))
-    return 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
+        `twins`: all of the URL.
+        """
+        likely = self.rate(twin.contexts)
+        support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
+        if twin.name:
+            by_name, by_rule = (self.odds(context) for context in twin.names)
+            odds = (
+                _BIAS
+                + _OF_RULE * _logit(self.rate(twin.contexts[:2]))
+                + _OF_DIRECTORY * _logit(likely)
+                + _OF_TWINS * _of_others(twin, twins)
+                + _OF_NAME * by_name
+                + _OF_NAME_BY_RULE * by_rule
+            )
+            likely = 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
+            support = max(support, (self.get(twin.contexts[1]) or (0.0, 0.0))[1])
+        trials = support + PRIORS[len(twin.contexts) - 1]
+        return likely, lower_bound(likely, trials), support
 
 
 def lower_bound(likely: float, trials: float) -> float:

@@ -12,8 +12,7 @@ rewrite rules* (KDD 2008). They learn from a log, afterwards; here every page th
 A rule alone says nothing: the twin has to be a page that was fetched. Whether the URL is then a copy, too, is told by what became of
 others, for and against: of the rule everywhere; after this prefix; in this directory; of the other twins of this very page; and of pages
 of the same name elsewhere (chapter 4 of the second machine differs, so that of the third one will). Each of them is a rate with a prior,
-the wider one being the prior of the narrower; what they say is added up in log-odds. For the order of requests a rule learns what each of
-them weighs.
+the wider one being the prior of the narrower; what they say is added up in log-odds.
 
     fetched page -> does it have a twin? -- yes --> evidence for, or against, the rules that lead there
                  -> is it a copy?        -- yes --> rules that lead from it to its original
@@ -36,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
 from simcrawl.urls.classes import Address, Classes, key_of
-from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, Weights, lower_bound, pair_of, replaced
+from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced
 from simcrawl.urls.learned import learned_rules
 from simcrawl.urls.redirects import Redirects
 from simcrawl.urls.replacements import Replacements
@@ -111,21 +110,15 @@ _NOTHING = Outlook(None, None, 0)
 
 
 class Likely(NamedTuple):
-    """A twin, the lower bound of the likelihood that the URL is a copy for it, how many pages that rests on, and the order's bound."""
+    """A twin, the lower bound of the likelihood that the URL is a copy for it, and how many pages that rests on."""
 
     twin: Twin
     bound: float
     support: float
-    order: float
-
-    @property
-    def level(self) -> int:
-        """By how many levels a request comes later for this."""
-        return bisect_right(_LEVELS if self.twin.name else _CLASS_LEVELS, self.order)
 
 
-def _prediction(likely: Likely) -> Prediction:
-    return Prediction(max(0.0, likely.bound), likely.twin.url, likely.twin.rule, likely.support)
+def _prediction(twin: Twin, bound: float, support: float) -> Prediction:
+    return Prediction(max(0.0, bound), twin.url, twin.rule, support)
 
 
 class RewriteRules:
@@ -142,7 +135,6 @@ class RewriteRules:
         self._mirrors = frozenset(mirrors)
         self._known = Known()
         self._counters = Counters()
-        self._weights = Weights(self._counters)
         self._replacements = Replacements()
         self._classes = Classes()
         # The last pages: a new rule is tried on them at once.
@@ -176,7 +168,6 @@ class RewriteRules:
         if self._lasting is None:
             self._lasting = self._counters.lasting()
         made._counters = Counters(self._lasting)
-        made._weights = self._weights.next_crawl(made._counters)
         made._replacements, made._classes = self._replacements.copy(), self._classes.next_crawl()
         made._suggested = self._suggested.copy()
         made._needed = _CONFIRMED
@@ -199,7 +190,6 @@ class RewriteRules:
         copy = verdict.is_duplicate
         twins = self._twins(address)
         self._check(twins, copy=copy)
-        self._weights.learn(twins, copy=copy)
         self._count(twins, verdict.original or "", copy=copy)
         if self._redirects:
             self._redirects.fetched(self._by_replacements(address, self._redirects.replacements), copy=copy)
@@ -325,7 +315,7 @@ class RewriteRules:
                 self._number_held -= len(urls)
                 if not copy:
                     self._released += urls
-            if not copy and (held or self._weights.likelihood(twin, twins).bound >= self._skip):
+            if not copy and (held or self._counters.likelihood(twin, twins)[1] >= self._skip):
                 if tried := self._tried.get(twin.part):
                     tried.missed.add(rule)
                 for context in twin.contexts[1:]:
@@ -361,14 +351,14 @@ class RewriteRules:
         likely, later = self._likely(self._twins(address)), self._levels(address)
         if not likely:
             return _NOTHING._replace(priority=-_LEVEL * later, why=_OF_OTHERS) if later else _NOTHING
-        first = likely[0] if len(likely) == 1 else max(likely, key=lambda one: one.order)
-        level = first.level
+        best = likely[0]
+        level = bisect_right(_LEVELS if best.twin.name else _CLASS_LEVELS, best.bound)
         if level > _UNENTERED_LEVELS and not any(self._counters.trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
         found = self._skipping(address, self._near(address, likely))
-        skip = _prediction(found[0])._replace(original=found[1]) if found else None
-        why = first.twin.rule if level >= later else _OF_OTHERS
-        return Outlook(_prediction(likely[0]), skip, -_LEVEL * max(level, later), (found[0] if found else likely[0]).twin.part, why)
+        skip = _prediction(*found[0])._replace(original=found[1]) if found else None
+        why = best.twin.rule if level >= later else _OF_OTHERS
+        return Outlook(_prediction(*best), skip, -_LEVEL * max(level, later), (found[0] if found else best).twin.part, why)
 
     def predict(self, url: str) -> Prediction | None:
         """Return what a URL leads to; None where no rule leads from it to a fetched page."""
@@ -480,7 +470,7 @@ class RewriteRules:
     def _likely(self, twins: list[Twin]) -> list[Likely]:
         """Return twins that may be named, the likeliest first."""
         tried = [twin for twin in twins if twin.contexts[0] not in self._suggested] if self._suggested else twins
-        made = [Likely(twin, *self._weights.likelihood(twin, tried)[1:]) for twin in tried]
+        made = [Likely(twin, *self._counters.likelihood(twin, tried)[1:]) for twin in tried]
         # A page that was kept is the better name for an original.
         return sorted(made, key=lambda one: (one.bound, one.twin.status == KEPT), reverse=True)
 

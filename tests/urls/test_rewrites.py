@@ -616,50 +616,6 @@ def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.Monk
     assert all(len(partners) <= 20 for partners in replacements._partners.values())
 
 
-def test_a_page_comes_later_if_its_like_in_other_directories_were_copies():
-    """Of two releases the pages that changed are those that changed in other languages, too; the other section has the same names."""
-    rules = RewriteRules()
-    pages = [f"{section}/{number}.html" for number in range(30) for section in ("calc", "draw")]
-    changed = {page for page in pages if (int(page[5:-5]) % 2 == 0) == page.startswith("calc")}
-
-    def read(language: str, release: str, of: list[str]) -> None:
-        for page in of:
-            old, new = f"{SITE}/old/{language}/{page}", f"{SITE}/new/{language}/{page}"
-            as_before = release == "new" and page not in changed
-            rules.observe(new if release == "new" else old, _copy_of(old) if as_before else _kept())
-
-    for language in ("de", "fr"):
-        read(language, "old", pages)
-        read(language, "new", pages)
-    read("ja", "old", pages)
-    read("ja", "new", pages[:20])
-    waiting = sorted(pages[20:], key=lambda page: rules.priority(f"{SITE}/new/ja/{page}"), reverse=True)
-    assert set(waiting[:20]) == changed & set(waiting)
-    later = rules.next_crawl()
-    assert later._weights._of_rules == rules._weights._of_rules
-
-
-def test_what_orders_requests_lets_none_be_skipped():
-    rules = RewriteRules()
-    _mirrored(rules, _chapters(100))
-    _fetch(rules, _chapters(10, 100))
-    url = f"{SITE}/mirror/chapter-105.html"
-    before = rules.look(url)
-    for weights in rules._weights._of_rules.values():
-        weights[:] = [-weight for weight in weights]
-    after = rules.look(url)
-    assert (after.prediction, after.skip) == (before.prediction, before.skip)
-    assert after.priority > before.priority
-
-
-def test_of_so_many_rules_it_is_known_what_their_evidence_weighs(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evidence, "_MOST_WEIGHTS", 5)
-    rules = RewriteRules()
-    for number in range(12):
-        _mirrored(rules, _chapters(3), here=f"{SITE}/mirror{number}/", there=f"{SITE}/manual{number}/")
-    assert len(rules._weights._of_rules) == 5
-
-
 def test_endless_urls_are_left_alone():
     rules = RewriteRules()
     url = f"{SITE}/{'a/' * 2000}"
