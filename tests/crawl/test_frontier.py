@@ -95,13 +95,15 @@ def check(outcome: Outcome, site: Site) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_likely_copies_are_fetched_after_everything_else_and_none_is_lost(site: Site, mode: str) -> None:
     pair(site, 120, hubs=False)
-    outcome = crawl(WATCHED, site.url(), mode=mode, settings=FIRST_FIRST | {"SIMCRAWL_SKIP": False})
+    # Few at a time: a page whose original is still under way is not put back.
+    settings = FIRST_FIRST | {"SIMCRAWL_SKIP": False, "CONCURRENT_REQUESTS": 4}
+    outcome = crawl(WATCHED, site.url(), mode=mode, settings=settings)
     order = [path for path in site.requests if "/main/" in path or "/mirror/" in path]
     assert len(order) == 240
     # Whichever of two pages came first, the last of the crawl are those whose contents were known.
     assert len({path.rpartition("/")[2] for path in order[:-70]}) == 120
     assert len(contents(site, outcome)) == 120
-    assert predicted(outcome)["put_back"] > 70
+    assert predicted(outcome)["put_back"] > 95
     assert "skipped" not in predicted(outcome)
     check(outcome, site)
 
