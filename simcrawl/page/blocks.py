@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ from simcrawl.page.scripts import is_data, texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lxml.etree import XPath
     from lxml.html import HtmlElement
 
 # fmt: off
@@ -196,15 +197,16 @@ class Layout:
 
     `parents`, `ends`: of each element the one that it stands in, and the number after that of the last one in it.
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
-    `pictures`: what they are called, and where they stand. `headers`: of the site, without the page's own heading. `mains`: what is marked
-    as the page's main part. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how
-    many elements stand in one another at most, unseen ones too.
+    `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
+    site, without the page's own heading. `mains`: what is marked as the page's main part. `title`, `meta`: from the page's head. `mounts`:
+    the elements that a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
     unseen: list[Block] = field(default_factory=list)
     shown: list[Block] = field(default_factory=list)
     pictures: list[tuple[str, int]] = field(default_factory=list)
+    linked: list[tuple[str, int, str]] = field(default_factory=list)
     parents: list[int] = field(default_factory=lambda: [0])
     ends: list[int] = field(default_factory=lambda: [1])
     named_around: set[int] = field(default_factory=set)
@@ -278,8 +280,16 @@ class Layout:
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         heading, facts = self._called(parts.prose)
         outside = (block.text for block in parts.beside if self._is_name(block))
-        shown = tuple(name for name, element in self.pictures if inside[element] and not furniture[element])
+        # What scripts show may be anywhere.
+        shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
+        shown = shown or self._only_linked(url, inside, furniture)
         return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""), pictures=shown)
+
+    def _only_linked(self, url: str, inside: bytearray, furniture: bytearray) -> tuple[str, ...]:
+        """Return the picture in a link to the page's own host, where there is one alone: of several each may be another page's."""
+        hosts = ("", pictures.host_of(url)) if self.linked else ()
+        named = {name for name, element, host in self.linked if host in hosts and inside[element] and not furniture[element]}
+        return tuple(named) if len(named) == 1 else ()
 
     def _echoes(self, url: str) -> Echoes | None:
         """Return what lines may repeat of the page's address; None where they may not: any line may name a page without a heading."""
@@ -436,16 +446,30 @@ def layout(tree: HtmlElement) -> Layout:
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk()
+    walk = _Walk({element: name for element in _styled(tree) if (name := pictures.of_attributes(element))})
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
 
-class _Walk:
-    """Collects a layout while the tree is walked."""
+@cache
+def _xpath_of_styled() -> XPath:
+    from lxml import etree  # noqa: PLC0415
 
-    def __init__(self) -> None:
+    return etree.XPath(f"//*[contains(@style, 'url(') or {' or '.join(f'@{name}' for name in pictures.NOTED)}]")
+
+
+def _styled(tree: HtmlElement) -> list[HtmlElement]:
+    """Return the elements that may have a picture behind them, or show a place."""
+    found: list[HtmlElement] = _xpath_of_styled()(tree)
+    return found
+
+
+class _Walk:
+    """Collects a layout while the tree is walked. `backgrounds`: what is behind elements, or which place they show."""
+
+    def __init__(self, backgrounds: dict[HtmlElement, str]) -> None:
         layout = self._layout = Layout()
+        self._backgrounds = backgrounds
         self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
@@ -465,9 +489,10 @@ class _Walk:
     def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
         """Walk on. A quarter of a page's time is spent here and in the next two: what most elements do not need is done elsewhere."""
         pieces = self._pieces
+        enter = self._enter_styled if self._backgrounds else self._enter
         for event, element in events:
             if event == "start":
-                self._enter(element, element.tag)  # type: ignore[arg-type]  # of comments there is no start
+                enter(element, element.tag)  # type: ignore[arg-type]  # of comments there is no start
                 text = element.text
             else:
                 if event == "end":
@@ -483,6 +508,11 @@ class _Walk:
                 pieces.append(text)
                 if self._in_link:
                     self._link_characters += len("".join(text.split()))
+
+    def _enter_styled(self, element: HtmlElement, tag: str) -> None:
+        self._enter(element, tag)
+        if (name := self._backgrounds.get(element)) and not self._unseen:
+            self._keep_picture(element, name, self._number)
 
     def _enter(self, element: HtmlElement, tag: str) -> None:
         is_noted, is_unseen, breaks, is_telling = _TAGS[tag]
@@ -501,8 +531,10 @@ class _Walk:
         role, identity = element.get("role"), element.get("id")
         if is_telling or role or identity in _MOUNTS:
             self._classify(element, tag, role, identity)
-        if tag == "a" and element.get("href") is not None:
+        if tag == "a" and (target := element.get("href")) is not None:
             self._in_link = True
+            if name := pictures.offered(element, target):
+                self._layout.pictures.append((name, self._number))
         if len(opened) > self._depth:
             self._deepen()
 
@@ -545,6 +577,8 @@ class _Walk:
         if tag == "script":
             for text in texts(element.text or "", data=is_data(element.get("type") or "", element.get("id") or "")):
                 self._add(self._layout.unseen, text, 0)
+            if name := pictures.places(element.text or ""):
+                self._layout.pictures.append((name, 0))
         elif tag == "title":
             self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
         elif tag == "meta":
@@ -556,15 +590,24 @@ class _Walk:
     def _note_shown(self, element: HtmlElement, tag: str) -> None:
         number, in_link = self._number, self._in_link
         if tag in _TARGETS:
-            if not (text := _embedded(element, tag)):
+            if text := _embedded(element, tag):
+                self._add(self._layout.shown, text, number)
+            elif element.get("srcset") is None:
                 return
-            self._add(self._layout.shown, text, number)
         elif tag in _SHOWN:
             for text in _shown(element, tag, in_link=in_link):
                 self._add(self._layout.shown, text, number)
-        # A drawing in a drawing is a part of it: each is looked at as a whole, and they may stand in one another a thousand deep.
-        is_part = tag == "svg" and self._unseen
-        if tag in _PICTURES and not is_part and (name := pictures.of(element, tag, in_link=in_link)):
+        # A drawing in a drawing is a part of it: each is looked at as a whole, and they may stand in one another a thousand deep. In a
+        # link most are arrows.
+        is_part = tag == "svg" and (self._unseen or in_link)
+        if tag in _PICTURES and not is_part and (name := pictures.of(element, tag)):
+            self._keep_picture(element, name, number)
+
+    def _keep_picture(self, element: HtmlElement, name: str, number: int) -> None:
+        """Keep what a picture is called. One in a link belongs to the page that this leads to, but where that is a picture itself."""
+        if self._in_link and (host := pictures.leads_to(element)) is not None:
+            self._layout.linked.append((name, number, host))
+        else:
             self._layout.pictures.append((name, number))
 
     @staticmethod
@@ -581,6 +624,8 @@ class _Walk:
         elif "-" in tag:
             # The tag of a component that the site made is a name as well.
             self._classify_by_name(number, f"{element.get('class') or ''} {tag}", identity)
+            if name := pictures.of_component(element):
+                self._keep_picture(element, name, number)
         if identity in _MOUNTS or ("-" in tag and _MOUNT_TAG.search(tag)):
             self._layout.mounts.add(number)
         # Most elements that are looked at are none of these.

@@ -1,7 +1,7 @@
-"""What pictures a page shows: their names, for no picture is fetched.
+"""What pictures and places a page shows, and what files it offers: their names, for none of them is fetched.
 
-On pages of one site with the same text, as galleries, vouchers and charts have them, another picture is another content. Not so on two
-sites: one article may stand there with two photographs.
+On pages of one site with the same text, as galleries, vouchers, charts, downloads and branches of a shop have them, another picture, file or
+place on a map makes another content. Not so on two sites: one article may stand there with two photographs.
 """
 
 from __future__ import annotations
@@ -10,14 +10,44 @@ import re
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 # Where scripts that load pictures late find them; the source is another picture until then.
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
+# Of one picture in several sizes.
+_SETS = ("srcset", "data-srcset")
+_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
+_PLACES = ("data-lat", "data-latitude", "data-lng", "data-lon", "data-longitude", "data-coordinates")
+NOTED = ("data-bg", "data-background", "data-background-image", *_PLACES)
+"""Attributes that `of_attributes` looks at, besides a style with a URL."""
+# Of components that a site made, or that a library gives.
+_SHOWN_BY_COMPONENTS = ("src", "data-src", "videoid", "video-id")
+_URL_IN_STYLE = re.compile(r"\burl\(\s*([\"']?)([^\"')]{1,2000})\1\s*\)", re.IGNORECASE)
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|jxl|heic|mp[34]|webm|og[gv]|wav|pdf)$", re.IGNORECASE)
+# fmt: off
+# What a page offers for keeps, by what its name ends with.
+_OFFERED = frozenset({
+    "zip", "tar", "gz", "tgz", "bz2", "xz", "7z", "rar", "deb", "rpm", "dmg", "exe", "msi", "apk", "jar", "whl", "iso", "img",
+    "bin", "torrent", "pdf", "epub", "mobi", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "odt", "ods", "odp", "rtf", "csv",
+    "tsv", "json", "jsonl", "geojson", "kml", "gpx", "ics", "vcf", "stl", "blend", "svg", "jpg", "jpeg", "png", "gif", "webp",
+    "avif", "tif", "tiff", "mp3", "mp4", "flac", "ogg", "ogv", "wav", "webm", "mid", "midi", "ttf", "otf", "woff", "woff2"
+})
+# fmt: on
+_ADDRESSED = ("mailto:", "tel:", "sms:", "geo:", "magnet:")
+# Which picture a program is to send, or a map is to show, by the names of its parameters.
+_WHICH = re.compile(
+    r"(?:url|src|source|image|img|photo|pic(?:ture)?|file(?:name)?|path|media|video|attachment|doc(?:id)?|tracks?|list|data|text|chl|query|center"
+    r"|place|name|key|ll|pb|[pv]?id|[fivq])$",
+    re.IGNORECASE,
+)
+# Where a program shows a place, and how one is written: two numbers of degrees.
+_MAPS = ("latitude", "lat:", '"lat"', "'lat'", "LatLng", "setView", "LonLat")
+_DEGREES = r"(-?\d{1,3}\.\d{3,})"
+_PLACE = re.compile(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
+_LONGEST_SCRIPT, _MOST_PLACES = 100_000, 16
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = re.compile(
     r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE
@@ -39,22 +69,77 @@ _OF_ANY = re.compile(
 _DRAWING = ("d", "points", "cx", "cy", "r", "x", "y", "height", "width")
 _ICON, _MOST_ELEMENTS, _LONGEST = 400, 400, 2_000
 _LONGEST_CACHED = 256
+_MOST_FIELDS = 100
 _SMALL = 48
 
 
-def of(element: HtmlElement, tag: str, *, in_link: bool) -> str:
-    """Return the name of what an element shows, equal for equal pictures; "" where it is none of the page's content.
-
-    A picture in a link belongs to the page that this leads to, but where that is a picture itself.
-    """
+def of(element: HtmlElement, tag: str) -> str:
+    """Return the name of what an element shows, equal for equal pictures; "" where it is none of the page's content."""
     if tag in ("meter", "progress"):
         return f"{tag} {element.get('value') or ''}"
-    if in_link and not _leads_to_file(element):
-        return ""
     if tag == "svg":
         return _drawing(element)
-    source = next(filter(None, map(element.get, _SOURCES)), "") if tag == "img" else element.get("src") or element.get("data") or ""
-    return "" if tag == "img" and _is_sign(element) else name_of(source)
+    if tag != "img":
+        return name_of(element.get("src") or element.get("data") or "") or _of_set(element)
+    return "" if _is_sign(element) else name_of(next(filter(None, map(element.get, _SOURCES)), "")) or _of_set(element)
+
+
+def leads_to(element: HtmlElement) -> str | None:
+    """Return the host that the link around an element names, "" for its own; None if it leads to a picture, or nowhere."""
+    # A third of what it takes to ask for the ancestor of that name: most often it is the next one.
+    link = element.getparent()
+    while link is not None and link.tag != "a":
+        link = link.getparent()
+    target = "" if link is None else link.get("href") or ""
+    return None if link is None or _FILE.search(target.partition("?")[0]) else host_of(target)
+
+
+def host_of(address: str) -> str:
+    """Return the host and port that an address names, "" for none."""
+    try:
+        return urlsplit(address[:_LONGEST]).netloc
+    except ValueError:
+        return ""
+
+
+def of_attributes(element: HtmlElement) -> str:
+    """Return the name of the picture behind an element, by its own style or where scripts look for it, or of its place; "" for none."""
+    found = _URL_IN_STYLE.search((element.get("style") or "")[:_LONGEST])
+    named = next(filter(None, map(element.get, _BACKGROUNDS)), "")
+    return name_of(found[2] if found else named) or " ".join(filter(None, map(element.get, _PLACES)))[:_LONGEST]
+
+
+def places(script: str) -> str:
+    """Return the places that a program shows on a map; "" for none."""
+    script = script[:_LONGEST_SCRIPT]
+    # Looking for these takes a hundredth of the time that looking for numbers does.
+    if not any(word in script for word in _MAPS):
+        return ""
+    found = islice(_PLACE.finditer(script), _MOST_PLACES)
+    return " ".join(number for place in found for number in place.groups() if number)
+
+
+def of_component(element: HtmlElement) -> str:
+    """Return the name of what a component (`<amp-img src=...>`) shows; "" for none."""
+    return "" if _is_sign(element) else name_of(next(filter(None, map(element.get, _SHOWN_BY_COMPONENTS)), ""))
+
+
+def offered(link: HtmlElement, target: str) -> str:
+    """Return the name of the file that a link leads to, or of whom one writes to or calls by it; "" for a page."""
+    if target.startswith(_ADDRESSED):
+        return target[:_LONGEST].partition("&" if target.startswith("magnet:") else "?")[0]
+    path, _, query = target[:_LONGEST].partition("#")[0].partition("?")
+    name = path.rpartition("/")[2]
+    # Most links lead to pages.
+    if _ends_as_file(name):
+        return name_of(path) if _FILE.search(name) else name
+    if link.get("download") is not None:
+        return f"{link.get('download') or name} {_which(query)}"
+    return which if query and _ends_as_file(which := _which(query)) else ""
+
+
+def _ends_as_file(name: str) -> bool:
+    return name.rpartition(".")[2].lower() in _OFFERED
 
 
 def name_of(address: str) -> str:
@@ -71,23 +156,39 @@ def _name_of(address: str) -> str:
     if not address or _OF_NO_CONTENT.search(address[:_LONGEST]):
         return ""
     try:
-        path = urlsplit(address[:_LONGEST]).path.partition(";")[0]
+        parts = urlsplit(address[:_LONGEST])
     except ValueError:
         return ""
-    *directories, name = path.split("/")
+    *directories, name = parts.path.partition(";")[0].split("/")
     stem = _VARIANT.sub("", _FILE.sub("", name))
-    if not _OF_ANY.match(stem):
+    is_of_any = bool(_OF_ANY.match(stem))
+    # A file of its own name may have a version in its query, or a size.
+    if parts.query and (is_of_any or not _FILE.search(name)) and (which := _which(parts.query)):
+        return f"{stem}?{which}"
+    if not is_of_any:
         return stem
     above = next((directory for directory in reversed(directories) if not _SIZE.match(directory)), "")
     return f"{above}/{stem}"
 
 
-def _leads_to_file(element: HtmlElement) -> bool:
-    # A third of what it takes to ask for the ancestor of that name: most often it is the next one.
-    link = element.getparent()
-    while link is not None and link.tag != "a":
-        link = link.getparent()
-    return link is not None and bool(_FILE.search((link.get("href") or "").partition("?")[0]))
+def _which(query: str) -> str:
+    """Return what a query says of which picture it is; "" where it says nothing."""
+    if "=" not in query:
+        # A number is a version.
+        return "" if query.isdecimal() else query
+    try:
+        values = [value for name, value in parse_qsl(query, max_num_fields=_MOST_FIELDS) if _WHICH.match(name)]
+    except ValueError:
+        return ""
+    # Beside an address the others say how it is to be shown.
+    addresses = [value.partition("?")[0].rpartition("/")[2] for value in values if "/" in value]
+    return " ".join(addresses or values)
+
+
+def _of_set(element: HtmlElement) -> str:
+    """Return the name of a picture that is there in several sizes: that of the first."""
+    listed = next(filter(None, map(element.get, _SETS)), "")
+    return name_of(listed[:_LONGEST].split(maxsplit=1)[0].rstrip(",")) if listed.strip() else ""
 
 
 def _is_sign(element: HtmlElement) -> bool:
@@ -101,6 +202,8 @@ def _drawing(element: HtmlElement) -> str:
     """Return what draws a drawing, "" for an icon."""
     drawn: list[str] = []
     for part in islice(element.iter(), _MOST_ELEMENTS):
+        if part.tag == "image" and (name := name_of(part.get("href") or part.get("xlink:href") or "")):
+            return name
         drawn += filter(None, map(part.get, _DRAWING))
     text = " ".join(drawn)
     return text[-_LONGEST:] if len(text) > _ICON else ""

@@ -18,7 +18,7 @@ PATH = " ".join(f"L{x} {x * x % 97}" for x in range(120))
 
 def shown(markup: str) -> tuple[str, ...]:
     page = f"<body><main><h1>A picture</h1>{markup}<p>{english(80)}</p></main></body>"
-    return layout(html.fromstring(page)).parts().pictures
+    return layout(html.fromstring(page)).parts("http://example.com/").pictures
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,12 @@ def shown(markup: str) -> tuple[str, ...]:
         ("/photos/17/large.jpg", "17/large"),
         ("/photos/17/w640/2.jpg", "17/2"),
         ("/sunset.jpg;jsessionid=17", "sunset"),
-        ("/photo.php?id=17", "photo.php"),
+        ("/photo.php?id=17", "photo.php?17"),
+        ("/photo.php?size=large&id=17", "photo.php?17"),
+        ("/photo.php?17", "photo.php"),
+        ("/formula.latex?x^2", "formula.latex?x^2"),
+        ("/photos/image.jpg?id=17", "image?17"),
+        ("/_next/image?url=%2Fphotos%2Fsunset.jpg&w=640&q=75", "image?sunset.jpg"),
         ("/img/spacer.gif", ""),
         ("/captcha/17.png", ""),
         ("http://[broken", ""),
@@ -52,8 +57,36 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
     [
         ("<img src=/a/one.jpg>", ("one",)),
         ("<img src=/loading.gif data-src=/a/one.jpg>", ("one",)),
-        ("<a href=/next><img src=one.jpg></a>", ()),
-        ("<a href=/full/one.jpg><img src=one.jpg></a>", ("one",)),
+        ("<a href=/next><img src=one.jpg></a>", ("one",)),
+        ("<a href=http://example.com/next><img src=one.jpg></a>", ("one",)),
+        ("<a href=http://example.org/next><img src=one.jpg></a>", ()),
+        ("<a href=/next><img src=one.jpg></a><a href=/last><img src=two.jpg></a>", ()),
+        ("<a href=/next><img src=one.jpg></a><img src=two.jpg>", ("two",)),
+        ("<a href=/full/one.jpg><img src=one_thumb.jpg></a>", ("one", "one")),
+        ("<img srcset='/a/one-300x200.jpg 300w, /a/one.jpg 900w'>", ("one",)),
+        ("<img src=/loading.gif data-srcset='/a/one.jpg 1x'>", ("one",)),
+        ("<picture><source srcset='/a/one.webp'><img alt=''></picture>", ("one",)),
+        ("<div style=\"background: #fff url('/a/one.jpg') no-repeat\"></div>", ("one",)),
+        ("<a href=/next><b style='background: url(/a/one.jpg)'></b></a>", ("one",)),
+        ("<div data-bg=/a/one.jpg></div>", ("one",)),
+        ("<template><p style='background: url(/a/one.jpg)'></p></template>", ()),
+        ("<amp-img src=/a/one.jpg></amp-img>", ("one",)),
+        ("<lite-youtube videoid=dQw4w9WgXcQ></lite-youtube>", ("dQw4w9WgXcQ",)),
+        ("<user-avatar class=avatar src=/a/one.jpg></user-avatar>", ()),
+        ("<svg><image href=/a/one.png /></svg>", ("one",)),
+        ("<a href=/next><svg><image href=/a/one.png /></svg></a>", ()),
+        ("<iframe src='https://video.test/watch?v=dQw4w9WgXcQ'></iframe>", ("watch?dQw4w9WgXcQ",)),
+        ("<a href=/files/one-1.2.tar.gz>Get it</a>", ("one-1.2.tar.gz",)),
+        ("<a href='/get.php?file=one.zip&s=17'>Get it</a>", ("one.zip",)),
+        ("<a href=/get/17 download>Get it</a>", ("17 ",)),
+        ("<a href=/files/17>Get it</a>", ()),
+        ("<a href='mailto:one@example.com?subject=x'>Write</a>", ("mailto:one@example.com",)),
+        ("<a href='magnet:?xt=urn:btih:1f&dn=one'>Get it</a>", ("magnet:?xt=urn:btih:1f",)),
+        ("<nav><a href=/files/one.zip>Get it</a></nav>", ()),
+        ("<div data-lat=47.37 data-lng=8.54></div>", ("47.37 8.54",)),
+        ("<script>L.map('map').setView([47.3769, 8.5417], 13)</script>", ("47.3769 8.5417",)),
+        ('<script type="application/ld+json">{"geo": {"latitude": 47.3769, "longitude": "-8.5417"}}</script>', ("47.3769 -8.5417",)),
+        ("<script>var template = 0.37231, lat = 'en'</script>", ()),
         ("<img src=one.jpg width=16>", ()),
         ("<img src=one.jpg style='height: 16px'>", ()),
         ("<img src=one.jpg class=iconimage>", ()),
@@ -85,6 +118,10 @@ def page(picture: str, around: str = "") -> str:
         ("<img src=one.jpg>", "", True),
         ("<img src=one.jpg><img src=two.jpg>", "<img src=one.jpg>", True),
         ("<img src=one.jpg><img src=two.jpg>", "<img src=one.jpg><img src=three.jpg>", False),
+        ("<a href=one.zip>Get it</a>", "<a href=two.zip>Get it</a>", False),
+        ("<script>map.setView([47.3769, 8.5417])</script>", "<script>map.setView([47.3769, 8.6417])</script>", False),
+        ("<a href=one.zip>Get it</a>", "<a href=two.zip>Get it</a>", False),
+        ("<script>map.setView([47.3769, 8.5417])</script>", "<script>map.setView([47.3769, 8.6417])</script>", False),
         (f"<svg><path d='{PATH}'/></svg>", f"<svg><path d='{PATH[::-1]}'/></svg>", False),
     ],
 )
