@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +22,6 @@ from simcrawl.page.scripts import is_data, texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lxml.etree import XPath
     from lxml.html import HtmlElement
 
 # fmt: off
@@ -441,31 +440,21 @@ def join(blocks: Iterable[Block]) -> str:
     return "\n".join([block.text for block in blocks])
 
 
-def layout(tree: HtmlElement) -> Layout:
-    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it."""
+def layout(tree: HtmlElement, source: str | None = None) -> Layout:
+    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it.
+
+    `source`: what it was parsed from; with it the walk takes less time.
+    """
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk({element: name for element in _styled(tree) if (name := pictures.of_attributes(element))})
+    walk = _Walk(pictures.behind(tree, source))
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
 
-@cache
-def _xpath_of_styled() -> XPath:
-    from lxml import etree  # noqa: PLC0415
-
-    return etree.XPath(f"//*[contains(@style, 'url(') or {' or '.join(f'@{name}' for name in pictures.NOTED)}]")
-
-
-def _styled(tree: HtmlElement) -> list[HtmlElement]:
-    """Return the elements that may have a picture behind them, or show a place."""
-    found: list[HtmlElement] = _xpath_of_styled()(tree)
-    return found
-
-
 class _Walk:
-    """Collects a layout while the tree is walked. `backgrounds`: what is behind elements, or which place they show."""
+    """Collects a layout while the tree is walked. `backgrounds`: as `pictures.behind` returns them."""
 
     def __init__(self, backgrounds: dict[HtmlElement, str]) -> None:
         layout = self._layout = Layout()
