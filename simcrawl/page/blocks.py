@@ -566,7 +566,7 @@ class _Walk:
         if tag == "script":
             for text in texts(element.text or "", data=is_data(element.get("type") or "", element.get("id") or "")):
                 self._add(self._layout.unseen, text, 0)
-            if name := pictures.places(element.text or ""):
+            if name := pictures.of_script(element.text or ""):
                 self._layout.pictures.append((name, 0))
         elif tag == "title":
             self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")

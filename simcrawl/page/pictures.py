@@ -1,4 +1,4 @@
-"""What pictures and places a page shows, and what files it offers: their names, for none of them is fetched.
+"""What pictures, charts and places a page shows, and what files it offers: their names, for none of them is fetched.
 
 On pages of one site with the same text, as galleries, vouchers, charts, downloads and branches of a shop have them, another picture,
 file or place on a map makes another content. Not so on two sites: one article may stand there with two photographs.
@@ -50,7 +50,9 @@ _WHICH = re.compile(
 _MAPS = ("latitude", "lat:", '"lat"', "'lat'", "LatLng", "setView", "LonLat")
 _DEGREES = r"(-?\d{1,3}\.\d{3,})"
 _PLACE = re.compile(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
-_LONGEST_SCRIPT, _MOST_PLACES = 100_000, 16
+# Of fewer most are sizes.
+_SERIES = re.compile(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
+_LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 100_000, 16, 64
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = re.compile(
     r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE
@@ -132,14 +134,13 @@ def _behind(element: HtmlElement) -> str:
     return name_of(found[2] if found else named) or " ".join(filter(None, map(element.get, _PLACES)))[:_LONGEST]
 
 
-def places(script: str) -> str:
-    """Return the places that a program shows on a map; "" for none."""
+def of_script(script: str) -> str:
+    """Return the places that a program shows on a map, and the lists of numbers that it may draw; "" for none."""
     script = script[:_LONGEST_SCRIPT]
     # Looking for these takes a hundredth of the time that looking for numbers does.
-    if not any(word in script for word in _MAPS):
-        return ""
-    found = islice(_PLACE.finditer(script), _MOST_PLACES)
-    return " ".join(number for place in found for number in place.groups() if number)
+    places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
+    numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
+    return " ".join([*numbers, *(found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))])
 
 
 def of_component(element: HtmlElement) -> str:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from lxml import html
 
+from benchmarks.quality.shown import KINDS, LOSE_PAGES, copies
 from simcrawl import Detector, open_store
 from simcrawl.page import names
 from simcrawl.page.blocks import layout
@@ -87,6 +88,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<script>L.map('map').setView([47.3769, 8.5417], 13)</script>", ("47.3769 8.5417",)),
         ('<script type="application/ld+json">{"geo": {"latitude": 47.3769, "longitude": "-8.5417"}}</script>', ("47.3769 -8.5417",)),
         ("<script>var template = 0.37231, lat = 'en'</script>", ()),
+        ("<script>draw([1, 2.5,-3], [300, 250], ['x', 1, 2, 3])</script>", ("[1, 2.5,-3",)),
         ("<img src=one.jpg width=16>", ()),
         ("<img src=one.jpg style='height: 16px'>", ()),
         ("<img src=one.jpg class=iconimage>", ()),
@@ -142,6 +144,11 @@ def test_one_article_in_other_surroundings_may_have_another_picture():
         detector.admit(detector.extract(page("<img src=one.jpg>", english(300, seed=2)), url="http://example.com/1"))
         verdict = detector.admit(detector.extract(page("<img src=two.jpg>", english(300, seed=3)), url="http://example.com/2"))
         assert verdict.is_duplicate
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_of_differences_beside_a_long_text(kind: str):
+    assert copies(kind, pages=6) == (5 if kind in LOSE_PAGES else 0)
 
 
 def _named(pictures: list[str]) -> bytes:
