@@ -440,25 +440,21 @@ def join(blocks: Iterable[Block]) -> str:
     return "\n".join([block.text for block in blocks])
 
 
-def layout(tree: HtmlElement, source: str | None = None) -> Layout:
-    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it.
-
-    `source`: what it was parsed from; with it the walk takes less time.
-    """
+def layout(tree: HtmlElement) -> Layout:
+    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it."""
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk(pictures.behind(tree, source))
+    walk = _Walk()
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
 
 class _Walk:
-    """Collects a layout while the tree is walked. `backgrounds`: as `pictures.behind` returns them."""
+    """Collects a layout while the tree is walked."""
 
-    def __init__(self, backgrounds: dict[HtmlElement, str]) -> None:
+    def __init__(self) -> None:
         layout = self._layout = Layout()
-        self._backgrounds = backgrounds
         self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
@@ -478,10 +474,9 @@ class _Walk:
     def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
         """Walk on. A quarter of a page's time is spent here and in the next two: what most elements do not need is done elsewhere."""
         pieces = self._pieces
-        enter = self._enter_styled if self._backgrounds else self._enter
         for event, element in events:
             if event == "start":
-                enter(element, element.tag)  # type: ignore[arg-type]  # of comments there is no start
+                self._enter(element, element.tag)  # type: ignore[arg-type]  # of comments there is no start
                 text = element.text
             else:
                 if event == "end":
@@ -497,11 +492,6 @@ class _Walk:
                 pieces.append(text)
                 if self._in_link:
                     self._link_characters += len("".join(text.split()))
-
-    def _enter_styled(self, element: HtmlElement, tag: str) -> None:
-        self._enter(element, tag)
-        if (name := self._backgrounds.get(element)) and not self._unseen:
-            self._keep_picture(element, name, self._number)
 
     def _enter(self, element: HtmlElement, tag: str) -> None:
         is_noted, is_unseen, breaks, is_telling = _TAGS[tag]
@@ -609,7 +599,10 @@ class _Walk:
             return
         number = self._number
         if tag in _BOXES:
-            self._classify_by_name(number, element.get("class"), identity)
+            names = element.get("class")
+            self._classify_by_name(number, names, identity)
+            if name := pictures.behind(element, names):
+                self._keep_picture(element, name, number)
         elif "-" in tag:
             # The tag of a component that the site made is a name as well.
             self._classify_by_name(number, f"{element.get('class') or ''} {tag}", identity)

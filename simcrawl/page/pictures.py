@@ -7,13 +7,12 @@ file or place on a map makes another content. Not so on two sites: one article m
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 if TYPE_CHECKING:
-    from lxml.etree import XPath
     from lxml.html import HtmlElement
 
 # Where scripts that load pictures late find them; the source is another picture until then.
@@ -21,14 +20,15 @@ _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 # Of one picture in several sizes.
 _SETS = ("srcset", "data-srcset")
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
-_PLACES = ("data-lat", "data-latitude", "data-lng", "data-lon", "data-longitude", "data-coordinates")
-# To look for these in a page's source takes a tenth of the time that it takes to ask its elements. The others begin as they do, or stand
-# beside them.
-_MARKS = ("url(", "data-bg", "data-background", "data-lat", "data-coordinates")
+_PLACES = ("data-lat", "data-latitude", "data-lng", "data-lon", "data-longitude")
 # Of components that a site made, or that a library gives.
 _SHOWN_BY_COMPONENTS = ("src", "data-src", "videoid", "video-id")
 _URL_IN_STYLE = re.compile(r"\burl\(\s*([\"']?)([^\"')]{1,2000})\1\s*\)", re.IGNORECASE)
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|jxl|heic|mp[34]|webm|og[gv]|wav|pdf)$", re.IGNORECASE)
+# What boxes are called that have such attributes.
+_MAY_BE_BEHIND = re.compile(
+    r"lazy|load|bg|back|image|img|photo|pic|hero|cover|slide|banner|thumb|map|geo|marker|location|place|store", re.IGNORECASE
+)
 # fmt: off
 # What a page offers for keeps, by what its name ends with.
 _OFFERED = frozenset({
@@ -38,21 +38,21 @@ _OFFERED = frozenset({
     "avif", "tif", "tiff", "mp3", "mp4", "flac", "ogg", "ogv", "wav", "webm", "mid", "midi", "ttf", "otf", "woff", "woff2"
 })
 # fmt: on
-_OF_PAGES = (".html", ".htm", ".php", "/")
-_ADDRESSED = ("mailto:", "tel:", "sms:", "geo:", "magnet:")
+# How links of other kinds begin.
+_ADDRESSED = frozenset({"mail", "tel:", "sms:", "geo:", "magn"})
 # Which picture a program is to send, or a map is to show, by the names of its parameters.
 _WHICH = re.compile(
     r"(?:url|src|source|image|img|photo|pic(?:ture)?|file(?:name)?|path|media|video|attachment|doc(?:id)?|tracks?|list|data|text|chl|query|center"
     r"|place|name|key|ll|pb|[pv]?id|[fivq])$",
     re.IGNORECASE,
 )
-# Where a program shows a place, and how one is written: two numbers of degrees.
-_MAPS = ("latitude", "lat:", '"lat"', "'lat'", "LatLng", "setView", "LonLat")
+# Where a program shows a place, and how one is written: in two numbers of degrees.
+_MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat")
 _DEGREES = r"(-?\d{1,3}\.\d{3,})"
 _PLACE = re.compile(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
 # Of fewer most are sizes.
 _SERIES = re.compile(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
-_LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 100_000, 16, 64
+_SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = re.compile(
     r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE
@@ -107,37 +107,31 @@ def host_of(address: str) -> str:
         return ""
 
 
-def behind(tree: HtmlElement, source: str | None = None) -> dict[HtmlElement, str]:
-    """Return what is behind a tree's elements, by their own styles or where scripts look for it, or which places they show.
+def behind(element: HtmlElement, names: str | None) -> str:
+    """Return what is behind a box by its own style, or where scripts look for it, or which place it shows; "" for nothing.
 
-    `source`: the page that the tree was parsed from; most have nothing of the kind, and that is seen there soonest.
+    `names`: its class; to ask every box for all such attributes would take too long.
     """
-    if source is not None and not any(mark in source for mark in _MARKS):
-        return {}
-    found: list[HtmlElement] = _marked()(tree)
-    return {element: name for element in found if (name := _behind(element))}
-
-
-@cache
-def _marked() -> XPath:
-    # Loaded on first use: whoever compares pages or opens a store parses none.
-    from lxml import etree  # noqa: PLC0415
-
-    # Half the time of asking each element for all of them.
-    attributes = ["//@style[contains(., 'url(')]", *(f"//@{name}" for name in (*_BACKGROUNDS, *_PLACES))]
-    return etree.XPath(f"({' | '.join(attributes)})/..")
-
-
-def _behind(element: HtmlElement) -> str:
-    found = _URL_IN_STYLE.search((element.get("style") or "")[:_LONGEST])
+    style = element.get("style")
+    if style and (found := _URL_IN_STYLE.search(style[:_LONGEST])):
+        return name_of(found[2])
+    if not names or not _may_be_behind(names[:_LONGEST_CACHED]):
+        return ""
     named = next(filter(None, map(element.get, _BACKGROUNDS)), "")
-    return name_of(found[2] if found else named) or " ".join(filter(None, map(element.get, _PLACES)))[:_LONGEST]
+    return name_of(named) if named else " ".join(filter(None, map(element.get, _PLACES)))[:_LONGEST]
+
+
+@lru_cache(maxsize=4096)
+def _may_be_behind(names: str) -> bool:
+    return bool(_MAY_BE_BEHIND.search(names))
 
 
 def of_script(script: str) -> str:
     """Return the places that a program shows on a map, and the lists of numbers that it may draw; "" for none."""
+    if len(script) < _SHORTEST_SCRIPT:
+        return ""
     script = script[:_LONGEST_SCRIPT]
-    # Looking for these takes a hundredth of the time that looking for numbers does.
+    # Looking for these takes a fraction of the time that looking for numbers does.
     places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
     return " ".join([*numbers, *(found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))])
@@ -150,18 +144,18 @@ def of_component(element: HtmlElement) -> str:
 
 def offered(link: HtmlElement, target: str) -> str:
     """Return the name of the file that a link leads to, or of whom one writes to or calls by it; "" for a page."""
-    # Most links lead to pages.
-    if target.endswith(_OF_PAGES) or ".html#" in target:
-        return ""
-    if target.startswith(_ADDRESSED):
+    if target[:4] in _ADDRESSED:
         return target[:_LONGEST].partition("&" if target.startswith("magnet:") else "?")[0]
-    path, _, query = target[:_LONGEST].partition("#")[0].partition("?")
-    name = path.rpartition("/")[2]
-    if _ends_as_file(name):
-        return name_of(path) if _FILE.search(name) else name
-    if link.get("download") is not None:
-        return f"{link.get('download') or name} {_which(query)}"
-    return which if query and _ends_as_file(which := _which(query)) else ""
+    path, query = target, ""
+    if "?" in target or "#" in target:
+        path, _, query = target[:_LONGEST].partition("#")[0].partition("?")
+    # Most links lead to pages.
+    if _ends_as_file(path):
+        name = path[-_LONGEST:].rpartition("/")[2]
+        return name_of(name) if _FILE.search(name) else name
+    if (called := link.get("download")) is not None:
+        return f"{called or path[-_LONGEST:].rpartition('/')[2]} {_which(query)}"
+    return _which(query) if query and any(map(_ends_as_file, query.split("&"))) else ""
 
 
 def _ends_as_file(name: str) -> bool:
