@@ -141,6 +141,11 @@ PAGES: dict[str, Hostile] = {
     "3 MB attribute": Hostile(lambda: body(f"<p title='{'x ' * 1_500_000}'>{ARTICLE}"), "page"),
     "class of 100,000 names": Hostile(lambda: body(f"<div class='{'nav ' * 100_000}'>{ARTICLE}</div>"), "page"),
     "class of one long camel": Hostile(lambda: body(f"<div class='{'aB' * 500_000}'>{ARTICLE}</div>"), "page"),
+    "styles of open addresses": Hostile(lambda: body(f"<div style='{'url(' * 490}'></div>" * 900 + ARTICLE), "page"),
+    "styles of spaces": Hostile(lambda: body(f"<div style='url({' ' * 1_900}'></div>" * 900 + ARTICLE), "page"),
+    "scripts of open lists": Hostile(lambda: body(f"<script>lat:{'[1,2,3,' * 9_000}{' ' * 90_000}</script>" * 5 + ARTICLE), "page"),
+    "links to files": Hostile(lambda: body("".join(f"<a href=a{n}.zip?a=b.zip&b=c>word</a>" for n in range(20_000)) + ARTICLE), "page"),
+    "components that show": Hostile(lambda: body("".join(f"<a-b src=a{n}.png></a-b>" for n in range(20_000)) + ARTICLE), "page"),
     "style of many rules": Hostile(lambda: body(f"<div style='{'display:none;' * 100_000}'>{ARTICLE}</div>"), "page"),
     # ---- text
     "10 MB word": Hostile(lambda: body("a" * 10 * MEGABYTE), "too_large"),
