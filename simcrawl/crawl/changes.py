@@ -41,7 +41,7 @@ class Changes:
         if page is None:
             self._crawl.visit(url)
             return
-        content = page.text_digest if isinstance(page, PageFingerprint) else page.body_digest
+        content = page.says if isinstance(page, PageFingerprint) else page.body_digest
         change = self._crawl.visit(url, content, kept=not verdict.drop_page)
         if change is None:
             return

@@ -130,6 +130,12 @@ class PageFingerprint(Page):
     names: bytes = b""
 
     @property
+    def says(self) -> bytes:
+        """16 bytes that stand for what it says and shows: its text, its pictures, and the files that it offers."""
+        shown = names.pictures(self.names)
+        return digest(self.text_digest + shown, self.seed) if shown else self.text_digest
+
+    @property
     def hex(self) -> str:
         """The fingerprint in hexadecimal, zero-padded."""
         return to_hex(self.fingerprint, bits=self.bits)

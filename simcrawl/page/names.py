@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import struct
 from enum import Enum
+from functools import reduce
 from itertools import pairwise
+from operator import xor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -62,7 +64,7 @@ def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = 
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
     `called`: what `lines` gives, cut; `heading`: the prose's. The lowest bit says that the page speaks of it. Then what its pictures are
-    called, of many those with the smallest values: of two pages with the same pictures these are the same.
+    called, of many those with the smallest values (of two pages with the same pictures these are the same), and one value for all of them.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -74,8 +76,10 @@ def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = 
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
     if pictures:
-        hashes = hash_units({*pictures}, seed=prose.seed).tolist()
-        values += [_END, *sorted({(value >> _BITS_BELOW) or 1 for value in hashes})[:_MOST_PICTURES]]
+        shown = sorted({(value >> _BITS_BELOW) or 1 for value in hash_units({*pictures}, seed=prose.seed).tolist()})
+        values += [_END, *shown[:_MOST_PICTURES]]
+        if len(shown) > _MOST_PICTURES:
+            values += [_END, reduce(xor, shown)]
     return struct.pack(f">{len(values)}H", *values)
 
 
@@ -136,7 +140,7 @@ def compare(a: bytes, b: bytes) -> Naming:
     """
     if not a or not b:
         return Naming.SAME
-    (title_a, facts_a, below_a, own_a, _, _), (title_b, facts_b, below_b, own_b, _, _) = _read(a), _read(b)
+    (title_a, facts_a, below_a, own_a, *_), (title_b, facts_b, below_b, own_b, *_) = _read(a), _read(b)
     if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b or _is_translated(below_a, below_b):
         return Naming.SAME
     only = _only(own_a, own_b)
@@ -151,7 +155,7 @@ def differ_outside(a: bytes, b: bytes) -> bool:
     """Return whether the headings that stand outside the contents of two pages name them differently."""
     if not a or not b:
         return False
-    (title_a, _, _, _, outer_a, _), (title_b, _, _, _, outer_b, _) = _read(a), _read(b)
+    (title_a, _, _, _, outer_a, *_), (title_b, _, _, _, outer_b, *_) = _read(a), _read(b)
     if title_a == title_b and title_a & _SPEAKS:
         return False
     only = _only(outer_a, outer_b)
@@ -170,6 +174,12 @@ def show_others(a: bytes, b: bytes) -> bool:
     return bool(known_a - known_b and known_b - known_a)
 
 
+def pictures(names: bytes) -> bytes:
+    """Return what stands for all pictures of a page, b"" where it has none."""
+    read = _read(names) if names else None
+    return struct.pack(f">{len(read.pictures) + len(read.all)}H", *read.pictures, *read.all) if read else b""
+
+
 class _Read(NamedTuple):
     """What `of` wrote."""
 
@@ -179,14 +189,15 @@ class _Read(NamedTuple):
     own: list[int]
     outer: list[int]
     pictures: list[int]
+    all: list[int]
 
 
 def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
-    end = rest.index(_END)
-    # An older version wrote no pictures.
-    last = rest.index(_END, end + 1) if _END in rest[end + 1 :] else len(rest)
-    return _Read(title, facts, below, rest[:end], rest[end + 1 : last], rest[last + 1 :])
+    # An older version wrote no pictures, and few pages have many; the value for all of these may be 0.
+    ends = [place for place, value in enumerate(rest) if value == _END][:3]
+    own, outer, shown = (rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (3 - len(ends))]))
+    return _Read(title, facts, below, own, outer, shown, rest[ends[2] + 1 :] if len(ends) > 2 else [])
 
 
 def _only(a: list[int], b: list[int]) -> list[int]:

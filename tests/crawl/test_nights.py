@@ -172,6 +172,31 @@ def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_histo
     assert "2 new, 2 changed, 1 unchanged, 1 gone and 1 not met again" in second.log
 
 
+def test_a_page_that_shows_another_picture_or_offers_another_file_has_changed(site: Site, tmp_path: Path) -> None:
+    shown = {
+        "/same": ("<img src=one.jpg>", "<img src=one.jpg>"),
+        "/moved": ("<img src=one.jpg>", "<img src=/media/one.jpg>"),
+        "/picture": ("<img src=one.jpg>", "<img src=two.jpg>"),
+        "/file": ("<a href=9.pdf>Get it</a>", "<a href=10.pdf>Get it</a>"),
+        "/gallery": tuple("".join(f"<img src=photo{n}.jpg>" for n in range(first, first + 40)) for first in (0, 1)),
+    }
+    site.add("/", hub(*shown))
+    texts = dict(zip(shown, map(page, TOPICS), strict=False))
+    outcomes = []
+    for turn in (0, 1):
+        for path, pictures in shown.items():
+            site.add(path, texts[path].replace("</h1>", f"</h1>{pictures[turn]}", 1))
+        outcomes.append(night(site, tmp_path / "store", spider="Changing"))
+    assert dict(outcomes[1].paths("changes")) == {
+        "/": "unchanged",
+        "/same": "unchanged",
+        "/moved": "unchanged",
+        "/picture": "changed",
+        "/file": "changed",
+        "/gallery": "changed",
+    }
+
+
 def test_a_crawl_that_is_resumed_goes_on_with_its_originals(site: Site, tmp_path: Path) -> None:
     build(site)
     settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store"), "JOBDIR": str(tmp_path / "job"), "LOG_LEVEL": "INFO"}

@@ -165,6 +165,16 @@ def test_two_pages_show_others_only_if_each_has_one_of_its_own(a: set[int], b: s
         assert said == bool(a - b and b - a)
 
 
+@given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
+def test_what_stands_for_all_pictures(a: set[int], b: set[int]):
+    first, second = (names.pictures(_named([f"picture {number}" for number in numbers])) for numbers in (a, b))
+    # Of two bytes each: of many, two sets may have one value for all.
+    assert first == second or a != b
+    assert bool(first) == bool(a)
+    if len(a ^ b) == 1:
+        assert first != second
+
+
 def test_what_an_older_version_wrote_says_nothing_of_pictures():
     assert not names.show_others(_named([]), _named(["one"]))
     assert not names.show_others(b"", _named(["one"]))
