@@ -1,6 +1,7 @@
 """Fingerprints like those of real pages, by the million: pages composed of paragraphs of real manuals, in eight languages.
 
     python -m benchmarks.store.composed [--sizes 1e6,1e7] [--recipes content,terms] [--queries 2000] [--packages DIRECTORY]
+        [--beside CHECKOUT]
 
 Random fingerprints are 32 bits apart on average and meet no candidate but their copies. Those of real pages are not, and do: pages of a
 site share a template, and pages of a language its common words.
@@ -15,20 +16,26 @@ fingerprint is within k = 7. Columns: bits between two stored pages, mean; how m
 of 16 bits; candidates within k, mean, median and greatest; the share of queries with more than the rule verifies (256); the share of
 queries whose page is among the nearest 256, whatever the order of those at one distance; CPU microseconds a query, and a query and insert,
 of the store. Random fingerprints stand beside them, their copies made by flipping up to k bits. Prints Markdown.
+
+`--beside`: the same fingerprints are asked for by the code of another checkout as well, which has to give as many answers. Each code has a
+process and a store of its own. The two take turns at a hundred fingerprints; each is a query five times, then a query and insert. Further
+columns: CPU microseconds of this code and of the other, and how many times as long the other takes.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import subprocess
+import sys
 import tempfile
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from math import inf
 from multiprocessing import Pool
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -65,6 +72,27 @@ _OF_TEMPLATE = 0.1
 _K = 7
 # As many candidates as the rule verifies.
 _CAP = 256
+_TURN, _ROUNDS = 100, 5
+# Answers with the code of the checkout that it runs in: of simcrawl it uses what older versions have, too.
+_ANSWERS = """
+import sys
+from math import inf
+from time import process_time
+import numpy as np
+from simcrawl.store import open_store
+directory, distance = sys.argv[1], int(sys.argv[2])
+copies = np.load(directory + "/copies.npy").tolist()
+with open_store(directory + "/" + sys.argv[3], sync_seconds=inf) as store:
+    store.load_fingerprints(np.load(directory + "/stored.npy"))
+    store.query_fingerprint(0)
+    for line in sys.stdin:
+        name, first, last = line.split()
+        ask = getattr(store, name)
+        began = process_time()
+        found = [ask(copy, distance) for copy in copies[int(first) : int(last)]]
+        taken = process_time() - began
+        print(taken, sum(len(one) if isinstance(one, list) else one is not None for one in found), flush=True)
+"""
 
 
 class Manual(NamedTuple):
@@ -80,6 +108,13 @@ class Composed(NamedTuple):
 
     pages: NDArray[np.float32]
     copies: NDArray[np.float32]
+
+
+class Beside(NamedTuple):
+    """CPU microseconds of this code and of another one: a query, and a query and insert."""
+
+    query: tuple[float, float]
+    admit: tuple[float, float]
 
 
 def manuals(root: Path, recipe: str) -> list[Manual]:
@@ -166,7 +201,7 @@ def _random(count: int, copies: int) -> tuple[NDArray[np.uint64], NDArray[np.uin
     return made, made[:copies], made[:copies] ^ np.array(flips, np.uint64)
 
 
-def _measure(stored: NDArray[np.uint64], originals: NDArray[np.uint64], copies: NDArray[np.uint64]) -> Iterator[str]:
+def _measure(stored: NDArray[np.uint64], originals: NDArray[np.uint64], copies: NDArray[np.uint64], other: Path | None) -> Iterator[str]:
     some = np.random.default_rng(2).choice(stored, min(20_000, len(stored)), replace=False)
     half = len(some) // 2
     mean = np.bitwise_count(some[:half] ^ some[half : 2 * half]).mean()
@@ -189,6 +224,57 @@ def _measure(stored: NDArray[np.uint64], originals: NDArray[np.uint64], copies: 
     told = [sum(match.distance <= own for match in candidates) for candidates, own in zip(found, apart, strict=True)]
     yield from (f"{numbers.mean():.1f}", f"{np.median(numbers):.0f}", f"{numbers.max()}", f"{(numbers > _CAP).mean():.4f}")
     yield from (f"{(np.array(told) <= _CAP).mean():.4f}", f"{query:.0f}", f"{insert:.0f}", str(len(copies)))
+    if other:
+        for ours, theirs in beside(other, stored, copies):
+            yield from (f"{ours:.1f}, {theirs:.1f}", f"{theirs / ours:.2f}")
+
+
+def beside(checkout: Path, stored: NDArray[np.uint64], copies: NDArray[np.uint64]) -> Beside:
+    """Return what copies cost to ask for with this code and with that of another checkout, in turns.
+
+    Raises:
+        ValueError: the other code finds more or less.
+    """
+    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
+        np.save(Path(directory, "stored.npy"), stored)
+        np.save(Path(directory, "copies.npy"), copies)
+        here = Path(__file__).resolve().parents[2]
+        both = [stack.enter_context(_answering(one, directory, name)) for one, name in ((here, "here"), (checkout, "there"))]
+        turns = [f"{first} {min(first + _TURN, len(copies))}" for first in range(0, len(copies), _TURN)]
+        return Beside(
+            _in_turns(both, "query_fingerprint", turns * _ROUNDS, len(copies) * _ROUNDS),
+            _in_turns(both, "admit_fingerprint", turns, len(copies)),
+        )
+
+
+@contextmanager
+def _answering(checkout: Path, directory: str, name: str) -> Iterator[subprocess.Popen[str]]:
+    # What -c runs is looked for in the working directory first.
+    command = [sys.executable, "-c", _ANSWERS, directory, str(_K), name]
+    with subprocess.Popen(
+        command, cwd=checkout, env={"PYTHONPATH": str(checkout)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        _stream(process.stdin).close()
+
+
+def _in_turns(both: Sequence[subprocess.Popen[str]], name: str, turns: Sequence[str], asked: int) -> tuple[float, float]:
+    seconds = [0.0, 0.0]
+    for number, turn in enumerate(turns):
+        found = {}
+        for place in (0, 1) if number % 2 else (1, 0):
+            print(name, turn, file=_stream(both[place].stdin), flush=True)
+            taken, found[place] = _stream(both[place].stdout).readline().split()
+            seconds[place] += float(taken)
+        if found[0] != found[1]:
+            raise ValueError(f"{name} {turn}: {found[0]} answers here, {found[1]} there")
+    return seconds[0] / asked * 1e6, seconds[1] / asked * 1e6
+
+
+def _stream(pipe: IO[str] | None) -> IO[str]:
+    if pipe is None:
+        raise TypeError("a process without pipes")
+    return pipe
 
 
 def _agreement(values: NDArray[np.uint64]) -> float:
@@ -203,19 +289,21 @@ def main() -> None:
     parser.add_argument("--recipes", type=lambda text: text.split(","), default=["content", "terms"])
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--packages", type=Path)
+    parser.add_argument("--beside", type=Path)
     options = parser.parse_args()
     columns = ["stored", "bits apart", "blocks", "candidates", "median", "greatest", "over the cap"]
     columns += ["found at the cap", "query us", "admit us", "queries"]
+    columns += ["query us, here and there", "there / here", "admit us, here and there", "there / here"] if options.beside else []
     row("fingerprints", *columns)
     row("---", *["---:"] * len(columns))
     with ExitStack() as stack:
         root = options.packages or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         root.mkdir(parents=True, exist_ok=True)
         for size in options.sizes:
-            row("random", *_measure(*_random(size, options.queries)))
+            row("random", *_measure(*_random(size, options.queries), options.beside))
             for recipe in options.recipes:
                 stored, originals, copies = fingerprints(root, recipe, size, options.queries)
-                row(recipe, *_measure(np.unique(stored), originals, copies))
+                row(recipe, *_measure(np.unique(stored), originals, copies, options.beside))
 
 
 if __name__ == "__main__":
