@@ -286,7 +286,7 @@ def main() -> None:
     """Compose, store, and ask."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=sizes, default=sizes("1e6"))
-    parser.add_argument("--recipes", type=lambda text: text.split(","), default=["content", "terms"])
+    parser.add_argument("--recipes", type=lambda text: [name for name in text.split(",") if name], default=["content", "terms"])
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--packages", type=Path)
     parser.add_argument("--beside", type=Path)

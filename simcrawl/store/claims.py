@@ -407,14 +407,15 @@ class Overlay:
 
     def within(self, fingerprint: int, distance: int) -> Iterator[tuple[int, Candidate]]:
         """Yield (distance, candidate) of every page within the radius, nearest first."""
-        for other, apart in sorted(self.near(fingerprint, distance).items(), key=lambda found: (found[1], found[0])):
+        near = self.near(fingerprint, distance)
+        for other in nearest_first(near):
             # In the order of `with_fingerprint`, and before anything committed meanwhile is no longer here.
             with self.lock:
                 fresh = self.pages.with_fingerprint(other)
             for candidate in self.committed.candidates(other):
-                yield apart, _Beneath(candidate, self.pages)
+                yield near[other], _Beneath(candidate, self.pages)
             for stored in fresh:
-                yield apart, stored
+                yield near[other], stored
 
     def earlier(self, url: str) -> StoredPage | None:  # noqa: ARG002 - as every view
         """Return nothing: only crawls know of earlier ones."""
@@ -437,6 +438,12 @@ class _Beneath:
     def stored(self) -> StoredPage | None:
         stored = self.candidate.stored()
         return None if stored is None or stored.page.url in self.over else stored
+
+
+def nearest_first(near: Mapping[int, int]) -> list[int]:
+    """Return the fingerprints of {fingerprint: distance}, the nearest first and those at one distance by their numbers."""
+    # Sorted twice: a key that is a pair takes more than twice as long, and there may be thousands.
+    return sorted(sorted(near), key=near.__getitem__)
 
 
 def same_content(known: PageFingerprint | Abstention, page: PageFingerprint | Abstention) -> bool:

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from heapq import merge
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from threading import Event, Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
@@ -28,7 +28,7 @@ from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.rule import MOST_CANDIDATES, Candidate, Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.sealed import seal
-from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, same_content
+from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
 from simcrawl.store.page_index import PageIndex
 from simcrawl.store.register import Duplicate, line_of
@@ -417,7 +417,7 @@ class Store:
                     self._link.tell_fingerprints(to_rows([fingerprint], bits=self.header.bits))
         if claims.pages.bare >= _MOST_BARE or monotonic() - self._last_commit >= self.sync_seconds:
             self.try_sync()
-        return min((Match(other, apart) for other, apart in near.items()), key=_distance) if near else None
+        return Match(nearest := min(near, key=near.__getitem__), near[nearest]) if near else None
 
     def load_fingerprints(self, fingerprints: Iterable[int] | NDArray[np.uint64]) -> None:
         """Insert fingerprints without pages, in bulk; those already there have no effect. Durable when it returns.
@@ -447,11 +447,8 @@ class Store:
         fingerprint = self._check_fingerprint(page if isinstance(page, int) else page.fingerprint)
         distance = self._default_rule().max_distance if max_distance is None else max_distance
         with self._view() as view:
-            return [
-                match
-                for found in sorted(view.near(fingerprint, distance).items(), key=lambda item: (item[1], item[0]))
-                for match in _matches(view, *found)
-            ]
+            near = view.near(fingerprint, distance)
+            return [match for other in nearest_first(near) for match in _matches(view, other, near[other])]
 
     def query_fingerprint(self, fingerprint: int, max_distance: int = 3) -> list[Match]:
         """Online query without looking at pages: every stored fingerprint within the radius, nearest first. Exact.
@@ -465,7 +462,7 @@ class Store:
             near = self._committed.near(fingerprint, max_distance)
             with self._claims.lock:
                 near |= self._claims.pages.near(fingerprint, max_distance)
-        return sorted((Match(other, apart) for other, apart in near.items()), key=lambda match: (match.distance, match.fingerprint))
+        return [Match(other, near[other]) for other in nearest_first(near)]
 
     def batch_query(self, pages: Iterable[PageFingerprint | int], max_distance: int | None = None) -> list[list[Match]]:
         """Answer `query` for many pages, in their order.
@@ -992,9 +989,6 @@ class _InCrawl:
         if url not in self._earlier:
             self._earlier[url] = self.lasting.known(url)
         return self._earlier[url]
-
-
-_distance = attrgetter("distance")
 
 
 def _matches(view: Overlay, fingerprint: int, distance: int) -> list[Match]:
