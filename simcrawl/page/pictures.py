@@ -156,7 +156,8 @@ def offered(link: HtmlElement, target: str) -> str:
         return name_of(name) if _FILE.search(name) else name
     if (called := link.get("download")) is not None:
         return f"{called or path[-_LONGEST:].rpartition('/')[2]} {_which(query)}"
-    return _which(query) if query and any(map(_ends_as_file, query.split("&"))) else ""
+    # The other parameters may say on which page the link stands.
+    return " ".join(field.rpartition("=")[2] for field in query.split("&") if _ends_as_file(field)) if query else ""
 
 
 def _ends_as_file(name: str) -> bool:

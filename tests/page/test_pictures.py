@@ -79,6 +79,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<iframe src='https://video.test/watch?v=dQw4w9WgXcQ'></iframe>", ("watch?dQw4w9WgXcQ",)),
         ("<a href=/files/one-1.2.tar.gz>Get it</a>", ("one-1.2.tar.gz",)),
         ("<a href='/get.php?file=one.zip&s=17'>Get it</a>", ("one.zip",)),
+        ("<a href='/wiki.php?id=start&image=one.svg&do=media'>one.svg</a>", ("one.svg",)),
         ("<a href=/get/17 download>Get it</a>", ("17 ",)),
         ("<a href=/files/17>Get it</a>", ()),
         ("<a href='mailto:one@example.com?subject=x'>Write</a>", ("mailto:one@example.com",)),
