@@ -50,7 +50,10 @@ def lines(headings: tuple[str, str], facts: str, title: str) -> str:
     `headings`: that of the prose, and one that stands outside.
     """
     inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
-    texts = [inner, outer, facts[:_LONGEST], _VERSION.sub(" ", full)]
+    # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about.
+    named = {*_VERSION.findall(" ".join(text[:_LONGEST] for text in headings))}
+    called = _VERSION.sub(lambda version: version[0] if version[0] in named else " ", full)
+    texts = [inner, outer, facts[:_LONGEST], called]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
 

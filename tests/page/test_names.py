@@ -73,6 +73,14 @@ def test_versions_are_left_out_of_titles_only():
     assert _of("The cedar 1.2.3") != _of("The cedar 2.0")
 
 
+def test_a_version_that_the_heading_names_too_is_what_a_page_is_about():
+    prose = "Django 1.4.14 mends what 1.4.13 left"
+    notes = _of("Django 1.4.14 notes", title="Django 1.4.14 notes, Django 4.2", prose=prose)
+    assert notes == _of("Django 1.4.14 notes", title="Django 1.4.14 notes, Django 3.2", prose=prose)
+    other = _of("Django 1.5.9 notes", title="Django 1.5.9 notes, Django 4.2", prose="Django 1.5.9 mends what 1.5.8 left")
+    assert names.compare(notes, other) is Naming.OTHER
+
+
 def test_pages_of_one_title_are_called_the_same():
     assert not _differ(_of("The cedar", title="On willow"), _of("The maple", title="On willow"))
     # Of a site's name that no prose speaks of that says nothing.
