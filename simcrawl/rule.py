@@ -44,6 +44,9 @@ _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, a share of the content, and units at most: some paragraphs are content on any page.
 _BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 60
 _BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
+# Of a few lines beside a list of links so many times as long: what share of them, in all, two pages may differ in. A shorter list would let
+# their likeness show that they differ.
+_LONG_LIST, _EXCHANGED_PROSE = 15, 0.5
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
@@ -246,7 +249,8 @@ class Rule:
         may_differ = 1 - self.min_similarity
         if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
-        if not other_pictures and 1 - similarity <= _of_short_pages(may_differ, a, b) and _same_beside(a, b):
+        alike = 1 - similarity <= _of_short_pages(may_differ, a, b) and not _is_other_prose(a, b)
+        if alike and not other_pictures and _same_beside(a, b):
             return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
         prose = self._same_article(a, b, other_pictures=other_pictures)
         return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)
@@ -410,13 +414,22 @@ def _of_short_pages(may_differ: float, a: PageFingerprint, b: PageFingerprint) -
     return max(0.0, may_differ * units / _SHORT_PAGE - _AROUND_SHORT * differing(a.around, b.around) / max(1, units))
 
 
+def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether two pages share little but a long list of links: a site's contents stand beside a few lines on each of its pages."""
+    whole = a.prose.units + b.prose.units
+    if min(a.links.units, b.links.units) <= _LONG_LIST * max(a.prose.units, b.prose.units):
+        return False
+    return differing(a.prose, b.prose) > max(_BESIDE_EXCHANGED, _EXCHANGED_PROSE * whole)
+
+
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether two pages differ by no more beside their contents than chance changes: a counter, a version, a caption.
 
     The container may have been a long box that many pages share, with the facts around it, or in a script.
     """
     own_a, own_b = own_units(a.beside, b.beside)
-    content = min(a.units, b.units)
+    # A contents list in a frame may be longer than any page, and says nothing of how much of a page is its own.
+    content = max(0, min(page.units - page.links.units for page in (a, b)))
     exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
     added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
     return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added

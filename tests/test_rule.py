@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -321,6 +322,24 @@ def test_a_box_of_links_that_alone_differs_is_content():
     assert before.around == after.around
     assert before.prose == after.prose
     assert not RULE.compare(before, after).is_near_duplicate
+
+
+def _beside_contents(lines: str, *, heading: str = "Contents", entries: int = 200) -> PageFingerprint:
+    """Return a page of a few lines beside the contents of a whole manual, which are far longer."""
+    return _page(f"<html><body><div>{_paragraphs(lines)}</div><div><h4>{heading}</h4>{link_list(entries)}</div></body></html>")
+
+
+def test_a_few_lines_beside_long_contents_tell_pages_apart():
+    pages = [_beside_contents(english(3, seed)) for seed in (1, 2, 3)]
+    for one, other in combinations(pages, 2):
+        assert resemblance(one.content_sketch, other.content_sketch) > 0.9
+        assert not RULE.compare(one, other).is_near_duplicate
+
+
+def test_the_same_lines_beside_long_contents_are_a_copy():
+    """Even where contents differ a bit, and a word more stands beside."""
+    one, other = _beside_contents(english(3, 1)), _beside_contents(f"{english(3, 1)}\nNext", entries=201)
+    assert RULE.compare(one, other).is_near_duplicate
 
 
 def test_another_article_in_the_same_frame_is_no_copy():

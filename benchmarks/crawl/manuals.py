@@ -1,15 +1,16 @@
-"""Sites that nothing was tuned on: manuals in two releases of Debian, in several languages, with a mirror and one-page versions.
+"""Sites that nothing was tuned on: manuals in two releases of Debian, some in several languages, one with a mirror.
 
-    python -m benchmarks.crawl.manuals DIRECTORY [--sites handbooks,music,python,widgets]
+    python -m benchmarks.crawl.manuals DIRECTORY [--sites handbooks,music,python,widgets] [--orders 2]
 
-Builds each site in a directory of its name. Packages are downloaded by name and unpacked; nothing is installed. Pages stand below the name
-of the release as they stand below /usr/share in their package, so that their links lead to each other. `/index.html` links to the first
-page of each manual. `VERSIONS.txt` says what was got.
+Builds each site in a directory of its name, unless it is there, and prints what the default loses of it, as `benchmarks.quality.kinds`
+does. Packages are downloaded by name and unpacked; nothing is installed. Pages stand below the name of the release as they stand below
+/usr/share in their package, so that their links lead to each other; `/index.html` links to the first page of each manual. `VERSIONS.txt`
+says what was got.
 
     handbooks  the Debian handbook, reference, FAQ, aptitude's manual and others, in English, German, French and Italian
-    music      LilyPond's manuals in five languages, partly untranslated, each page also in a manual on one page
+    music      LilyPond's internals reference and its learning manual: a few lines on a page, beside the contents of the whole manual
     python     the manuals of Python, Django and Sphinx, and a mirror of one release of the first
-    widgets    the interfaces of GLib, Pango and GTK: thousands of short pages or one page a class, by release
+    widgets    the interfaces of GLib, Pango and GTK 3: one page a class, or thousands of short pages, by release
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.console import Console
+
+from benchmarks.quality.kinds import Site as KindOfSite, judge, table
 from tests.quality.pairs import download_releases
 
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 """The releases, and the version of Python that each has."""
+
+
+CONTAINER = '(//div[@itemprop="articleBody"] | //section[@id="main"] | //div[@id="main"] | //div[@class="body"] | //div[@id="content"])[1]'
 
 
 class Site(NamedTuple):
@@ -54,12 +61,9 @@ SITES = {
         pages=r"(?!.*debian-handbook/html/(?!(?:en-US|de-DE|fr-FR|it-IT)/))",
         starts=r"index(?:\.\w\w)?(?:\.\w\w)?\.html",
     ),
-    "music": Site(
-        ("lilypond-doc-html", *(f"lilypond-doc-html-{language}" for language in ("de", "es", "fr", "it"))),
-        starts=r"(?:index|GNU-LilyPond[^/]*)(?:\.\w\w)?\.html",
-    ),
+    "music": Site(("lilypond-doc-html",), pages=r".*/Documentation/(?:internals|learning)/[^.]*\.html"),
     "python": Site(("pythonVERSION-doc", "python-django-doc", "sphinx-doc"), mirror="bookworm/doc/python3.11"),
-    "widgets": Site(("libglib2.0-doc", "libpango1.0-doc", "libgtk-3-doc", "libgtk-4-doc")),
+    "widgets": Site(("libglib2.0-doc", "libpango1.0-doc", "libgtk-3-doc")),
 }
 
 
@@ -95,14 +99,20 @@ def _copy(source: Path, target: Path, pages: re.Pattern[str]) -> None:
 
 
 def main() -> None:
-    """Build the sites."""
+    """Build the sites and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--sites", default=",".join(SITES))
+    parser.add_argument("--orders", type=int, default=2)
     options = parser.parse_args()
+    results = {}
     for name in options.sites.split(","):
-        (options.directory / name).mkdir(parents=True)
-        build(name, options.directory / name)
+        root = options.directory / name
+        if not root.exists():
+            root.mkdir(parents=True)
+            build(name, root)
+        results[name] = judge(KindOfSite.read(root, CONTAINER), orders=options.orders)
+    Console(width=140).print(table(results))
 
 
 if __name__ == "__main__":
