@@ -1,6 +1,6 @@
 """Sites that nothing was tuned on: manuals in two releases of Debian, some in several languages, one with a mirror.
 
-    python -m benchmarks.crawl.manuals DIRECTORY [--sites handbooks,music,python,widgets] [--orders 2]
+    python -m benchmarks.crawl.manuals DIRECTORY [--sites handbooks,python,widgets] [--orders 2]
 
 Builds each site in a directory of its name, unless it is there, and prints what the default loses of it, as `benchmarks.quality.kinds`
 does. Packages are downloaded by name and unpacked; nothing is installed. Pages stand below the name of the release as they stand below
@@ -8,7 +8,6 @@ does. Packages are downloaded by name and unpacked; nothing is installed. Pages 
 says what was got.
 
     handbooks  the Debian handbook, reference, FAQ, aptitude's manual and others, in English, German, French and Italian
-    music      LilyPond's internals reference and its learning manual: a few lines on a page, beside the contents of the whole manual
     python     the manuals of Python, Django and Sphinx, and a mirror of one release of the first
     widgets    the interfaces of GLib, Pango and GTK 3: one page a class, or thousands of short pages, by release
 """
@@ -61,7 +60,6 @@ SITES = {
         pages=r"(?!.*debian-handbook/html/(?!(?:en-US|de-DE|fr-FR|it-IT)/))",
         starts=r"index(?:\.\w\w)?(?:\.\w\w)?\.html",
     ),
-    "music": Site(("lilypond-doc-html",), pages=r".*/Documentation/(?:internals|learning)/[^.]*\.html"),
     "python": Site(("pythonVERSION-doc", "python-django-doc", "sphinx-doc"), mirror="bookworm/doc/python3.11"),
     "widgets": Site(("libglib2.0-doc", "libpango1.0-doc", "libgtk-3-doc")),
 }

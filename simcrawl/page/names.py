@@ -50,8 +50,8 @@ def lines(headings: tuple[str, str], facts: str, title: str) -> str:
     `headings`: that of the prose, and one that stands outside.
     """
     inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
-    # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about.
-    named = {*_VERSION.findall(" ".join(text[:_LONGEST] for text in headings))}
+    # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
+    named = {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda version: version[0] if version[0] in named else " ", full)
     texts = [inner, outer, facts[:_LONGEST], called]
     # A word in front of each, for a line without one is none.
