@@ -354,6 +354,9 @@ class Layout:
             for block, width, is_links in found
         )
         headings = [element for element in self.headings if not furniture[element]]
+        # One that is a link calls another page by its name, as in the contents of a whole manual beside each of its pages.
+        linked = {block.element for block, is_links in zip(self.blocks, links, strict=True) if is_links}
+        headings = [element for element in headings if element not in linked] or headings
         # Elements that hold more than half of the weight contain one another: the last one is the innermost.
         enough = _CONTAINER_SHARE * weights[0]
         innermost = next(element for element in range(len(weights) - 1, -1, -1) if weights[element] >= enough)

@@ -818,3 +818,14 @@ def test_not_every_component_is_where_a_program_draws(tag: str):
 def test_heading_facts_and_outer_heading():
     parts = _page(f"<body><div><h1>Outside</h1></div><div><h2>Inside</h2><p>200 g</p><p>2 kg</p><p>{english(20)}</p></div></body>").parts()
     assert (parts.heading, parts.facts, parts.outer_heading) == ("Inside", "200 g\n2 kg", "Outside")
+
+
+def test_the_contents_of_a_manual_beside_a_page_do_not_hide_its_few_lines():
+    entries = "".join(f"<li><a href=/{number}>1.{number} A thing of some name</a></li>" for number in range(400))
+    manual = f"<div id=toc><h4><a href=/>The manual</a></h4><ul>{entries}</ul></div>"
+    html = f"<body><div id=main><h3>1.7 <code>music-event</code></h3><p>Not accepted by any engraver.</p></div>{manual}</body>"
+    parts = layout(lxml_html.document_fromstring(html)).parts()
+    assert parts.heading == "1.7 music-event"
+    assert [block.text for block in parts.prose] == ["1.7 music-event", "Not accepted by any engraver."]
+    # Where all headings are links, as on a page of news, they hold the content.
+    assert layout(lxml_html.document_fromstring(f"<body>{manual}</body>")).parts().links
