@@ -39,8 +39,9 @@ _OFFERED = frozenset({
     "avif", "tif", "tiff", "mp3", "mp4", "flac", "ogg", "ogv", "wav", "webm", "mid", "midi", "ttf", "otf", "woff", "woff2"
 })
 # fmt: on
-# How links of other kinds begin.
-_ADDRESSED = frozenset({"mail", "tel:", "sms:", "geo:", "magn"})
+# How links of other kinds begin: looked at by four letters first, for these are few among many.
+_ADDRESSED = ("mailto:", "tel:", "sms:", "geo:", "magnet:")
+_MAY_BE_ADDRESSED = frozenset(address[:4] for address in _ADDRESSED)
 # Which picture a program is to send, or a map is to show, by the names of its parameters.
 _WHICH = re.compile(
     r"(?:url|src|source|image|img|photo|pic(?:ture)?|file(?:name)?|path|media|video|attachment|doc(?:id)?|tracks?|list|data|text|chl|query|center"
@@ -145,7 +146,7 @@ def of_component(element: HtmlElement) -> str:
 
 def offered(link: HtmlElement, target: str) -> str:
     """Return the name of the file that a link leads to, or of whom one writes to or calls by it; "" for a page."""
-    if target[:4] in _ADDRESSED:
+    if target[:4] in _MAY_BE_ADDRESSED and target.startswith(_ADDRESSED):
         return target[:_LONGEST].partition("&" if target.startswith("magnet:") else "?")[0]
     path, query = target, ""
     if "?" in target or "#" in target:

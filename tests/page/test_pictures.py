@@ -82,6 +82,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<a href='/wiki.php?id=start&image=one.svg&do=media'>one.svg</a>", ("one.svg",)),
         ("<a href=/get/17 download>Get it</a>", ("17 ",)),
         ("<a href=/files/17>Get it</a>", ()),
+        ("<a href=mailing-list>Read</a><a href=magnets>Buy</a>", ()),
         ("<a href='mailto:one@example.com?subject=x'>Write</a>", ("mailto:one@example.com",)),
         ("<a href='magnet:?xt=urn:btih:1f&dn=one'>Get it</a>", ("magnet:?xt=urn:btih:1f",)),
         ("<nav><a href=/files/one.zip>Get it</a></nav>", ()),
