@@ -118,7 +118,7 @@ class _Profiler:
         if tree is None:
             raise ValueError(f"{body[:80]!r} is no page")
         with _timed(times, "layout"):
-            found = layout(tree)
+            found = layout(tree, has_styles=b"url(" in body)
         with _timed(times, "parts"):
             parts = found.parts()
         with _timed(times, "whole extraction"):

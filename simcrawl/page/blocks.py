@@ -443,12 +443,15 @@ def join(blocks: Iterable[Block]) -> str:
     return "\n".join([block.text for block in blocks])
 
 
-def layout(tree: HtmlElement) -> Layout:
-    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it."""
+def layout(tree: HtmlElement, *, has_styles: bool = True) -> Layout:
+    """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it.
+
+    `has_styles`: whether any element may have a picture behind it by a style of its own.
+    """
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk()
+    walk = _Walk(has_styles=has_styles)
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
@@ -456,8 +459,9 @@ def layout(tree: HtmlElement) -> Layout:
 class _Walk:
     """Collects a layout while the tree is walked."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_styles: bool) -> None:
         layout = self._layout = Layout()
+        self._has_styles = has_styles
         self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
@@ -604,7 +608,9 @@ class _Walk:
         if tag in _BOXES:
             names = element.get("class")
             self._classify_by_name(number, names, identity)
-            if name := pictures.behind(element, names):
+            # To ask every box what is behind it would take too long.
+            is_asked = self._has_styles or (names and pictures.may_be_behind(names))
+            if is_asked and (name := pictures.behind(element)):
                 self._keep_picture(element, name, number)
         elif "-" in tag:
             # The tag of a component that the site made is a name as well.

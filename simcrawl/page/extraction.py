@@ -93,7 +93,7 @@ def extract(
         text = extractor(body, used, url) if extractor else ""
         return Extract(text, all_prose(text), "")
     text = _main(tree) if main and not extractor else ""
-    page = layout(tree)
+    page = layout(tree, has_styles=b"url(" in body)
     if extractor and page.depth < max_depth:
         text = extractor(body, used, url)
     base = _base(tree, url)

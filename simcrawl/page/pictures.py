@@ -109,18 +109,18 @@ def host_of(address: str) -> str:
         return ""
 
 
-def behind(element: HtmlElement, names: str | None) -> str:
-    """Return what is behind a box by its own style, or where scripts look for it, or which place it shows; "" for nothing.
-
-    `names`: its class; to ask every box for all such attributes would take too long.
-    """
+def behind(element: HtmlElement) -> str:
+    """Return what is behind a box by its own style, or where scripts look for it, or which place it shows; "" for nothing."""
     style = element.get("style")
     if style and (found := _URL_IN_STYLE.search(style[:_LONGEST])):
         return name_of(found[1].strip("\"' \t\n"))
-    if not names or not _may_be_behind(names[:_LONGEST_CACHED]):
-        return ""
     named = next(filter(None, map(element.get, _BACKGROUNDS)), "")
     return name_of(named) if named else " ".join(filter(None, map(element.get, _PLACES)))[:_LONGEST]
+
+
+def may_be_behind(names: str) -> bool:
+    """Return whether a box of this class may have something behind it, or show a place."""
+    return _may_be_behind(names) if len(names) <= _LONGEST_CACHED else _may_be_behind.__wrapped__(names)
 
 
 @lru_cache(maxsize=4096)
