@@ -272,7 +272,10 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     missing = {name for name, pattern in _stats().items() if not any(re.fullmatch(pattern, other) for other in found)}
     of_hints = {f"simcrawl/canonical/{name}" for name in ("agrees", "disagrees", "waited", "waited_in_vain")}
     # Of a crawl that knows its mirrors: tests/crawl/test_frontier.py.
-    of_order = {f"simcrawl/predicted/{name}" for name in ("checked", "held", "released", "right", "sampled", "skipped", "wrong")}
+    of_order = {
+        f"simcrawl/predicted/{name}"
+        for name in ("checked", "fetched_for_links", "held", "released", "right", "sampled", "skipped", "wrong")
+    }
     assert missing == rare | of_workers | of_hints | of_order
     code = "".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").glob("*.py"))
     assert all(name in code for name in rare)

@@ -38,6 +38,7 @@ from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host
 from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
+from simcrawl.urls.outlinks import Outlinks
 from simcrawl.urls.recall import Recalled
 from simcrawl.urls.rewrites import RewriteRules
 from simcrawl.urls.robots import unimportant
@@ -125,6 +126,8 @@ class Frontier:
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
         self._skips_from = 1.0 if self._skip is None else self._skip
+        # Where no link of a copy is followed nothing is behind one either.
+        self._outlinks = Outlinks() if self._skip is not None and config.outlinks != "drop" else None
         self._recalled: Recalled | None = None
         self._rules: dict[str, RewriteRules] = {}
         # Keys of URLs that other pages name as their canonical ones.
@@ -159,6 +162,16 @@ class Frontier:
             meta[ASKED] = True
         elif may_wait and _may_wait(request):
             meta[ORDER] = 0
+
+    def show(self, request: Request) -> None:
+        """Note that the crawl was shown what a request leads to. Never raises."""
+        if self._outlinks:
+            self._outlinks.show(request.url)
+
+    def note(self, page: str, links: list[str]) -> None:
+        """Note all that a callback has asked for, when it has ended well."""
+        if self._outlinks:
+            self._outlinks.note(self._common.known_as(page), links)
 
     def lets_wait(self, response: Response) -> bool:
         """Return whether requests that come of a response may wait: not of a sitemap, whose site names what is to be visited, in order."""
@@ -381,11 +394,23 @@ class Frontier:
             await self._others()
             return _put_back(request, _LAST)
         self._hold(-1)
-        if prediction:
+        if prediction and not self._hides(request, prediction):
             return self._left_out(request, prediction)
         self._inc("released")
         _release(request)
         return None
+
+    def _hides(self, request: Request, prediction: Prediction) -> bool:
+        """Return whether there may be something behind a page that no other one has shown."""
+        hidden = self._outlinks and self._outlinks.hidden(self._common.known_as(request.url), prediction.original, self._sure_copy_of)
+        if hidden:
+            self._inc("fetched_for_links")
+            logger.debug("%s is fetched: it may be the only page that links to %s", request, hidden, extra={"spider": self._crawler.spider})
+        return bool(hidden)
+
+    def _sure_copy_of(self, url: str) -> str:
+        # Which callback would have the page is not known: rules know none but the pages of theirs.
+        return next(filter(None, (rules.sure_copy_of(url) for rules in self._rules.values())), "")
 
     async def _others(self) -> None:
         """Return when a callback has ended, when nobody else is at work any more, or when others should have the place."""

@@ -52,12 +52,14 @@ class NearDuplicateSpiderMiddleware(OfSession):
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass on what the verdict allows, and confirm the page when all of it came out."""
-        case = case_of(response)
+        case, frontier = case_of(response), self._session.frontier
         if case is None or case.dropped_unparsed:  # the output of an errback is the user's own
             async for entry in result:
+                if isinstance(entry, Request):
+                    frontier.show(entry)
                 yield entry
             return
-        counts, links = Counter[str](), self._session.frontier.links(case.verdict, response.request)
+        counts, links = Counter[str](), frontier.links(case.verdict, response.request)
         try:
             async for entry in result:
                 if self._passes(entry, case, links, counts):
@@ -69,7 +71,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
             # Once a page: Scrapy's stats take as long for a link as all that is decided about it.
             for name, count in counts.items():
                 self._inc(name, count)
-            self._session.frontier.look_again()
+            frontier.look_again()
             self._session.tell_links(response, case.links_dropped)
         case.settle()
 
@@ -81,6 +83,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
             if verdict.drop_page or verdict.drop_outlinks:
                 counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
             self._session.frontier.found(entry, links)
+            if not verdict.drop_outlinks:
+                self._session.frontier.show(entry)
             case.links_dropped += verdict.drop_outlinks
             return not verdict.drop_outlinks
         if verdict.drop_page:
@@ -115,11 +119,13 @@ class CallbackWatchMiddleware(OfSession):
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Mark the requests that may wait."""
         frontier = self._session.frontier
-        may_wait = frontier.lets_wait(response)
+        may_wait, links = frontier.lets_wait(response), list[str]()
         async for entry in result:
             if isinstance(entry, Request):
                 frontier.mark(entry, may_wait=may_wait)
+                links.append(entry.url)
             yield entry
+        frontier.note(response.url, links)
 
 
 def _unseen(response: Response) -> Verdict:

@@ -4,6 +4,7 @@
     classes        values that do not matter in a class of URLs ├─► rewrites ──► a crawl: what a URL leads to, what to skip
     evidence       what speaks for a rule, and against it       │
     redirects      rules of redirects, for the order alone      ┘   ▲
+    outlinks       what a page would link to, by its original ─────────► a crawl: what is behind a page
                    evidence ──► learned: rules in words, mirrors,   └── recall: what a store remembers
                                 files for other programs                robots: what a site says of itself
 

@@ -68,7 +68,7 @@ class Replacements:
             for found in _TOKEN.finditer(url):
                 for run in self._runs.get(found[0], ()):
                     place = found.start()
-                    if url.startswith(run, place) and _ends_here(url, place + len(run)):
+                    if url.startswith(run, place) and ends_at_token(url, place + len(run)):
                         for other in self._partners[run]:
                             yield url[:place] + other + url[place + len(run) :], place, run, other
         for prefix, runs in self._inserted.items():
@@ -108,7 +108,8 @@ def _common(a: list[str], b: list[str]) -> tuple[int, int]:
     return before, after
 
 
-def _ends_here(url: str, place: int) -> bool:
+def ends_at_token(url: str, place: int) -> bool:
+    """Return whether a token of a URL ends at a place."""
     return place >= len(url) or url[place] in _SEPARATORS or url[place - 1] in _SEPARATORS
 
 

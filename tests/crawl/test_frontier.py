@@ -369,6 +369,25 @@ def test_the_only_way_into_a_directory_is_taken(site: Site) -> None:
     check(outcome, site)
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_copy_that_alone_shows_a_page_of_a_directory_is_fetched(site: Site, fails: bool) -> None:
+    pages, noted = 160, range(73, 160, 11)
+    pair(site, pages)
+    notes = [f"notes/{number}.html" for number in noted]
+    for folder, first in (("main", 1000), ("mirror", 2000)):
+        for number, note in zip(noted, notes, strict=True):
+            site.add(f"/{folder}/{number}.html", text(number).replace("</main>", f"</main><a href='{note}'>a note</a>"))
+            site.add(f"/{folder}/{note}", text(first + number))
+        # The contents name all of it, but that callback fails before it gets there.
+        names = [f"{number}.html" for number in range(pages)]
+        site.add(f"/{folder}/", hub(*names, *(["mailto:somebody@example.com", *notes] if fails else ())))
+    site.add(f"/main/{pages - 1}.html", text(pages - 1).replace("</main>", "</main><a href='/mirror/'></a>"))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    assert len(contents(site, outcome)) == pages + 2 * len(noted)
+    assert 0 < predicted(outcome)["fetched_for_links"] <= len(noted)
+    assert predicted(outcome)["skipped"] > 30
+
+
 def test_a_true_mirror_is_fetched_by_a_seventh_and_nothing_is_lost(site: Site) -> None:
     pair(site, 1000)
     outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)

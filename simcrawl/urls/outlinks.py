@@ -1,0 +1,154 @@
+"""What the links of fetched pages make expect of a page that is not fetched: whether anything is behind it that nobody else shows.
+
+A page is left out as a copy of another one, and its links with it. What they lead to was shown by others, mostly: by the contents of its
+directory, by the pages beside it. But a site has holes: the contents were not to be had that night, or the callback failed in the middle of
+them. Then the way from page to page may be the only one, and it must not be cut. The original was fetched, so its links are known, and a
+mirror's links are a mirror of them:
+
+    /main/1.html    links to    /main/2.html, /about.html           fetched
+    /mirror/1.html  would to    /mirror/2.html, /about.html         may it be left out?
+
+Yes, if each of these was shown by another page, or is almost certainly a copy, too, behind which all is well in the same way. Otherwise it
+is fetched, and shows them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from simcrawl.urls.replacements import difference, ends_at_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+# Bytes of what is known, about; what a URL takes, or a page, besides its letters.
+_MOST_BYTES, _ENTRY_BYTES = 64_000_000, 250
+# Of a page of more links none are known.
+_MOST_LINKS = 10_000
+# How many pages that nobody has shown are looked behind for one that may be left out. Some 30 microseconds each.
+_MOST_WALKED = 500
+# For the sake of one URL so many pages are fetched that ought to link to it. Then they do not.
+_MOST_SOUGHT, _MOST_TRIES = 10_000, 3
+
+
+class _Half:
+    """The URLs that were shown, and the links of some pages, each URL once."""
+
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
+        self.size = 0
+        self._numbers: dict[str, int] = {}
+        self._urls: list[str] = []
+        self._links: dict[str, array[int] | None] = {}
+
+    def show(self, url: str) -> None:
+        if url not in self.shown:
+            self.shown.add(url)
+            self.size += _ENTRY_BYTES + len(url)
+
+    def note(self, page: str, links: Sequence[str]) -> None:
+        noted = array("I", map(self._number, links)) if len(links) <= _MOST_LINKS else None
+        self._links[page] = noted
+        self.size += _ENTRY_BYTES + len(page) + (noted.itemsize * len(noted) if noted else 0)
+
+    def has(self, page: str) -> bool:
+        return page in self._links
+
+    def of(self, page: str) -> list[str] | None:
+        links = self._links[page]
+        return None if links is None else [self._urls[number] for number in links]
+
+    def _number(self, url: str) -> int:
+        number = self._numbers.get(url)
+        if number is None:
+            number = self._numbers[url] = len(self._urls)
+            self._urls.append(url)
+            self.size += _ENTRY_BYTES + len(url)
+        return number
+
+
+class Outlinks:
+    """What pages link to that this process has fetched. The older half is forgotten past some 64 MB. Not thread-safe.
+
+    URLs are those of the requests that a callback yields, without fragments.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most = most_bytes
+        self._half, self._older = _Half(), _Half()
+        self._forgets = False
+        self._sought: dict[str, int] = {}
+
+    def show(self, url: str) -> None:
+        """Note that the crawl was shown a URL."""
+        self._half.show(url.partition("#")[0])
+        self._make_room()
+
+    def note(self, page: str, links: Sequence[str]) -> None:
+        """Note all links of a page, also those that the crawl is not shown: of another page it might be."""
+        self._half.note(page, [url.partition("#")[0] for url in links])
+        self._make_room()
+
+    def _make_room(self) -> None:
+        if self._half.size > self._most // 2:
+            self._older, self._half = self._half, _Half()
+            self._forgets = True
+
+    def hidden(self, url: str, original: str, copy_of: Callable[[str], str]) -> str | None:
+        """Return a URL that would not be seen if a page were left out; None where there seems to be none.
+
+        `original`: the page that it is a copy of. `copy_of`: returns the fetched page that a URL is almost certainly a copy of, or nothing.
+        The page itself is returned where too much was forgotten to tell, or too much is behind it. Of pages that another process has
+        fetched no links are known, and nothing is said.
+        """
+        behind, waiting = {url}, [(url, original)]
+        while waiting:
+            here, like = waiting.pop()
+            links = self._of(like)
+            if links is None:
+                return url
+            for link in _mirrored(here, like, links):
+                if link in behind or self._is_shown(link) or self._is_given_up(link):
+                    continue
+                kept = copy_of(link)
+                if not kept:
+                    self._seek(link)
+                    return link
+                if len(behind) >= _MOST_WALKED:
+                    return url
+                behind.add(link)
+                waiting.append((link, kept))
+        for one in behind:
+            self.show(one)
+        return None
+
+    def _of(self, page: str) -> list[str] | None:
+        """Return the links of a page; None where they were forgotten, or are too many."""
+        for half in (self._half, self._older):
+            if half.has(page):
+                return half.of(page)
+        return None if self._forgets else []
+
+    def _is_shown(self, url: str) -> bool:
+        return url in self._half.shown or url in self._older.shown
+
+    def _is_given_up(self, url: str) -> bool:
+        return self._sought.get(url, 0) >= _MOST_TRIES
+
+    def _seek(self, url: str) -> None:
+        if len(self._sought) >= _MOST_SOUGHT:
+            self._sought.clear()
+        self._sought[url] = self._sought.get(url, 0) + 1
+
+
+def _mirrored(url: str, original: str, links: list[str]) -> Iterator[str]:
+    """Yield what a copy would link to, where that is something else than what its original links to."""
+    found = difference(url, original)
+    if found is None:
+        return
+    prefix, run, instead = found
+    start = prefix + instead
+    for link in links:
+        if link.startswith(start) and ends_at_token(link, len(start)):
+            yield prefix + run + link[len(start) :]
