@@ -52,6 +52,9 @@ SIMCRAWL_ORDER = True
 # How likely a page must be a copy, by a cautious estimate, for its request to be skipped: a number from 0.5 to 1, or False to make all
 # requests.
 SIMCRAWL_SKIP = 0.95
+# Data that requests carry to their callback (cb_kwargs, and meta but for the settings of components) tell pages apart that are equal: what
+# comes of such a page comes of the data, too; False: they do not matter.
+SIMCRAWL_CARRIED_DATA = True
 # Hosts that have the same pages: a list, or names separated by commas. Learned rules that lead from one of them to another may skip
 # requests, like rules within one host.
 SIMCRAWL_MIRRORS = ()

@@ -310,6 +310,13 @@ class Config:
         "make all requests",
         '. No request is skipped unless `SIMCRAWL_ACTION` is `"drop"` and `SIMCRAWL_COPIES_KEPT` is 1',
     )
+    carried_data: bool = _setting(
+        _boolean,
+        True,
+        "data that requests carry to their callback (`cb_kwargs`, and `meta` but for the settings of components) tell pages apart that are "
+        "equal: what comes of such a page comes of the data, too; `False`: they do not matter",
+        ". See [data that requests carry](how-it-works.md#data-that-requests-carry)",
+    )
     mirrors: tuple[str, ...] = _setting(
         _hosts,
         (),

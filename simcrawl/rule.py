@@ -33,6 +33,8 @@ _DAY = 86_400
 # Pages of other methods than GET are known as "POST http://...".
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 MOST_CANDIDATES = 256
+# Stands in no name that a spider or a callback has.
+_DATA = "\x1f"
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
 one page would slow the crawl down; to stop keeps the page, which is the safe side."""
 # From so many on their sketches are compared first, all at once.
@@ -112,12 +114,26 @@ class Comparison:
     same_article: bool = False
 
 
+def with_data(callback: str, digest: str) -> str:
+    """Return the name of a callback together with a digest of what a request gives it besides the page, if it gives it anything.
+
+    What comes of such a page comes of these data, too. So it is a copy only of one for which the same callback was given the same.
+    """
+    return f"{callback}{_DATA}{digest}" if digest else callback
+
+
+def kept_for(callback: str, *, items: int) -> str:
+    """Return what `StoredPage.callback` is to be, when a callback has taken so many items from a page."""
+    return "" if items and _DATA not in callback else callback
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPage:
     """A page as a store knows it. Times are seconds since 1970; `confirmed` is False while its callback still runs.
 
-    `callback`: empty for a page that gave items; otherwise the callback that took none from it, and to whose pages alone it can be an
-    original. `unique`: until it is written, whether it was admitted because nothing like it was known.
+    `callback`: empty for a page that gave items; otherwise to whose pages alone it can be an original: of the callback that took none
+    from it, or that was given the same data for it (see `with_data`). `unique`: until it is written, whether it was admitted because
+    nothing like it was known.
     """
 
     page: PageFingerprint | Abstention
@@ -126,6 +142,13 @@ class StoredPage:
     confirmed: bool = True
     callback: str = ""
     unique: bool = field(default=False, compare=False)
+
+    def serves(self, callback: str) -> bool:
+        """Return whether a page for a callback can be a copy of this one."""
+        if self.callback == callback:
+            return True
+        # What becomes of a page shows when its callback has ended.
+        return not self.callback and (not self.confirmed or _DATA not in callback)
 
     def sketches(self) -> tuple[bytes, bytes]:
         """Return the sketches of content and prose; empty where there are none."""
@@ -312,16 +335,16 @@ class Rule:
 
         def found_enough(copies: Iterable[_Copy]) -> bool:
             for copy in copies:
-                allowed = copy.stored.callback in ("", callback) and self._can_be_original(copy.stored, page, now)
+                allowed = copy.stored.serves(callback) and self._can_be_original(copy.stored, page, now)
                 if allowed and not view.is_rejected(page, copy.stored.page):
                     found.setdefault(copy.stored.page.url, copy)
             return len(found) >= self.copies_kept
 
         candidates = None
-        enough = found_enough(self._same_body(page, view)) or found_enough(self._same_text(page, view))
+        enough = found_enough(self._same_body(page, view)) or found_enough(self._same_text(page, view, callback))
         if isinstance(page, PageFingerprint) and not enough:
             near = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
-            found_enough(self._near(page, near))
+            found_enough(self._near(page, near, callback))
             candidates = len(near)
         return list(found.values()), candidates
 
@@ -329,19 +352,22 @@ class Rule:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
         if isinstance(page, Abstention) and page.reason is Reason.EMPTY:
             return
-        for stored in view.with_body(page.body_digest):
+        # Of pages for which callbacks were given other data there may be any number.
+        for stored in islice(view.with_body(page.body_digest), MOST_CANDIDATES):
             yield _Copy(stored, "identical body", _identical(page, stored.page))
 
-    def _same_text(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
+    def _same_text(self, page: PageFingerprint | Abstention, view: View, callback: str) -> Iterator[_Copy]:
         if isinstance(page, PageFingerprint):
-            for stored in view.with_text(page.text_digest):
-                if isinstance(stored.page, PageFingerprint) and (comparison := self.compare(page, stored.page)).is_near_duplicate:
+            for stored in islice(view.with_text(page.text_digest), MOST_CANDIDATES):
+                if not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
+                    continue
+                if (comparison := self.compare(page, stored.page)).is_near_duplicate:
                     yield _Copy(stored, "identical text", comparison)
 
-    def _near(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterator[_Copy]:
+    def _near(self, page: PageFingerprint, candidates: Sequence[Candidate], callback: str) -> Iterator[_Copy]:
         for candidate in self._alike(page, candidates):
             stored = candidate.stored()
-            if stored is None or not isinstance(stored.page, PageFingerprint):
+            if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             if (comparison := self.compare(page, stored.page)).is_near_duplicate:
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)

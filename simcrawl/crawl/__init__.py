@@ -18,6 +18,7 @@ What these share, one session a crawler:
     common         what the parts stand on: settings, stats, the store, where failures are told
     run            this run as part of a crawl, perhaps resumed
     frontier       which request goes back, waits, or is left out
+    carried        what a request gives its callback besides the page
     preferred      which page waits for its canonical one
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item

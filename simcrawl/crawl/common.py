@@ -11,10 +11,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
+from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
 from simcrawl.page.recipes import resolve
+from simcrawl.rule import with_data
 from simcrawl.store import open_store
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ class Common:
         """Return the name of what will be done with a request's page."""
         spider: Any = self.crawler.spider
         return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
+
+    def use_of(self, request: Request) -> str:
+        """Return the name of what will be done with a request's page, and of what the request gives it besides."""
+        return with_data(self.callback_of(request), request.meta.get(CARRIED, "") if self.config.carried_data else "")
 
     def fault(self, reason: str, message: str, exc: Exception) -> None:
         """Count a failure, and tell of the first one."""

@@ -315,7 +315,7 @@ class Frontier:
         url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)
         rules = self._rules_of(name, callback)
         seen = rules.look(url) if rules else None
-        prediction = self._skippable(request, url, callback, seen)
+        prediction = self._skippable(request, url, seen)
         kind = self._kind(name, seen.part) if seen and prediction else None
         if level == _HELD:
             return await self._check(request, kind)
@@ -344,11 +344,11 @@ class Frontier:
         self._inc("sampled")
         request.meta[SAMPLED] = True
 
-    def _skippable(self, request: Request, url: str, callback: str, seen: Outlook | None) -> Prediction | None:
+    def _skippable(self, request: Request, url: str, seen: Outlook | None) -> Prediction | None:
         """Return what speaks for leaving a request out; None where it has to be made."""
         if seen is None or seen.skip is None or self._skip is None or request.cb_kwargs:
             return None
-        return seen.skip if self._would_drop(url, seen.skip.original, callback) else None
+        return seen.skip if self._would_drop(url, seen.skip.original, self._common.use_of(request)) else None
 
     def _would_drop(self, url: str, original: str, callback: str) -> bool:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
@@ -357,7 +357,7 @@ class Frontier:
             return False
         try:
             page = common.pages.known(original)
-            came_out = page and page.confirmed and page.callback in ("", callback) and common.crawl.has_seen(original)
+            came_out = page and page.confirmed and page.serves(callback) and common.crawl.has_seen(original)
             return bool(came_out) and not common.store.are_rejected(url, original)
         except StoreError as exc:
             common.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)

@@ -34,7 +34,7 @@ from simcrawl.crawl.workers import PageWorkers
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import Abstention, Reason
 from simcrawl.page.hints import NO_HINTS, Hints, of_headers
-from simcrawl.rule import Kind, Verdict
+from simcrawl.rule import Kind, Verdict, kept_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -129,7 +129,7 @@ class Case:
         if self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out):
             self.claim.withdraw()
         else:
-            self.claim.confirm("" if self.items else self.callback)
+            self.claim.confirm(kept_for(self.callback, items=self.items))
             if self.came_out:
                 self.came_out()
                 self.came_out = None
@@ -274,7 +274,7 @@ class Session(Common):
         known_as = self.known_as(response.url)
         url = known_as if request.method == "GET" else f"{request.method} {known_as}"
         encoding = getattr(response, "encoding", None)
-        callback = self.callback_of(request)
+        callback = self.use_of(request)
         claim, told = partial(self.detector.claim, callback=callback), _told(response, known_as)
         # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
         may_wait = sure and not never_drop

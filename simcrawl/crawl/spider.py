@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
+from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.session import YIELDED, NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
@@ -117,11 +118,13 @@ class CallbackWatchMiddleware(OfSession):
             case.fail()
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Mark the requests that may wait."""
+        """Mark the requests that may wait, and those that carry data to their callback."""
         frontier = self._session.frontier
         may_wait, links = frontier.lets_wait(response), list[str]()
         async for entry in result:
             if isinstance(entry, Request):
+                # First: before there are marks in its meta.
+                mark_carried(entry, response.url)
                 frontier.mark(entry, may_wait=may_wait)
                 links.append(entry.url)
             yield entry

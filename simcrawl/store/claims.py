@@ -244,7 +244,7 @@ class Claims:
         """Let a page be written that a crawl has kept by its own claims; `known` stood for it so far."""
         url = stored.page.url
         fresh = replace(stored, first_seen=known.first_seen) if known else stored
-        same = known is not None and same_content(known.page, stored.page) and known.callback in ("", stored.callback)
+        same = known is not None and same_content(known.page, stored.page) and known.serves(stored.callback)
         with self.lock:
             self._record(fresh, text)
             if same and known and stored.last_seen - known.last_seen <= _TOUCH_SECONDS:

@@ -384,7 +384,7 @@ class Store:
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()
-        if known and (not known.confirmed or (same_content(known.page, page) and known.callback in ("", callback))):
+        if known and (not known.confirmed or (same_content(known.page, page) and known.serves(callback))):
             self._claims.touch(known, now)
             return None
         # Now, for to confirm a claim must not wait for a look into a store; and first, for that may fail.

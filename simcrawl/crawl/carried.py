@@ -1,0 +1,122 @@
+"""What a request carries from one callback to another, which tells pages apart that are equal.
+
+    parse_product   a name, a price  ──►  Request("/delivery?sku=5", parse_delivery, cb_kwargs={"item": item})
+    parse_delivery  what it was given and what the page says  ──►  an item
+
+The page on delivery is the same for every product. If it were dropped as a copy, the name and the price would be lost with it, which stood
+on another page. So a page is a copy only of one whose callback was given the same.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from parsel import Selector
+
+from simcrawl.page.fingerprint import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy import Request
+
+CARRIED = "_simcrawl_carried"
+"""Key of `Request.meta`: a digest of what the spider gave the request for its callback."""
+
+# What tells Scrapy, or another component, what to do with a request: https://docs.scrapy.org/en/latest/topics/request-response.html, under
+# "Request.meta special keys", and what widespread components read.
+_SETTINGS = frozenset(
+    """
+    allow_offsite autothrottle_dont_adjust_delay bindaddress cached_response cookiejar deltafetch_enabled deltafetch_key depth dont_cache
+    dont_filter dont_merge_cookies dont_obey_robotstxt dont_proxy dont_redirect dont_retry ftp_local_filename ftp_password ftp_user
+    give_up_log_level handle_httpstatus_all handle_httpstatus_list http_auth_domain http_pass http_user impersonate impersonate_args
+    is_start_request js_source link_text max_proxies_to_try max_retry_times priority_adjust proxy redirect_reasons redirect_times
+    redirect_ttl redirect_urls referrer_policy retry_times rule screenshot script start_time verbatim_url wait_time wait_until
+    """.split()  # noqa: SIM905 - a list of sixty strings is longer, and no clearer
+)
+_COMPONENTS = (
+    "_",
+    "autoextract",
+    "crawlera",
+    "download_",
+    "hcf_",
+    "playwright",
+    "puppeteer",
+    "scrapeops",
+    "selenium",
+    "simcrawl",
+    "splash",
+    "zyte_",
+)
+_DEEPEST = 50
+# Of this process alone: what waits in a queue, or stands in a store, must not meet the same number again.
+_PROCESS, _others = token_hex(8), count(1)
+
+
+class _OwnError(Exception):
+    """Of an object nobody can say whether another one is equal to it."""
+
+
+def mark_carried(request: Request, shown_by: str) -> None:
+    """Note on a request that a spider yields what it carries, before other components add to it."""
+    meta = request.meta
+    # Nothing but what is no data: so it is with nearly all links, and there are many.
+    if _SETTINGS.issuperset(meta) and not request.cb_kwargs:
+        return
+    # What was handed on with the meta of a response is not this request's.
+    meta.pop(CARRIED, None)
+    if data := carried(request, shown_by):
+        meta[CARRIED] = data
+
+
+def carried(request: Request, shown_by: str) -> str:
+    """Return a digest of what a request carries to its callback: equal for equal data, empty where it carries nothing.
+
+    `shown_by`: the URL of the page that yields it. That alone says where a link was found, not what is behind it. Data of which nobody can
+    say whether they are equal are like no others. Costs a look at the names where there is nothing.
+    """
+    given = [("cb_kwargs", request.cb_kwargs)] if request.cb_kwargs else []
+    if own := {key: value for key, value in request.meta.items() if _is_data(key)}:
+        given.append(("meta", own))
+    told = [part for name, values in given for part in _told(name, values, shown_by)]
+    return digest("\n".join(told).encode("utf-8", "surrogatepass"), 0).hex() if told else ""
+
+
+def _is_data(key: object) -> bool:
+    return not isinstance(key, str) or (key not in _SETTINGS and not key.startswith(_COMPONENTS))
+
+
+def _told(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:
+    for key in sorted(values, key=repr):
+        value = values[key]
+        if value is None or (isinstance(value, str) and value == shown_by):
+            continue
+        try:
+            yield f"{name} {key!r} {_text(value)}"
+        except Exception:  # noqa: BLE001 - it is the user's own code that describes the value: whatever it is, the page is kept
+            yield f"{name} {key!r} {_PROCESS} {next(_others)}"
+
+
+def _text(value: Any, depth: int = 0) -> str:
+    """Return a description of a value that is equal for equal values.
+
+    Raises:
+        Exception: there is none.
+    """
+    if depth > _DEEPEST:
+        raise _OwnError
+    if isinstance(value, dict):
+        return "{" + ",".join(sorted(f"{_text(key, depth + 1)}:{_text(one, depth + 1)}" for key, one in value.items())) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(_text(one, depth + 1) for one in value) + "]"
+    if isinstance(value, (set, frozenset)):
+        return "{" + ",".join(sorted(_text(one, depth + 1) for one in value)) + "}"
+    if isinstance(value, Selector):
+        # It shows the beginning alone.
+        return _text(value.get())
+    # An address in memory: another object has it next.
+    if getattr(type(value), "__repr__", None) is object.__repr__:
+        raise _OwnError
+    return f"{type(value).__name__} {value!r}"

@@ -1,0 +1,54 @@
+"""A spider whose items are of two pages: the first one's name, the second one's text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from itemloaders import ItemLoader
+
+from tests.crawl.spiders import Base
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+
+
+class Shop(Base):
+    """Hands a product's name to the page on its delivery, in the way that `way` says."""
+
+    name = "shop"
+    way = ""
+
+    def on_item(self, item: Any) -> None:
+        super().on_item(item)
+        self.note("products", item["name"])
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a:not(.delivery)::attr(href)").getall():
+            yield response.follow(href)
+        if (name := response.css("h1::text").get("")).startswith("Product"):
+            href = response.css(".delivery::attr(href)").get("")
+            yield response.follow(href.replace("delivery", "go") if self.way == "redirected" else href, **self.handed(response, name))
+
+    def handed(self, response: Response, name: str) -> dict[str, Any]:
+        if self.way == "loader":
+            loader = ItemLoader(item={})
+            loader.add_value("name", name)
+            return {"callback": self.parse_delivery, "cb_kwargs": {"loader": loader}}
+        ways: dict[str, dict[str, Any]] = {
+            "nothing": {},
+            "settings": {"meta": {"cookiejar": name, "handle_httpstatus_list": [404]}},
+            "found on": {"cb_kwargs": {"found_on": response.url}},
+            "cb_kwargs": {"cb_kwargs": {"given": {"name": name}}},
+            "redirected": {"cb_kwargs": {"given": {"name": name}}},
+            "values": {"meta": {"name": name, "place": 1}},
+            "item": {"meta": {"given": {"name": name}}},
+            "handed on": {"meta": response.meta | {"given": {"name": name}}},
+        }
+        return {"callback": self.parse_delivery} | ways[self.way]
+
+    def parse_delivery(self, response: Response, given: Any = None, loader: Any = None, **_: Any) -> Iterator[Any]:
+        if loader:
+            given = {"name": loader.get_collected_values("name")[0]}
+        yield {"url": response.url} | (given or response.meta.get("given") or {"name": response.meta.get("name", "")})

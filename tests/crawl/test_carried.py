@@ -1,0 +1,159 @@
+"""Pages for which a callback was given data of another page: what comes of them comes of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from itemloaders import ItemLoader
+from parsel import Selector
+from scrapy import Field, Item, Request
+
+from simcrawl.crawl.carried import CARRIED, carried, mark_carried
+from tests.crawl.content import hub
+from tests.crawl.runner import MODES, crawl
+from tests.crawl.test_crawl import IN_ORDER
+from tests.samples import english
+
+if TYPE_CHECKING:
+    from tests.crawl.runner import Outcome
+    from tests.crawl.server import Site
+
+SHOP = "tests.crawl.carried_spiders.Shop"
+PRODUCTS = 20
+
+
+def shop(site: Site) -> None:
+    """Products of a line or two, each with a page on delivery that is the same for all, and once more in a mirror."""
+    terms = english(200, seed=1)
+    for folder in ("shop", "mirror"):
+        site.add(f"/{folder}/", hub(*map(str, range(PRODUCTS))))
+        for number in range(PRODUCTS):
+            links = f"<a class='delivery' href='/{folder}/delivery?sku={number}'>delivery</a>"
+            site.add(f"/{folder}/{number}", f"<title>Product</title><h1>Product {number}</h1><p>Costs {number} pounds.</p>{links}")
+            site.add(f"/{folder}/go?sku={number}", "", status=302, Location=f"/{folder}/delivery?sku={number}")
+            site.add(f"/{folder}/delivery?sku={number}", f"<title>Delivery</title><main><p>{terms}</p></main>")
+    site.add("/", hub("/shop/", "/mirror/"))
+
+
+def products(outcome: Outcome) -> list[str]:
+    return sorted(outcome.stats["test/products"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("way", ["cb_kwargs", "item", "values", "loader", "redirected", "handed on"])
+def test_what_stood_on_another_page_comes_out(site: Site, way: str, mode: str) -> None:
+    shop(site)
+    outcome = crawl(SHOP, site.url("/shop/"), way=way, mode=mode)
+    assert products(outcome) == sorted(f"Product {number}" for number in range(PRODUCTS))
+    assert outcome.stats["finish_reason"] == "finished"
+
+
+@pytest.mark.parametrize("way", ["cb_kwargs", "item", "values"])
+def test_copies_for_which_the_same_was_given_are_dropped(site: Site, way: str) -> None:
+    shop(site)
+    outcome = crawl(SHOP, site.url(), way=way, settings=IN_ORDER)
+    assert products(outcome) == sorted(f"Product {number}" for number in range(PRODUCTS))
+    assert outcome.stats["simcrawl/pages/dropped"] >= PRODUCTS
+
+
+@pytest.mark.parametrize(
+    ("way", "settings"), [("nothing", {}), ("settings", {}), ("found on", {}), ("item", {"SIMCRAWL_CARRIED_DATA": False})]
+)
+def test_without_data_one_page_of_equal_ones_comes_out(site: Site, way: str, settings: dict[str, Any]) -> None:
+    shop(site)
+    assert len(products(crawl(SHOP, site.url("/shop/"), way=way, settings=IN_ORDER | settings))) == 1
+
+
+def test_what_waits_in_a_queue_on_disk_is_told_apart(site: Site, tmp_path: Any) -> None:
+    shop(site)
+    settings = IN_ORDER | {"JOBDIR": str(tmp_path / "job")}
+    first = crawl(SHOP, site.url("/shop/"), way="item", settings=settings | {"CLOSESPIDER_PAGECOUNT": PRODUCTS + 5})
+    second = crawl(SHOP, site.url("/shop/"), way="item", settings=settings)
+    assert sorted(products(first) + products(second)) == sorted(f"Product {number}" for number in range(PRODUCTS))
+
+
+# ---- what is data
+
+
+class Product(Item):
+    name = Field()
+
+
+@dataclass
+class Named:
+    name: str
+
+
+PAGE = "https://shop.example/1"
+VALUES: list[tuple[Any, Any]] = [
+    ("a", "b"),
+    (1, 2),
+    (b"a", b"b"),
+    ([1, 2], [2, 1]),
+    ({"name": "a"}, {"name": "b"}),
+    ({"a": [{"b": 1}]}, {"a": [{"b": 2}]}),
+    ({1, 2}, {1, 3}),
+    (Product(name="a"), Product(name="b")),
+    (Named("a"), Named("b")),
+    (Selector("<p>a</p>").css("p"), Selector("<p>b</p>").css("p")),
+    (Selector("<p>" + 90 * "a" + "</p>"), Selector("<p>" + 91 * "a" + "</p>")),
+]
+
+
+def of(**options: Any) -> str:
+    return carried(Request("https://shop.example/delivery", **options), PAGE)
+
+
+@pytest.mark.parametrize("name", ["cb_kwargs", "meta"])
+@pytest.mark.parametrize(("value", "other"), VALUES, ids=[type(value).__name__ + str(number) for number, (value, _) in enumerate(VALUES)])
+def test_equal_data_have_one_digest_and_others_another(name: str, value: Any, other: Any) -> None:
+    assert of(**{name: {"item": value}}) == of(**{name: {"item": value}}) != ""
+    assert of(**{name: {"item": value}}) != of(**{name: {"item": other}})
+    assert of(**{name: {"item": value}}) != of(**{name: {"other": value}})
+
+
+def test_the_order_of_names_does_not_matter() -> None:
+    assert of(cb_kwargs={"a": 1, "b": {"c": 1, "d": 2}}) == of(cb_kwargs={"b": {"d": 2, "c": 1}, "a": 1})
+
+
+@pytest.mark.parametrize("value", [ItemLoader(), object(), {"deep": [object()]}])
+def test_what_cannot_be_compared_is_like_nothing_else(value: Any) -> None:
+    assert of(cb_kwargs={"item": value}) != of(cb_kwargs={"item": value})
+
+
+def test_data_that_contain_themselves_or_fail_are_like_nothing_else() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+
+    class Failing:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    for value in (endless, Failing()):
+        assert of(cb_kwargs={"item": value}) != of(cb_kwargs={"item": value})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"cb_kwargs": {"found_on": PAGE}},
+        {"cb_kwargs": {"item": None}},
+        {"meta": {"depth": 3, "proxy": "http://p.example", "cookiejar": 5, "rule": 1, "link_text": "next", "download_latency": 0.1}},
+        {"meta": {"playwright": True, "playwright_page_methods": [object()], "splash": {"args": {"wait": 1}}, "_of_a_component": 1}},
+    ],
+)
+def test_settings_of_components_and_the_page_that_links_are_no_data(options: dict[str, Any]) -> None:
+    assert of(**options) == ""
+
+
+def test_what_was_handed_on_is_noted_anew() -> None:
+    first = Request(PAGE, meta={"item": {"name": "a"}})
+    mark_carried(first, PAGE)
+    second = Request(PAGE, meta=first.meta)
+    second.meta.pop("item")
+    mark_carried(second, PAGE)
+    assert first.meta[CARRIED]
+    assert CARRIED not in second.meta
