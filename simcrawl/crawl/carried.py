@@ -1,19 +1,22 @@
-"""What a request carries from one callback to another, which tells pages apart that are equal.
+"""What becomes of a page: which callback has it, and what a request carries there, which tells pages apart that are equal.
 
     parse_product   a name, a price  ──►  Request("/delivery?sku=5", parse_delivery, cb_kwargs={"item": item})
     parse_delivery  what it was given and what the page says  ──►  an item
 
 The page on delivery is the same for every product. If it were dropped as a copy, the name and the price would be lost with it, which stood
-on another page. So a page is a copy only of one whose callback was given the same.
+on another page. So a page is a copy only of one whose callback was given the same. And a page that gave no items is no original for pages
+of another callback, which may take some.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from parsel import Selector
+from scrapy.spiders import CrawlSpider, Spider
 
 from simcrawl.page.fingerprint import digest
 
@@ -63,7 +66,8 @@ def mark_carried(request: Request, shown_by: str) -> None:
     """Note on a request that a spider yields what it carries, before other components add to it."""
     meta = request.meta
     # Nothing but what is no data: so it is with nearly all links, and there are many.
-    if _SETTINGS.issuperset(meta) and not request.cb_kwargs:
+    callback = request.callback
+    if _SETTINGS.issuperset(meta) and not request.cb_kwargs and (callback is None or hasattr(callback, "__self__")):
         return
     # What was handed on with the meta of a response is not this request's.
     meta.pop(CARRIED, None)
@@ -77,11 +81,51 @@ def carried(request: Request, shown_by: str) -> str:
     `shown_by`: the URL of the page that yields it. That alone says where a link was found, not what is behind it. Data of which nobody can
     say whether they are equal are like no others. Costs a look at the names where there is nothing.
     """
-    given = [("cb_kwargs", request.cb_kwargs)] if request.cb_kwargs else []
-    if own := {key: value for key, value in request.meta.items() if _is_data(key)}:
-        given.append(("meta", own))
-    told = [part for name, values in given for part in _told(name, values, shown_by)]
+    try:
+        own = {key: value for key, value in request.meta.items() if _is_data(key)}
+        given = (("cb_kwargs", request.cb_kwargs), ("callback", _bound(request.callback)), ("meta", own))
+        told = [part for name, values in given for part in _told(name, values, shown_by)]
+    except Exception:  # noqa: BLE001 - a variable without a value, a name that cannot be shown: whatever it is, the page is kept
+        told = [_unlike_others()]
     return digest("\n".join(told).encode("utf-8", "surrogatepass"), 0).hex() if told else ""
+
+
+def _bound(callback: Any) -> dict[str, Any]:
+    """Return what a callback holds that is no method: a `partial`, a lambda or another function that was made for this request."""
+    held: dict[str, Any] = {}
+    while isinstance(callback, partial):
+        held |= {f"{len(held)} {number}": value for number, value in enumerate(callback.args)} | callback.keywords
+        callback = callback.func
+    if "<" in getattr(callback, "__qualname__", "") and not hasattr(callback, "__self__"):
+        cells = zip(callback.__code__.co_freevars, callback.__closure__ or (), strict=True)
+        held |= {name: cell.cell_contents for name, cell in cells}
+        held |= {f"default {number}": value for number, value in enumerate(callback.__defaults__ or ())}
+        held |= callback.__kwdefaults__ or {}
+    return {name: value for name, value in held.items() if not isinstance(value, Spider)}
+
+
+def callback_name(request: Request, spider: Any) -> str:
+    """Return the name of what will be done with a request's page, in this crawl and in later ones."""
+    callback: Any = request.callback or spider.parse
+    if isinstance(spider, CrawlSpider) and "rule" in request.meta and getattr(callback, "__func__", None) is CrawlSpider._callback:  # noqa: SLF001
+        return f"{spider.name}.{_rule_name(spider, request.meta['rule'])}"
+    while isinstance(callback, partial):
+        callback = callback.func
+    name = getattr(callback, "__name__", "callback")
+    # There may be any number of them, each with another body.
+    line = f":{callback.__code__.co_firstlineno}" if name == "<lambda>" else ""
+    return f"{spider.name}.{name}{line}"
+
+
+def _rule_name(spider: CrawlSpider, number: Any) -> str:
+    """Return the name of what a rule does with its pages: all rules have one callback, which looks up theirs."""
+    try:
+        rule = spider.rules[number]
+    except (IndexError, TypeError):
+        return "_callback"
+    name = rule.callback if isinstance(rule.callback, str) else getattr(rule.callback, "__name__", "callback")
+    # What a rule gives its callback is not on the request.
+    return f"rule {number}" if rule.cb_kwargs or not rule.callback else name
 
 
 def _is_data(key: object) -> bool:
@@ -96,7 +140,11 @@ def _told(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:
         try:
             yield f"{name} {key!r} {_text(value)}"
         except Exception:  # noqa: BLE001 - it is the user's own code that describes the value: whatever it is, the page is kept
-            yield f"{name} {key!r} {_PROCESS} {next(_others)}"
+            yield _unlike_others()
+
+
+def _unlike_others() -> str:
+    return f"{_PROCESS} {next(_others)}"
 
 
 def _text(value: Any, depth: int = 0) -> str:

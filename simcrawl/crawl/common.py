@@ -11,7 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
-from simcrawl.crawl.carried import CARRIED
+from simcrawl.crawl.carried import CARRIED, callback_name
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
@@ -60,8 +60,7 @@ class Common:
 
     def callback_of(self, request: Request) -> str:
         """Return the name of what will be done with a request's page."""
-        spider: Any = self.crawler.spider
-        return f"{spider.name}.{getattr(request.callback or spider.parse, '__name__', 'callback')}"
+        return callback_name(request, self.crawler.spider)
 
     def use_of(self, request: Request) -> str:
         """Return the name of what will be done with a request's page, and of what the request gives it besides."""

@@ -219,7 +219,7 @@ class Rethinking:
         loosest = replace(self.rule, min_similarity=self.thresholds[0])
         compared = loosest.compare(a, b)
         # Whose callback it was is known of pages that gave nothing only.
-        allowed = earlier.callback in ("", later.callback) and self.rule.may_replace(b.url, a.url)
+        allowed = earlier.serves(later.callback) and self.rule.may_replace(b.url, a.url)
         if not compared.is_near_duplicate or not allowed or store.is_rejected(a, b):
             return None
         # The rule itself says so for each threshold: the looser one is, the more are copies.

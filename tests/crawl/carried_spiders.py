@@ -1,12 +1,14 @@
-"""A spider whose items are of two pages: the first one's name, the second one's text."""
+"""Spiders for whose items the page alone is not enough."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from itemloaders import ItemLoader
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
 
-from tests.crawl.spiders import Base
+from tests.crawl.spiders import Base, item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,3 +54,14 @@ class Shop(Base):
         if loader:
             given = {"name": loader.get_collected_values("name")[0]}
         yield {"url": response.url} | (given or response.meta.get("given") or {"name": response.meta.get("name", "")})
+
+
+class Printed(Base, CrawlSpider):
+    """Follows chapters, and takes items from what they link to for printing."""
+
+    name = "printed"
+    rules = (Rule(LinkExtractor(allow="/chapter/")), Rule(LinkExtractor(allow="/print/"), callback="parse_item"))
+    parse = CrawlSpider.parse
+
+    def parse_item(self, response: Response) -> Iterator[Any]:
+        yield item(response)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from itemloaders import ItemLoader
 from parsel import Selector
-from scrapy import Field, Item, Request
+from scrapy import Field, Item, Request, Spider
 
-from simcrawl.crawl.carried import CARRIED, carried, mark_carried
+from simcrawl.crawl.carried import CARRIED, callback_name, carried, mark_carried
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
 from tests.crawl.test_crawl import IN_ORDER
 from tests.samples import english
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.crawl.runner import Outcome
     from tests.crawl.server import Site
 
@@ -72,6 +75,23 @@ def test_what_waits_in_a_queue_on_disk_is_told_apart(site: Site, tmp_path: Any) 
     first = crawl(SHOP, site.url("/shop/"), way="item", settings=settings | {"CLOSESPIDER_PAGECOUNT": PRODUCTS + 5})
     second = crawl(SHOP, site.url("/shop/"), way="item", settings=settings)
     assert sorted(products(first) + products(second)) == sorted(f"Product {number}" for number in range(PRODUCTS))
+
+
+def test_pages_that_a_rule_only_follows_are_no_originals_for_one_that_takes_items(site: Site) -> None:
+    names = range(30)
+    for number in names:
+        text = f"<title>{number}</title><main><p>{english(120, seed=number)}</p>"
+        site.add(f"/chapter/{number}", f"{text}<a href='/print/{number}'>print</a></main>")
+        for folder in ("print", "again"):
+            site.add(f"/{folder}/{number}", f"{text}</main>")
+    site.add("/", hub(*(f"/{folder}/{number}" for folder in ("chapter", "again/print") for number in names)))
+    for number in names:
+        site.add(f"/again/print/{number}", site.answers[f"/print/{number}"].body.decode())
+    outcome = crawl("tests.crawl.carried_spiders.Printed", site.url(), settings=IN_ORDER | {"SIMCRAWL_SKIP": False})
+    kept = outcome.paths("kept")
+    # Each once, and not the copies for the same rule.
+    assert sorted(int(path.rpartition("/")[2]) for path in kept) == list(names)
+    assert outcome.stats["simcrawl/pages/dropped"] == len(names)
 
 
 # ---- what is data
@@ -147,6 +167,60 @@ def test_data_that_contain_themselves_or_fail_are_like_nothing_else() -> None:
 )
 def test_settings_of_components_and_the_page_that_links_are_no_data(options: dict[str, Any]) -> None:
     assert of(**options) == ""
+
+
+def _maker(name: str, *, empty: bool = False) -> Callable[..., object]:
+    def callback(response: object) -> object:
+        return (response, name, later)
+
+    if not empty:
+        later = 1
+    return callback
+
+
+def parse(response: object, name: str) -> object:
+    return (response, name)
+
+
+def made(kind: str, name: str) -> Any:
+    """Return a callback that holds a name."""
+    kinds: dict[str, Callable[..., object]] = {
+        "partial": partial(parse, name=name),
+        "partial by place": partial(parse, None, name),
+        "partial of a partial": partial(partial(parse, name=name), None),
+        "lambda": lambda response: (response, name),
+        "default": lambda response, given=name: (response, given),
+        "closure": _maker(name),
+    }
+    return kinds[kind]
+
+
+@pytest.mark.parametrize("kind", ["partial", "partial by place", "partial of a partial", "lambda", "default", "closure"])
+def test_what_a_callback_holds_is_data(kind: str) -> None:
+    assert of(callback=made(kind, "a")) == of(callback=made(kind, "a")) != ""
+    assert of(callback=made(kind, "a")) != of(callback=made(kind, "b"))
+
+
+def test_a_callback_that_cannot_be_looked_into_is_like_no_other() -> None:
+    empty = _maker("a", empty=True)
+    assert of(callback=empty) != of(callback=empty)
+
+
+def test_methods_and_plain_functions_hold_nothing() -> None:
+    assert of(callback=Named("a").__eq__) == of(callback=parse) == of() == ""
+
+
+def test_callbacks_are_named_by_what_they_call() -> None:
+    class Named(Spider):
+        name = "named"
+
+    def name(callback: Any) -> str:
+        return callback_name(Request(PAGE, callback=callback), Named())
+
+    assert name(None) == "named.parse"
+    assert name(partial(parse, name="a")) == name(parse) == "named.parse"
+    one, other = (lambda response: response), made("lambda", "a")
+    assert name(one) != name(other)
 
 
 def test_what_was_handed_on_is_noted_anew() -> None:
