@@ -53,7 +53,7 @@ _COMPONENTS = (
     "splash",
     "zyte_",
 )
-_DEEPEST = 50
+_DEEPEST, _MOST_VALUES, _LONG = 50, 10_000, 1000
 # Of this process alone: what waits in a queue, or stands in a store, must not meet the same number again.
 _PROCESS, _others = token_hex(8), count(1)
 
@@ -87,7 +87,7 @@ def carried(request: Request, shown_by: str) -> str:
         told = [part for name, values in given for part in _told(name, values, shown_by)]
     except Exception:  # noqa: BLE001 - a variable without a value, a name that cannot be shown: whatever it is, the page is kept
         told = [_unlike_others()]
-    return digest("\n".join(told).encode("utf-8", "surrogatepass"), 0).hex() if told else ""
+    return _digest("\n".join(told)) if told else ""
 
 
 def _bound(callback: Any) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _told(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:
         if value is None or (isinstance(value, str) and value == shown_by):
             continue
         try:
-            yield f"{name} {key!r} {_text(value)}"
+            yield f"{name} {key!r} {_Description().of(value)}"
         except Exception:  # noqa: BLE001 - it is the user's own code that describes the value: whatever it is, the page is kept
             yield _unlike_others()
 
@@ -147,24 +147,38 @@ def _unlike_others() -> str:
     return f"{_PROCESS} {next(_others)}"
 
 
-def _text(value: Any, depth: int = 0) -> str:
-    """Return a description of a value that is equal for equal values.
+class _Description:
+    """Describes values, equal ones equally. Objects that cannot be compared, and too many values, have no description."""
 
-    Raises:
-        Exception: there is none.
-    """
-    if depth > _DEEPEST:
-        raise _OwnError
-    if isinstance(value, dict):
-        return "{" + ",".join(sorted(f"{_text(key, depth + 1)}:{_text(one, depth + 1)}" for key, one in value.items())) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ",".join(_text(one, depth + 1) for one in value) + "]"
-    if isinstance(value, (set, frozenset)):
-        return "{" + ",".join(sorted(_text(one, depth + 1) for one in value)) + "}"
-    if isinstance(value, Selector):
-        # It shows the beginning alone.
-        return _text(value.get())
-    # An address in memory: another object has it next.
-    if getattr(type(value), "__repr__", None) is object.__repr__:
-        raise _OwnError
-    return f"{type(value).__name__} {value!r}"
+    def __init__(self) -> None:
+        self._left = _MOST_VALUES
+
+    def of(self, value: Any, depth: int = 0) -> str:
+        """Return a description.
+
+        Raises:
+            Exception: there is none.
+        """
+        self._left -= 1
+        if depth > _DEEPEST or self._left < 0:
+            raise _OwnError
+        if isinstance(value, dict):
+            return "{" + ",".join(sorted(f"{self.of(key, depth + 1)}:{self.of(one, depth + 1)}" for key, one in value.items())) + "}"
+        if isinstance(value, (list, tuple)):
+            return "[" + ",".join(self.of(one, depth + 1) for one in value) + "]"
+        if isinstance(value, (set, frozenset)):
+            return "{" + ",".join(sorted(self.of(one, depth + 1) for one in value)) + "}"
+        if isinstance(value, Selector):
+            # It shows the beginning alone.
+            return self.of(value.get(), depth + 1)
+        # To escape a whole document for each of a page's links would take milliseconds.
+        if isinstance(value, str) and len(value) > _LONG:
+            return f"long {_digest(value)}"
+        # An address in memory: another object has it next.
+        if getattr(type(value), "__repr__", None) is object.__repr__:
+            raise _OwnError
+        return f"{type(value).__name__} {value!r}"
+
+
+def _digest(text: str) -> str:
+    return digest(text.encode("utf-8", "surrogatepass"), 0).hex()

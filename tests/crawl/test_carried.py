@@ -111,6 +111,7 @@ VALUES: list[tuple[Any, Any]] = [
     ("a", "b"),
     (1, 2),
     (b"a", b"b"),
+    (10_000 * "a" + "b", 10_000 * "a" + "c"),
     ([1, 2], [2, 1]),
     ({"name": "a"}, {"name": "b"}),
     ({"a": [{"b": 1}]}, {"a": [{"b": 2}]}),
@@ -143,7 +144,7 @@ def test_what_cannot_be_compared_is_like_nothing_else(value: Any) -> None:
     assert of(cb_kwargs={"item": value}) != of(cb_kwargs={"item": value})
 
 
-def test_data_that_contain_themselves_or_fail_are_like_nothing_else() -> None:
+def test_data_that_contain_themselves_or_fail_or_are_very_many_are_like_nothing_else() -> None:
     endless: list[Any] = []
     endless.append(endless)
 
@@ -151,7 +152,7 @@ def test_data_that_contain_themselves_or_fail_are_like_nothing_else() -> None:
         def __repr__(self) -> str:
             raise RuntimeError
 
-    for value in (endless, Failing()):
+    for value in (endless, Failing(), list(range(20_000))):
         assert of(cb_kwargs={"item": value}) != of(cb_kwargs={"item": value})
 
 
