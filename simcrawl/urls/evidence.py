@@ -2,7 +2,8 @@
 
     URL, rule ──► Twin: the fetched page that it would be a copy of, and the contexts in which that was so, or was not
     page      ──► Counters.add, for each context of each of its twins: rule, rule behind a prefix, rule in a directory; name, name by rule
-    twin      ──► Counters.likelihood ──► how likely, the lower bound of that, and how many pages it rests on
+    twin      ──► Counters.likelihood ──► how likely, the lower bound of that, and how many pages it rests on: for what is skipped
+              ──► Names.bound         ──► the lower bound of how likely, by what the name adds to the rule: for the order
 
 Each context is a rate with a prior, the wider one being the prior of the narrower; what they say is added up in log-odds. Past a number of
 pages the older half is forgotten, for sites change, and so are contexts and pages that were long not used.
@@ -27,6 +28,12 @@ PRIORS = (2.0, 2.0, 4.0)
 _LONGEST_MEMORY = 300
 # What each kind of evidence counts for: none; the rule here, in this directory; this page's twins; its name, and that by this rule.
 _BIAS, _OF_RULE, _OF_DIRECTORY, _OF_TWINS, _OF_NAME, _OF_NAME_BY_RULE = 0.3, 0.3, 0.5, 0.5, 0.5, 0.3
+# For the order: none; this page's twins.
+_ORDER_BIAS, _ORDER_OF_TWINS = 0.3, 0.25
+# Names differ by some 1.4 in log-odds from what rules say of all names: the precision of that, as a prior; and by so much at most.
+_NAME_PRECISION, _MOST_OF_A_NAME = 0.5, 4.0
+# A rule that is sure leaves a name something to say.
+_SUREST = 0.98
 # One-sided, 95 %.
 _Z = 1.64
 # What an earlier crawl saw weighs as so many pages at most.
@@ -191,7 +198,7 @@ class Counters:
         `twins`: all of the URL.
         """
         likely = self.rate(twin.contexts)
-        support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
+        support = self.support(twin)
         if twin.name:
             by_name, by_rule = (self.odds(context) for context in twin.names)
             odds = (
@@ -202,15 +209,73 @@ class Counters:
                 + _OF_NAME * by_name
                 + _OF_NAME_BY_RULE * by_rule
             )
-            likely = 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
-            support = max(support, (self.get(twin.contexts[1]) or (0.0, 0.0))[1])
+            likely = _likely(odds)
         trials = support + PRIORS[len(twin.contexts) - 1]
         return likely, lower_bound(likely, trials), support
+
+    def support(self, twin: Twin) -> float:
+        """Return how many pages a twin's rule was tried on, where it is."""
+        narrow = self.trials(twin.contexts[-1])
+        return max(narrow, self.trials(twin.contexts[1])) if twin.name else narrow
+
+
+class Names:
+    """What pages of a name were, beyond what the rules say of all names: for the order of requests alone.
+
+    Of each context, all pages of a name and those that one rule leads to, the sum of what was so less what the rule had said, and the
+    variance of that. Their quotient, with a prior of 0, is what the name adds in log-odds. That most pages differ in another language,
+    as the rule from one to the other says, is nothing new and speaks against no other rule.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict[Hashable, tuple[float, float]] = {}
+        self._older: dict[Hashable, tuple[float, float]] = {}
+
+    def copy(self) -> Names:
+        """Return names of their own of which the same is known."""
+        made = Names()
+        made._older = self._older | self._sums
+        return made
+
+    def expected(self, twins: Iterable[Twin], counters: Counters) -> dict[Hashable, float]:
+        """Return, by the names of twins, what rules say of the page: ask before that page is counted."""
+        found: dict[Hashable, float] = {}
+        for twin in twins:
+            if twin.name:
+                rate = min(_SUREST, max(1 - _SUREST, counters.rate(twin.contexts)))
+                for context in twin.names:
+                    found[context] = max(rate, found.get(context, 0.0))
+        return found
+
+    def add(self, expected: dict[Hashable, float], *, copy: bool) -> None:
+        """Count a page by what rules had said of it."""
+        for context, rate in expected.items():
+            surprise, variance = self._get(context)
+            if len(self._sums) >= _MOST_COUNTERS // 2 and context not in self._sums:
+                self._older, self._sums = self._sums, {}
+            self._sums[context] = surprise + copy - rate, variance + rate * (1 - rate)
+
+    def bound(self, twin: Twin, twins: list[Twin], counters: Counters) -> float:
+        """Return the lower bound of how likely a URL is a copy for its twin, which is by a replacement. `twins`: all of the URL."""
+        odds = _ORDER_BIAS + _logit(counters.rate(twin.contexts)) + _ORDER_OF_TWINS * _of_others(twin, twins)
+        likely = _likely(odds + sum(map(self._effect, twin.names)))
+        return lower_bound(likely, counters.support(twin) + PRIORS[-1])
+
+    def _get(self, context: Hashable) -> tuple[float, float]:
+        return self._sums.get(context) or self._older.get(context, (0.0, 0.0))
+
+    def _effect(self, context: Hashable) -> float:
+        surprise, variance = self._get(context)
+        return max(-_MOST_OF_A_NAME, min(_MOST_OF_A_NAME, surprise / (variance + _NAME_PRECISION)))
 
 
 def lower_bound(likely: float, trials: float) -> float:
     """Return a rate less 1.64 of its standard errors."""
     return likely - _Z * math.sqrt(max(likely * (1 - likely), 1e-4) / (trials + 1))
+
+
+def _likely(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
 
 
 def _log_odds(copies: float, others: float) -> float:

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
 from simcrawl.urls.classes import Address, Classes, key_of
-from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced
+from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Names, Tried, Twin, lower_bound, pair_of, replaced
 from simcrawl.urls.learned import learned_rules
 from simcrawl.urls.redirects import Redirects
 from simcrawl.urls.replacements import Replacements
@@ -135,6 +135,8 @@ class RewriteRules:
         self._mirrors = frozenset(mirrors)
         self._known = Known()
         self._counters = Counters()
+        # What names add, for the order of this crawl's requests.
+        self._names = Names()
         self._replacements = Replacements()
         self._classes = Classes()
         # The last pages: a new rule is tried on them at once.
@@ -169,7 +171,7 @@ class RewriteRules:
             self._lasting = self._counters.lasting()
         made._counters = Counters(self._lasting)
         made._replacements, made._classes = self._replacements.copy(), self._classes.next_crawl()
-        made._suggested = self._suggested.copy()
+        made._suggested, made._names = self._suggested.copy(), self._names.copy()
         made._needed = _CONFIRMED
         return made
 
@@ -294,6 +296,8 @@ class RewriteRules:
                 right = float(copy) if twin.url == original else _OTHER * copy
                 for context in twin.contexts:
                     contexts[context] = max(right, contexts.get(context, 0.0))
+        expected = self._names.expected(twins, self._counters)
+        self._names.add(expected, copy=copy)
         self._suggested -= contexts.keys()
         for context, right in contexts.items():
             self._counters.add(context, right)
@@ -337,6 +341,7 @@ class RewriteRules:
                 if self._recent.get(twin, (number,))[0] < number:
                     made = replaced(url, len(prefix), (a, b), twin, KEPT)
                     self._suggested.discard(made.contexts[0])
+                    self._names.add(self._names.expected([made], self._counters), copy=copy)
                     for context in (*made.contexts, *made.names):
                         self._counters.add(context, copy)
 
@@ -351,13 +356,14 @@ class RewriteRules:
         likely, later = self._likely(self._twins(address)), self._levels(address)
         if not likely:
             return _NOTHING._replace(priority=-_LEVEL * later, why=_OF_OTHERS) if later else _NOTHING
+        first, bound = self._first(likely)
         best = likely[0]
-        level = bisect_right(_LEVELS if best.twin.name else _CLASS_LEVELS, best.bound)
+        level = bisect_right(_LEVELS if first.name else _CLASS_LEVELS, bound)
         if level > _UNENTERED_LEVELS and not any(self._counters.trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
         found = self._skipping(address, self._near(address, likely))
         skip = _prediction(*found[0])._replace(original=found[1]) if found else None
-        why = best.twin.rule if level >= later else _OF_OTHERS
+        why = first.rule if level >= later else _OF_OTHERS
         return Outlook(_prediction(*best), skip, -_LEVEL * max(level, later), (found[0] if found else best).twin.part, why)
 
     def predict(self, url: str) -> Prediction | None:
@@ -486,6 +492,13 @@ class RewriteRules:
         made = [Likely(twin, *self._counters.likelihood(twin, tried)[1:]) for twin in tried]
         # A page that was kept is the better name for an original.
         return sorted(made, key=lambda one: (one.bound, one.twin.status == KEPT), reverse=True)
+
+    def _first(self, likely: list[Likely]) -> tuple[Twin, float]:
+        """Return the twin that says most for a later request, and how likely a copy the page is for it: the lower bound."""
+        twins = [one.twin for one in likely]
+        bounds = [self._names.bound(one.twin, twins, self._counters) if one.twin.name else one.bound for one in likely]
+        place = max(range(len(bounds)), key=bounds.__getitem__)
+        return twins[place], bounds[place]
 
     def _may_skip(self, url: str, original: str) -> bool:
         return of_one_host(url, original) or {host_of(url), host_of(original)} <= self._mirrors
