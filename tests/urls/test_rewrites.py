@@ -87,8 +87,38 @@ def test_whole_hosts_stand_for_each_other(a: str, b: str, rule: str):
 
 def test_long_runs_of_a_path_are_no_rule():
     rules = RewriteRules()
-    _mirrored(rules, _chapters(60), here=f"{SITE}/a/b/c/d/", there=f"{SITE}/w/x/y/z/")
+    _mirrored(rules, _chapters(60), here=f"{SITE}/a/b/c/d/e/", there=f"{SITE}/v/w/x/y/z/")
     assert rules.rules() == []
+
+
+def test_a_release_that_stands_in_two_places_of_a_path_is_a_rule():
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(30), here=f"{SITE}/new/doc/python3.13/", there=f"{SITE}/old/doc/python3.11/")
+    assert [rule.rule for rule in rules.rules()] == ["'new/doc/python3.13' stands for 'old/doc/python3.11'"]
+
+
+def test_that_translations_differ_does_not_speak_against_another_release():
+    rules = RewriteRules()
+    for number, name in enumerate(_chapters(80)):
+        rules.observe(f"{SITE}/old/en/{name}", _kept())
+        # Six pages in ten have changed in the new release; one in forty is not translated.
+        rules.observe(f"{SITE}/new/en/{name}", _kept() if number % 10 < 6 else _copy_of(f"{SITE}/old/en/{name}"))
+        rules.observe(f"{SITE}/old/de/{name}", _copy_of(f"{SITE}/old/en/{name}") if number % 40 == 0 else _kept())
+    _fetch(rules, ["alone.html", "translated.html"], directory=f"{SITE}/old/en/")
+    _fetch(rules, ["translated.html"], directory=f"{SITE}/old/de/")
+    assert rules.priority(f"{SITE}/new/en/translated.html") == rules.priority(f"{SITE}/new/en/alone.html") < 0
+
+
+def test_a_page_that_differed_where_others_did_not_comes_sooner_elsewhere():
+    rules = RewriteRules()
+    for directory in ("en", "de"):
+        for number, name in enumerate(_chapters(30)):
+            rules.observe(f"{SITE}/old/{directory}/{name}", _kept())
+            rules.observe(f"{SITE}/new/{directory}/{name}", _kept() if number == 7 else _copy_of(f"{SITE}/old/{directory}/{name}"))
+    _fetch(rules, ["index.html", *_chapters(30)], directory=f"{SITE}/old/fr/")
+    rules.observe(f"{SITE}/new/fr/index.html", _copy_of(f"{SITE}/old/fr/index.html"))
+    sooner, later = (rules.priority(f"{SITE}/new/fr/chapter-{number}.html") for number in (7, 8))
+    assert sooner > later
 
 
 def test_it_holds_in_both_directions():
@@ -606,6 +636,8 @@ def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.Monk
     assert len(rules._known._pages) + len(rules._known._older) <= 200
     assert len(counters._counts) + len(counters._older) <= 200
     assert len(counters._remembered) <= 40
+    assert 100 <= len(rules._names._sums) + len(rules._names._older) <= 200
+    assert len(rules.next_crawl()._names._older) <= 200
     for number in range(60):
         _mirrored(rules, _chapters(3), here=f"{SITE}/{number}/mirror/", there=f"{SITE}/{number}/manual/")
     assert len(rules._tried) == 30
