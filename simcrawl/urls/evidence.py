@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Scheme and host; and the first directory, where nothing is replaced before its end.
 _PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
-_MOST_KNOWN, _MOST_COUNTERS = 1_000_000, 200_000
+_MOST_KNOWN, _MOST_COUNTERS, _MOST_NAMES = 1_000_000, 200_000, 80_000
 PRIORS = (2.0, 2.0, 4.0)
 """As if so many pages had been seen that the wider rate says."""
 # Past so many, half of what is known is forgotten: sites change.
@@ -198,7 +198,7 @@ class Counters:
         `twins`: all of the URL.
         """
         likely = self.rate(twin.contexts)
-        support = self.support(twin)
+        support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
         if twin.name:
             by_name, by_rule = (self.odds(context) for context in twin.names)
             odds = (
@@ -210,13 +210,9 @@ class Counters:
                 + _OF_NAME_BY_RULE * by_rule
             )
             likely = _likely(odds)
+            support = max(support, (self.get(twin.contexts[1]) or (0.0, 0.0))[1])
         trials = support + PRIORS[len(twin.contexts) - 1]
         return likely, lower_bound(likely, trials), support
-
-    def support(self, twin: Twin) -> float:
-        """Return how many pages a twin's rule was tried on, where it is."""
-        narrow = self.trials(twin.contexts[-1])
-        return max(narrow, self.trials(twin.contexts[1])) if twin.name else narrow
 
 
 class Names:
@@ -228,8 +224,9 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self._sums: dict[Hashable, tuple[float, float]] = {}
-        self._older: dict[Hashable, tuple[float, float]] = {}
+        # In one number, for a pair takes three times the memory: what was so less what was said, and the variance as its imaginary part.
+        self._sums: dict[Hashable, complex] = {}
+        self._older: dict[Hashable, complex] = {}
 
     def copy(self) -> Names:
         """Return names of their own of which the same is known."""
@@ -250,23 +247,24 @@ class Names:
     def add(self, expected: dict[Hashable, float], *, copy: bool) -> None:
         """Count a page by what rules had said of it."""
         for context, rate in expected.items():
-            surprise, variance = self._get(context)
-            if len(self._sums) >= _MOST_COUNTERS // 2 and context not in self._sums:
+            sums = self._get(context)
+            if len(self._sums) >= _MOST_NAMES // 2 and context not in self._sums:
                 self._older, self._sums = self._sums, {}
-            self._sums[context] = surprise + copy - rate, variance + rate * (1 - rate)
+            self._sums[context] = sums + complex(copy - rate, rate * (1 - rate))
 
-    def bound(self, twin: Twin, twins: list[Twin], counters: Counters) -> float:
-        """Return the lower bound of how likely a URL is a copy for its twin, which is by a replacement. `twins`: all of the URL."""
+    def bound(self, twin: Twin, twins: list[Twin], counters: Counters, support: float) -> float:
+        """Return the lower bound of how likely a URL is a copy for its twin, which is by a replacement.
+
+        `twins`: all of the URL. `support`: how many pages the twin's rule was tried on.
+        """
         odds = _ORDER_BIAS + _logit(counters.rate(twin.contexts)) + _ORDER_OF_TWINS * _of_others(twin, twins)
-        likely = _likely(odds + sum(map(self._effect, twin.names)))
-        return lower_bound(likely, counters.support(twin) + PRIORS[-1])
+        for context in twin.names:
+            if sums := self._get(context):
+                odds += max(-_MOST_OF_A_NAME, min(_MOST_OF_A_NAME, sums.real / (sums.imag + _NAME_PRECISION)))
+        return lower_bound(_likely(odds), support + PRIORS[-1])
 
-    def _get(self, context: Hashable) -> tuple[float, float]:
-        return self._sums.get(context) or self._older.get(context, (0.0, 0.0))
-
-    def _effect(self, context: Hashable) -> float:
-        surprise, variance = self._get(context)
-        return max(-_MOST_OF_A_NAME, min(_MOST_OF_A_NAME, surprise / (variance + _NAME_PRECISION)))
+    def _get(self, context: Hashable) -> complex:
+        return self._sums.get(context) or self._older.get(context, 0j)
 
 
 def lower_bound(likely: float, trials: float) -> float:

@@ -496,9 +496,9 @@ class RewriteRules:
     def _first(self, likely: list[Likely]) -> tuple[Twin, float]:
         """Return the twin that says most for a later request, and how likely a copy the page is for it: the lower bound."""
         twins = [one.twin for one in likely]
-        bounds = [self._names.bound(one.twin, twins, self._counters) if one.twin.name else one.bound for one in likely]
-        place = max(range(len(bounds)), key=bounds.__getitem__)
-        return twins[place], bounds[place]
+        bounds = [self._names.bound(one.twin, twins, self._counters, one.support) if one.twin.name else one.bound for one in likely]
+        bound = max(bounds)
+        return twins[bounds.index(bound)], bound
 
     def _may_skip(self, url: str, original: str) -> bool:
         return of_one_host(url, original) or {host_of(url), host_of(original)} <= self._mirrors
