@@ -193,26 +193,29 @@ class Counters:
         return seen[1] if seen else 0.0
 
     def likelihood(self, twin: Twin, twins: list[Twin]) -> tuple[float, float, float]:
-        """Return how likely a URL is a copy for its twin, the lower bound of that, and how many pages it rests on.
+        """Return the lower bound of how likely a URL is a copy for its twin, and how many pages it rests on.
 
-        `twins`: all of the URL.
+        Third is what `Names.bound` starts from: the odds by rules and other twins alone. `twins`: all of the URL.
         """
         likely = self.rate(twin.contexts)
         support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
+        before = 0.0
         if twin.name:
+            others, here = _of_others(twin, twins), _logit(likely)
+            before = _ORDER_BIAS + here + _ORDER_OF_TWINS * others
             by_name, by_rule = (self.odds(context) for context in twin.names)
             odds = (
                 _BIAS
                 + _OF_RULE * _logit(self.rate(twin.contexts[:2]))
-                + _OF_DIRECTORY * _logit(likely)
-                + _OF_TWINS * _of_others(twin, twins)
+                + _OF_DIRECTORY * here
+                + _OF_TWINS * others
                 + _OF_NAME * by_name
                 + _OF_NAME_BY_RULE * by_rule
             )
             likely = _likely(odds)
             support = max(support, (self.get(twin.contexts[1]) or (0.0, 0.0))[1])
         trials = support + PRIORS[len(twin.contexts) - 1]
-        return likely, lower_bound(likely, trials), support
+        return lower_bound(likely, trials), support, before
 
 
 class Names:
@@ -252,12 +255,11 @@ class Names:
                 self._older, self._sums = self._sums, {}
             self._sums[context] = sums + complex(copy - rate, rate * (1 - rate))
 
-    def bound(self, twin: Twin, twins: list[Twin], counters: Counters, support: float) -> float:
+    def bound(self, twin: Twin, odds: float, support: float) -> float:
         """Return the lower bound of how likely a URL is a copy for its twin, which is by a replacement.
 
-        `twins`: all of the URL. `support`: how many pages the twin's rule was tried on.
+        `odds`: what rules and the page's other twins say; `support`: how many pages that rests on. See `Counters.likelihood`.
         """
-        odds = _ORDER_BIAS + _logit(counters.rate(twin.contexts)) + _ORDER_OF_TWINS * _of_others(twin, twins)
         for context in twin.names:
             if sums := self._get(context):
                 odds += max(-_MOST_OF_A_NAME, min(_MOST_OF_A_NAME, sums.real / (sums.imag + _NAME_PRECISION)))

@@ -110,15 +110,16 @@ _NOTHING = Outlook(None, None, 0)
 
 
 class Likely(NamedTuple):
-    """A twin, the lower bound of the likelihood that the URL is a copy for it, and how many pages that rests on."""
+    """A twin, the lower bound of the likelihood that the URL is a copy for it, how many pages that rests on, and the odds for the order."""
 
     twin: Twin
     bound: float
     support: float
+    odds: float
 
 
-def _prediction(twin: Twin, bound: float, support: float) -> Prediction:
-    return Prediction(max(0.0, bound), twin.url, twin.rule, support)
+def _prediction(likely: Likely) -> Prediction:
+    return Prediction(max(0.0, likely.bound), likely.twin.url, likely.twin.rule, likely.support)
 
 
 class RewriteRules:
@@ -319,7 +320,7 @@ class RewriteRules:
                 self._number_held -= len(urls)
                 if not copy:
                     self._released += urls
-            if not copy and (held or self._counters.likelihood(twin, twins)[1] >= self._skip):
+            if not copy and (held or self._counters.likelihood(twin, twins)[0] >= self._skip):
                 if tried := self._tried.get(twin.part):
                     tried.missed.add(rule)
                 for context in twin.contexts[1:]:
@@ -362,9 +363,9 @@ class RewriteRules:
         if level > _UNENTERED_LEVELS and not any(self._counters.trials(one.twin.contexts[-1]) for one in likely):
             level = _UNENTERED_LEVELS
         found = self._skipping(address, self._near(address, likely))
-        skip = _prediction(*found[0])._replace(original=found[1]) if found else None
+        skip = _prediction(found[0])._replace(original=found[1]) if found else None
         why = first.rule if level >= later else _OF_OTHERS
-        return Outlook(_prediction(*best), skip, -_LEVEL * max(level, later), (found[0] if found else best).twin.part, why)
+        return Outlook(_prediction(best), skip, -_LEVEL * max(level, later), (found[0] if found else best).twin.part, why)
 
     def predict(self, url: str) -> Prediction | None:
         """Return what a URL leads to; None where no rule leads from it to a fetched page."""
@@ -489,16 +490,15 @@ class RewriteRules:
     def _likely(self, twins: list[Twin]) -> list[Likely]:
         """Return twins that may be named, the likeliest first."""
         tried = [twin for twin in twins if twin.contexts[0] not in self._suggested] if self._suggested else twins
-        made = [Likely(twin, *self._counters.likelihood(twin, tried)[1:]) for twin in tried]
+        made = [Likely(twin, *self._counters.likelihood(twin, tried)) for twin in tried]
         # A page that was kept is the better name for an original.
         return sorted(made, key=lambda one: (one.bound, one.twin.status == KEPT), reverse=True)
 
     def _first(self, likely: list[Likely]) -> tuple[Twin, float]:
         """Return the twin that says most for a later request, and how likely a copy the page is for it: the lower bound."""
-        twins = [one.twin for one in likely]
-        bounds = [self._names.bound(one.twin, twins, self._counters, one.support) if one.twin.name else one.bound for one in likely]
+        bounds = [self._names.bound(one.twin, one.odds, one.support) if one.twin.name else one.bound for one in likely]
         bound = max(bounds)
-        return twins[bounds.index(bound)], bound
+        return likely[bounds.index(bound)].twin, bound
 
     def _may_skip(self, url: str, original: str) -> bool:
         return of_one_host(url, original) or {host_of(url), host_of(original)} <= self._mirrors

@@ -616,7 +616,7 @@ def test_pages_that_say_nothing_teach_nothing():
 
 def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch):
     bounds: dict[ModuleType, dict[str, int]] = {
-        evidence: {"KNOWN": 200, "COUNTERS": 200, "REMEMBERED": 40},
+        evidence: {"KNOWN": 200, "COUNTERS": 200, "NAMES": 200, "REMEMBERED": 40},
         classes: {"FIRSTS": 100, "SHAPES": 20},
         rewrites: {"RECENT": 50, "TRIED": 30},
     }
