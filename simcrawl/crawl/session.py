@@ -275,6 +275,8 @@ class Session(Common):
         url = known_as if request.method == "GET" else f"{request.method} {known_as}"
         encoding = getattr(response, "encoding", None)
         callback = self.use_of(request)
+        if callback != self.callback_of(request):
+            self.stats.inc_value("simcrawl/pages/with_data")
         claim, told = partial(self.detector.claim, callback=callback), _told(response, known_as)
         # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
         may_wait = sure and not never_drop

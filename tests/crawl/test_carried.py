@@ -59,6 +59,7 @@ def test_copies_for_which_the_same_was_given_are_dropped(site: Site, way: str) -
     outcome = crawl(SHOP, site.url(), way=way, settings=IN_ORDER)
     assert products(outcome) == sorted(f"Product {number}" for number in range(PRODUCTS))
     assert outcome.stats["simcrawl/pages/dropped"] >= PRODUCTS
+    assert outcome.stats["simcrawl/pages/with_data"] == 2 * PRODUCTS
 
 
 @pytest.mark.parametrize(
