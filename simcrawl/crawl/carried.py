@@ -113,7 +113,7 @@ def callback_name(request: Request, spider: Any) -> str:
         callback = callback.func
     name = getattr(callback, "__name__", "callback")
     # There may be any number of them, each with another body.
-    line = f":{callback.__code__.co_firstlineno}" if name == "<lambda>" else ""
+    line = f":{callback.__code__.co_firstlineno}" if name == "<lambda>" and hasattr(callback, "__code__") else ""
     return f"{spider.name}.{name}{line}"
 
 
@@ -123,9 +123,12 @@ def _rule_name(spider: CrawlSpider, number: Any) -> str:
         rule = spider.rules[number]
     except (IndexError, TypeError):
         return "_callback"
-    name = rule.callback if isinstance(rule.callback, str) else getattr(rule.callback, "__name__", "callback")
+    if not rule.callback:
+        return "followed"
     # What a rule gives its callback is not on the request.
-    return f"rule {number}" if rule.cb_kwargs or not rule.callback else name
+    if rule.cb_kwargs:
+        return f"rule {number}"
+    return rule.callback if isinstance(rule.callback, str) else getattr(rule.callback, "__name__", "callback")
 
 
 def _is_data(key: object) -> bool:

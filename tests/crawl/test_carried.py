@@ -10,6 +10,8 @@ import pytest
 from itemloaders import ItemLoader
 from parsel import Selector
 from scrapy import Field, Item, Request, Spider
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
 
 from simcrawl.crawl.carried import CARRIED, callback_name, carried, mark_carried
 from tests.crawl.content import hub
@@ -19,6 +21,8 @@ from tests.samples import english
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from scrapy.http import Response
 
     from tests.crawl.runner import Outcome
     from tests.crawl.server import Site
@@ -223,6 +227,23 @@ def test_callbacks_are_named_by_what_they_call() -> None:
     assert name(partial(parse, name="a")) == name(parse) == "named.parse"
     one, other = (lambda response: response), made("lambda", "a")
     assert name(one) != name(other)
+
+
+def test_rules_are_named_by_their_callbacks_and_by_what_these_are_given() -> None:
+    links = LinkExtractor()
+    given = {"place": "shop"}
+
+    class Ruled(CrawlSpider):
+        name = "ruled"
+        rules = (Rule(links), Rule(links), Rule(links, callback="parse_item"), Rule(links, callback="parse_item", cb_kwargs=given))
+
+        def parse_item(self, response: Response) -> None: ...
+
+    spider = Ruled()
+    requests = [Request(PAGE, callback=spider._callback, meta={"rule": number}) for number in (0, 1, 2, 3, 9)]
+    names = ["followed", "followed", "parse_item", "rule 3", "_callback"]
+    assert [callback_name(request, spider) for request in requests] == [f"ruled.{name}" for name in names]
+    assert callback_name(Request(PAGE, callback=spider.parse_item, meta={"rule": 0}), spider) == "ruled.parse_item"
 
 
 def test_what_was_handed_on_is_noted_anew() -> None:
