@@ -22,8 +22,8 @@ from simcrawl.urls.replacements import difference, ends_at_token
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-# Bytes of what is known, about; what a URL takes, or a page, besides its letters.
-_MOST_BYTES, _ENTRY_BYTES = 64_000_000, 250
+# Bytes of what is known, about; what a URL takes besides its letters, and what a page takes besides its links.
+_MOST_BYTES, _URL_BYTES, _PAGE_BYTES = 128_000_000, 190, 170
 # Of a page of more links none are known.
 _MOST_LINKS = 10_000
 # How many pages that nobody has shown are looked behind for one that may be left out. Some 30 microseconds each.
@@ -33,30 +33,33 @@ _MOST_SOUGHT, _MOST_TRIES = 10_000, 3
 
 
 class _Half:
-    """The URLs that were shown, and the links of some pages, each URL once."""
+    """URLs, whether they were shown, and the links of some of them; each URL once."""
 
     def __init__(self) -> None:
-        self.shown: set[str] = set()
         self.size = 0
         self._numbers: dict[str, int] = {}
         self._urls: list[str] = []
-        self._links: dict[str, array[int] | None] = {}
+        # By number.
+        self._shown = bytearray()
+        self._links: dict[int, array[int] | None] = {}
 
     def show(self, url: str) -> None:
-        if url not in self.shown:
-            self.shown.add(url)
-            self.size += _ENTRY_BYTES + len(url)
+        self._shown[self._number(url)] = True
+
+    def is_shown(self, url: str) -> bool:
+        number = self._numbers.get(url)
+        return number is not None and bool(self._shown[number])
 
     def note(self, page: str, links: Sequence[str]) -> None:
         noted = array("I", map(self._number, links)) if len(links) <= _MOST_LINKS else None
-        self._links[page] = noted
-        self.size += _ENTRY_BYTES + len(page) + (noted.itemsize * len(noted) if noted else 0)
+        self._links[self._number(page)] = noted
+        self.size += _PAGE_BYTES + (noted.itemsize * len(noted) if noted else 0)
 
     def has(self, page: str) -> bool:
-        return page in self._links
+        return self._numbers.get(page) in self._links
 
     def of(self, page: str) -> list[str] | None:
-        links = self._links[page]
+        links = self._links[self._numbers[page]]
         return None if links is None else [self._urls[number] for number in links]
 
     def _number(self, url: str) -> int:
@@ -64,12 +67,15 @@ class _Half:
         if number is None:
             number = self._numbers[url] = len(self._urls)
             self._urls.append(url)
-            self.size += _ENTRY_BYTES + len(url)
+            self._shown.append(False)
+            self.size += _URL_BYTES + len(url)
         return number
 
 
 class Outlinks:
-    """What pages link to that this process has fetched. The older half is forgotten past some 64 MB. Not thread-safe.
+    """What pages link to that this process has fetched. Not thread-safe.
+
+    The older half is forgotten past some 128 MB, which are the links of some 100,000 pages.
 
     URLs are those of the requests that a callback yields, without fragments.
     """
@@ -131,7 +137,7 @@ class Outlinks:
         return None if self._forgets else []
 
     def _is_shown(self, url: str) -> bool:
-        return url in self._half.shown or url in self._older.shown
+        return self._half.is_shown(url) or self._older.is_shown(url)
 
     def _is_given_up(self, url: str) -> bool:
         return self._sought.get(url, 0) >= _MOST_TRIES

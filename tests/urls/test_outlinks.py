@@ -72,7 +72,7 @@ def test_what_other_pages_ought_to_show_and_do_not_is_given_up() -> None:
 
 
 def test_nothing_is_said_of_pages_that_another_process_fetched_until_pages_were_forgotten() -> None:
-    outlinks = Outlinks(most_bytes=200_000)
+    outlinks = Outlinks(most_bytes=800_000)
     assert outlinks.hidden(MIRROR + "a", MAIN + "a", sure()) is None
     for number in range(1000):
         outlinks.note(f"{MAIN}{number}", [f"{MAIN}{number}-{part}" for part in range(9)])
