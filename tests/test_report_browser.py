@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         outcome = crawl("SiteSpider", site.url("/index.html"), settings=settings)
     assert outcome.stats["simcrawl/pages/near_duplicate"] > 3
     return store
+
+
+def _by_numbers(url: str) -> list[str | int]:
+    """Return what URLs are put in order by; at the same places of these there are numbers."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", url)]
 
 
 def _written(store: Path, target: Path) -> Path:
@@ -171,7 +177,8 @@ def test_a_phone_shows_rows_as_cards_that_can_be_sorted(browser: Browser, report
         assert len(tab.texts(ROWS)) == 10
         tab.page.select_option("#duplicates .phone select", label="Copy")
         urls = tab.texts(COPIES)
-        assert urls == sorted(urls)
+        # Release 7.4 goes before 25.2: numbers in URLs are compared as numbers.
+        assert urls == sorted(urls, key=_by_numbers)
         tab.page.select_option("#duplicates .phone select", label="Similarity")
         assert tab.texts(COPIES) != urls
 
