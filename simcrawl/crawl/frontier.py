@@ -107,7 +107,8 @@ class _Kind:
 class Links(NamedTuple):
     """What is known of all links of a page: they are many, and so it is found out once.
 
-    `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one.
+    `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one. `hints`: where the page asks robots not to follow
+    links.
     """
 
     behind: list[str] | None
@@ -160,16 +161,17 @@ class Frontier:
                 meta.pop(key, None)
         if request.dont_filter:
             meta[ASKED] = True
-        elif may_wait and _may_wait(request):
+        elif may_wait and _may_wait(request, meta):
             meta[ORDER] = 0
 
-    def show(self, request: Request) -> None:
-        """Note that the crawl was shown what a request leads to. Never raises."""
+    def show(self, urls: list[str]) -> None:
+        """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
         if self._outlinks:
-            self._outlinks.show(request.url)
+            self._outlinks.show(urls)
+        urls.clear()
 
     def note(self, page: str, links: list[str]) -> None:
-        """Note all that a callback has asked for, when it has ended well."""
+        """Note all that a callback has asked for, when it has ended well; of more than `MOST_LINKS` requests, one more."""
         if self._outlinks:
             self._outlinks.note(self._common.known_as(page), links)
 
@@ -184,13 +186,17 @@ class Frontier:
         """Return what is known of all links of a page. `page`: the request for it."""
         is_copy = verdict.is_duplicate
         behind = [self._name(page), verdict.page.url] if self._order and is_copy and page and verdict.page else None
-        return Links(behind, is_copy, verdict.page.hints if verdict.page else None)
+        hints = verdict.page.hints if verdict.page else None
+        return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None)
 
     def found(self, request: Request, links: Links) -> None:
         """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
 
         Before others comes one for a URL by which another page of its site wants to be known.
         """
+        if not (links.on_copy or links.hints or self._named):
+            # Nearly all links of nearly all pages.
+            return
         meta = request.meta
         if links.behind:
             meta[BEHIND] = [*links.behind]
@@ -203,10 +209,8 @@ class Frontier:
 
     def _is_unwanted(self, url: str, hints: Hints | None) -> bool:
         """Return whether robots are not to follow a page's link."""
-        if hints is None or not (hints.nofollow or hints.unfollowed):
-            return False
         # With its parameters: so it stands in the page.
-        return hints.asks_not_to_follow(page_key(url, self._common.store.header.seed))
+        return hints is not None and hints.asks_not_to_follow(page_key(url, self._common.store.header.seed))
 
     # ---- what is learned
 
@@ -486,10 +490,10 @@ def _suggest(rules: RewriteRules, host: str, said: list[Unimportant]) -> None:
         rules.suggest_parameters(host, names, path)
 
 
-def _may_wait(request: Request) -> bool:
-    """Return whether a spider has no wishes of its own for a request."""
+def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
+    """Return whether a spider has no wishes of its own for a request, whose `meta` is at hand: to ask for it takes a call."""
     plain = request.method == "GET" and not request.priority and request.callback is not NO_CALLBACK
-    return plain and request.meta.get(META_KEY) is not False
+    return plain and meta.get(META_KEY) is not False
 
 
 def _put_back(request: Request, level: int) -> Request:

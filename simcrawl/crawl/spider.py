@@ -11,6 +11,7 @@ from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.session import YIELDED, NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
+from simcrawl.urls.outlinks import MOST_LINKS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from simcrawl.crawl.frontier import Links
     from simcrawl.crawl.session import Case
+
+
+_SHOWN_AT_ONCE = 1000
 
 
 class NearDuplicateSpiderMiddleware(OfSession):
@@ -54,21 +58,26 @@ class NearDuplicateSpiderMiddleware(OfSession):
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass on what the verdict allows, and confirm the page when all of it came out."""
         case, frontier = case_of(response), self._session.frontier
+        shown = list[str]()
         if case is None or case.dropped_unparsed:  # the output of an errback is the user's own
-            async for entry in result:
-                if isinstance(entry, Request):
-                    frontier.show(entry)
-                yield entry
+            try:
+                async for entry in result:
+                    if isinstance(entry, Request):
+                        self._show(entry, shown)
+                    yield entry
+            finally:
+                frontier.show(shown)
             return
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
         try:
             async for entry in result:
-                if self._passes(entry, case, links, counts):
+                if self._passes(entry, case, links, counts, shown):
                     yield entry
             case.exhausted = True
         finally:
             if not case.exhausted:
                 case.fail()
+            frontier.show(shown)
             # Once a page: Scrapy's stats take as long for a link as all that is decided about it.
             for name, count in counts.items():
                 self._inc(name, count)
@@ -76,7 +85,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
             self._session.tell_links(response, case.links_dropped)
         case.settle()
 
-    def _passes(self, entry: Any, case: Case, links: Links, counts: Counter[str]) -> bool:
+    def _passes(self, entry: Any, case: Case, links: Links, counts: Counter[str], shown: list[str]) -> bool:
         verdict = case.verdict
         if isinstance(entry, Request):
             if entry.callback is None:
@@ -84,9 +93,10 @@ class NearDuplicateSpiderMiddleware(OfSession):
             if verdict.drop_page or verdict.drop_outlinks:
                 counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
             self._session.frontier.found(entry, links)
-            if not verdict.drop_outlinks:
-                self._session.frontier.show(entry)
-            case.links_dropped += verdict.drop_outlinks
+            if verdict.drop_outlinks:
+                case.links_dropped += 1
+            else:
+                self._show(entry, shown)
             return not verdict.drop_outlinks
         if verdict.drop_page:
             counts["items/dropped"] += 1
@@ -94,6 +104,12 @@ class NearDuplicateSpiderMiddleware(OfSession):
             case.items += 1
             case.items_open += 1
         return not verdict.drop_page
+
+    def _show(self, request: Request, shown: list[str]) -> None:
+        # Many at a time: each link of each page comes here.
+        shown.append(request.url)
+        if len(shown) >= _SHOWN_AT_ONCE:
+            self._session.frontier.show(shown)
 
     def _inc(self, name: str, count: int = 1) -> None:
         self._session.stats.inc_value(f"simcrawl/{name}", count)
@@ -126,7 +142,9 @@ class CallbackWatchMiddleware(OfSession):
                 # First: before there are marks in its meta.
                 mark_carried(entry, response.url)
                 frontier.mark(entry, may_wait=may_wait)
-                links.append(entry.url)
+                # A callback may yield any number of requests.
+                if len(links) <= MOST_LINKS:
+                    links.append(entry.url)
             yield entry
         frontier.note(response.url, links)
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 from simcrawl.urls.replacements import difference, ends_at_token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # Bytes of what is known, about; what a URL takes besides its letters, and what a page takes besides its links.
 _MOST_BYTES, _URL_BYTES, _PAGE_BYTES = 128_000_000, 190, 170
-# Of a page of more links none are known.
-_MOST_LINKS = 10_000
+MOST_LINKS = 10_000
+"""Of a page of more links none are known."""
 # How many pages that nobody has shown are looked behind for one that may be left out. Some 30 microseconds each.
 _MOST_WALKED = 500
 # For the sake of one URL so many pages are fetched that ought to link to it. Then they do not.
@@ -43,16 +43,20 @@ class _Half:
         self._shown = bytearray()
         self._links: dict[int, array[int] | None] = {}
 
-    def show(self, url: str) -> None:
-        self._shown[self._number(url)] = True
+    def show(self, urls: Iterable[str]) -> None:
+        # Of each link of each page. Most of them were shown before, so no call is made for these.
+        numbers, shown = self._numbers, self._shown
+        for url in urls:
+            number = numbers.get(url)
+            shown[self._add(url) if number is None else number] = True
 
     def is_shown(self, url: str) -> bool:
         number = self._numbers.get(url)
         return number is not None and bool(self._shown[number])
 
     def note(self, page: str, links: Sequence[str]) -> None:
-        noted = array("I", map(self._number, links)) if len(links) <= _MOST_LINKS else None
-        self._links[self._number(page)] = noted
+        noted = array("I", self._numbered(links)) if len(links) <= MOST_LINKS else None
+        self._links[self._numbered([page])[0]] = noted
         self.size += _PAGE_BYTES + (noted.itemsize * len(noted) if noted else 0)
 
     def has(self, page: str) -> bool:
@@ -62,13 +66,15 @@ class _Half:
         links = self._links[self._numbers[page]]
         return None if links is None else [self._urls[number] for number in links]
 
-    def _number(self, url: str) -> int:
-        number = self._numbers.get(url)
-        if number is None:
-            number = self._numbers[url] = len(self._urls)
-            self._urls.append(url)
-            self._shown.append(False)
-            self.size += _URL_BYTES + len(url)
+    def _numbered(self, urls: Iterable[str]) -> list[int]:
+        numbers = self._numbers
+        return [self._add(url) if (number := numbers.get(url)) is None else number for url in urls]
+
+    def _add(self, url: str) -> int:
+        number = self._numbers[url] = len(self._urls)
+        self._urls.append(url)
+        self._shown.append(False)
+        self.size += _URL_BYTES + len(url)
         return number
 
 
@@ -86,14 +92,14 @@ class Outlinks:
         self._forgets = False
         self._sought: dict[str, int] = {}
 
-    def show(self, url: str) -> None:
-        """Note that the crawl was shown a URL."""
-        self._half.show(url.partition("#")[0])
+    def show(self, urls: Iterable[str]) -> None:
+        """Note that the crawl was shown URLs."""
+        self._half.show(map(_without_fragment, urls))
         self._make_room()
 
     def note(self, page: str, links: Sequence[str]) -> None:
         """Note all links of a page, also those that the crawl is not shown: of another page it might be."""
-        self._half.note(page, [url.partition("#")[0] for url in links])
+        self._half.note(page, [*map(_without_fragment, links)])
         self._make_room()
 
     def _make_room(self) -> None:
@@ -125,8 +131,7 @@ class Outlinks:
                     return url
                 behind.add(link)
                 waiting.append((link, kept))
-        for one in behind:
-            self.show(one)
+        self.show(behind)
         return None
 
     def _of(self, page: str) -> list[str] | None:
@@ -146,6 +151,10 @@ class Outlinks:
         if len(self._sought) >= _MOST_SOUGHT:
             self._sought.clear()
         self._sought[url] = self._sought.get(url, 0) + 1
+
+
+def _without_fragment(url: str) -> str:
+    return url.partition("#")[0] if "#" in url else url
 
 
 def _mirrored(url: str, original: str, links: list[str]) -> Iterator[str]:

@@ -24,15 +24,13 @@ def of(**links: str) -> Outlinks:
     outlinks = Outlinks()
     for page, names in links.items():
         outlinks.note(MAIN + page, [MAIN + name for name in names.split()])
-        for name in names.split():
-            outlinks.show(MAIN + name)
+        outlinks.show(MAIN + name for name in names.split())
     return outlinks
 
 
 def test_a_page_whose_links_were_all_shown_hides_nothing() -> None:
     outlinks = of(a="b c")
-    outlinks.show(MIRROR + "b")
-    outlinks.show(MIRROR + "c#there")
+    outlinks.show([MIRROR + "b", MIRROR + "c#there"])
     assert outlinks.hidden(MIRROR + "a", MAIN + "a", sure("b", "c")) is None
 
 
@@ -77,8 +75,7 @@ def test_nothing_is_said_of_pages_that_another_process_fetched_until_pages_were_
     for number in range(1000):
         outlinks.note(f"{MAIN}{number}", [f"{MAIN}{number}-{part}" for part in range(9)])
     assert outlinks.hidden(MIRROR + "0", MAIN + "0", sure()) == MIRROR + "0"
-    for part in range(9):
-        outlinks.show(f"{MIRROR}999-{part}")
+    outlinks.show(f"{MIRROR}999-{part}" for part in range(9))
     assert outlinks.hidden(MIRROR + "999", MAIN + "999", sure()) is None
 
 
@@ -108,8 +105,7 @@ def test_a_page_is_left_out_exactly_if_all_that_it_leads_to_was_shown_or_is_a_co
     links: dict[str, set[str]], shown: set[str], own: set[str], page: str
 ) -> None:
     outlinks = of(**{name: " ".join(links.get(name, ())) for name in NAMES})
-    for name in shown:
-        outlinks.show(MIRROR + name)
+    outlinks.show(MIRROR + name for name in shown)
     reached, waiting = {page}, [page]
     while waiting:
         for name in links.get(waiting.pop(), set()) - reached - shown:
