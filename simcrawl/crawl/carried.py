@@ -13,9 +13,12 @@ from __future__ import annotations
 from functools import partial
 from itertools import count
 from secrets import token_hex
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from parsel import Selector
+from scrapy.http import Response
 from scrapy.spiders import CrawlSpider, Spider
 
 from simcrawl.page.fingerprint import digest
@@ -56,6 +59,8 @@ _COMPONENTS = (
 _DEEPEST, _MOST_VALUES, _LONG = 50, 10_000, 1000
 # Of this process alone: what waits in a queue, or stands in a store, must not meet the same number again.
 _PROCESS, _others = token_hex(8), count(1)
+# By its address, an object whose method, or which itself, is a callback, and its number.
+_owners: dict[int, tuple[ref[object], str]] = {}
 
 
 class _OwnError(Exception):
@@ -65,14 +70,14 @@ class _OwnError(Exception):
 def mark_carried(request: Request, shown_by: str) -> None:
     """Note on a request that a spider yields what it carries, before other components add to it."""
     meta = request.meta
-    # Nothing but what is no data: so it is with nearly all links, and there are many.
-    callback = request.callback
-    if _SETTINGS.issuperset(meta) and not request.cb_kwargs and (callback is None or hasattr(callback, "__self__")):
-        return
     # What was handed on with the meta of a response is not this request's.
     meta.pop(CARRIED, None)
-    if data := carried(request, shown_by):
-        meta[CARRIED] = data
+    # Nothing but what is no data: so it is with nearly all links, and there are many.
+    callback = request.callback
+    if _SETTINGS.issuperset(meta) and not request.cb_kwargs and (callback is None or _is_shared(getattr(callback, "__self__", None))):
+        return
+    # Noted even where it is none: what other components add is not looked at later.
+    meta[CARRIED] = carried(request, shown_by)
 
 
 def carried(request: Request, shown_by: str) -> str:
@@ -91,17 +96,47 @@ def carried(request: Request, shown_by: str) -> str:
 
 
 def _bound(callback: Any) -> dict[str, Any]:
-    """Return what a callback holds that is no method: a `partial`, a lambda or another function that was made for this request."""
+    """Return what a callback holds that is no method of the spider: a `partial`, a function or an object made for this request."""
     held: dict[str, Any] = {}
     while isinstance(callback, partial):
         held |= {f"{len(held)} {number}": value for number, value in enumerate(callback.args)} | callback.keywords
         callback = callback.func
-    if "<" in getattr(callback, "__qualname__", "") and not hasattr(callback, "__self__"):
+    owner = getattr(callback, "__self__", None if isinstance(callback, (FunctionType, type)) else callback)
+    if owner is not None:
+        held |= {} if _is_shared(owner) else {"owner": _Owner(owner)}
+    # One that a decorator has put round a method is called as that method is.
+    elif isinstance(callback, FunctionType) and ("<" in callback.__qualname__ or callback.__closure__):
         cells = zip(callback.__code__.co_freevars, callback.__closure__ or (), strict=True)
         held |= {name: cell.cell_contents for name, cell in cells}
         held |= {f"default {number}": value for number, value in enumerate(callback.__defaults__ or ())}
         held |= callback.__kwdefaults__ or {}
     return {name: value for name, value in held.items() if not isinstance(value, Spider)}
+
+
+def _is_shared(owner: object) -> bool:
+    """Return whether all callbacks of a kind have the same owner, which says nothing of any one request."""
+    return isinstance(owner, (Spider, type, ModuleType))
+
+
+class _Owner:
+    """An object that is the callback, or whose method is. It is itself, whatever it holds: a helper that counts, say, counts on."""
+
+    def __init__(self, owner: object) -> None:
+        self._owner = owner
+
+    def __repr__(self) -> str:
+        """Return a number that no other object has, not even one that comes to stand where this one stood."""
+        place = id(self._owner)
+        known = _owners.get(place)
+        if known is None or known[0]() is not self._owner:
+            known = _owners[place] = ref(self._owner, partial(_forget_owner, place)), _unlike_others()
+        return known[1]
+
+
+def _forget_owner(place: int, gone: ref[object]) -> None:
+    # Another object may stand there by now.
+    if (known := _owners.get(place)) and known[0] is gone:
+        del _owners[place]
 
 
 def callback_name(request: Request, spider: Any) -> str:
@@ -171,16 +206,30 @@ class _Description:
             return "[" + ",".join(self.of(one, depth + 1) for one in value) + "]"
         if isinstance(value, (set, frozenset)):
             return "{" + ",".join(sorted(self.of(one, depth + 1) for one in value)) + "}"
-        if isinstance(value, Selector):
-            # It shows the beginning alone.
-            return self.of(value.get(), depth + 1)
         # To escape a whole document for each of a page's links would take milliseconds.
         if isinstance(value, str) and len(value) > _LONG:
             return f"long {_digest(value)}"
+        if isinstance(value, (str, bytes, _Owner)):
+            return f"{type(value).__name__} {value!r}"
+        return self._of_object(value, depth + 1)
+
+    def _of_object(self, value: Any, depth: int) -> str:
+        if isinstance(value, Selector):
+            # It shows the beginning alone.
+            return self.of(value.get(), depth)
+        if isinstance(value, Response):
+            return self.of([value.url, value.status, digest(value.body, 0).hex()], depth)
+        if isinstance(value, (FunctionType, MethodType)):
+            return f"{value.__module__}.{value.__qualname__} {self.of(_bound(value), depth)}"
+        if isinstance(value, Spider):
+            return "spider"
+        shown = repr(value)
         # An address in memory: another object has it next.
-        if getattr(type(value), "__repr__", None) is object.__repr__:
+        if " at 0x" in shown:
             raise _OwnError
-        return f"{type(value).__name__} {value!r}"
+        # A class of the user's own may show no more than its name, or leave out what is long.
+        held = {} if isinstance(value, (type, ModuleType)) else getattr(value, "__dict__", {})
+        return f"{type(value).__name__} {shown} {self.of(held, depth)}" if held else f"{type(value).__name__} {shown}"
 
 
 def _digest(text: str) -> str:

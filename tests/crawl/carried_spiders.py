@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from itemloaders import ItemLoader
@@ -14,6 +15,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.http import Response
+
+
+class Named:
+    """Holds a product's name, and is what a page on delivery is given to. Does not show it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        """Return what it is."""
+        return "<Named>"
+
+    def __call__(self, response: Response) -> Iterator[Any]:
+        """Yield an item."""
+        yield {"url": response.url, "name": self.text}
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield from self(response)
+
+
+def _decorated(callback: Any, name: str) -> Any:
+    @wraps(callback)
+    def called(response: Response) -> Any:
+        return callback(response, {"name": name})
+
+    return called
 
 
 class Shop(Base):
@@ -38,6 +65,11 @@ class Shop(Base):
             loader = ItemLoader(item={})
             loader.add_value("name", name)
             return {"callback": self.parse_delivery, "cb_kwargs": {"loader": loader}}
+        if self.way in ("method", "object"):
+            named = Named(name)
+            return {"callback": named.parse if self.way == "method" else named}
+        if self.way == "decorated":
+            return {"callback": _decorated(self.parse_delivery, name)}
         ways: dict[str, dict[str, Any]] = {
             "nothing": {},
             "settings": {"meta": {"cookiejar": name, "handle_httpstatus_list": [404]}},
@@ -47,12 +79,15 @@ class Shop(Base):
             "values": {"meta": {"name": name, "place": 1}},
             "item": {"meta": {"given": {"name": name}}},
             "handed on": {"meta": response.meta | {"given": {"name": name}}},
+            "shown by its name": {"cb_kwargs": {"given": Named(name)}},
         }
         return {"callback": self.parse_delivery} | ways[self.way]
 
     def parse_delivery(self, response: Response, given: Any = None, loader: Any = None, **_: Any) -> Iterator[Any]:
         if loader:
             given = {"name": loader.get_collected_values("name")[0]}
+        if isinstance(given, Named):
+            given = {"name": given.text}
         yield {"url": response.url} | (given or response.meta.get("given") or {"name": response.meta.get("name", "")})
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from itemloaders import ItemLoader
 from parsel import Selector
 from scrapy import Field, Item, Request, Spider
+from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
@@ -55,6 +56,12 @@ def test_what_stood_on_another_page_comes_out(site: Site, way: str, mode: str) -
     outcome = crawl(SHOP, site.url("/shop/"), way=way, mode=mode)
     assert products(outcome) == sorted(f"Product {number}" for number in range(PRODUCTS))
     assert outcome.stats["finish_reason"] == "finished"
+
+
+@pytest.mark.parametrize("way", ["method", "object", "decorated", "shown by its name"])
+def test_what_an_object_or_a_function_made_for_one_request_holds_comes_out(site: Site, way: str) -> None:
+    shop(site)
+    assert products(crawl(SHOP, site.url("/shop/"), way=way)) == sorted(f"Product {number}" for number in range(PRODUCTS))
 
 
 @pytest.mark.parametrize("way", ["cb_kwargs", "item", "values"])
@@ -111,6 +118,23 @@ class Named:
     name: str
 
 
+@dataclass
+class Brief:
+    """Does not show what is long."""
+
+    text: str = field(repr=False)
+
+
+class Closed:
+    """Shows nothing of itself."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return "<Closed>"
+
+
 PAGE = "https://shop.example/1"
 VALUES: list[tuple[Any, Any]] = [
     ("a", "b"),
@@ -125,6 +149,9 @@ VALUES: list[tuple[Any, Any]] = [
     (Named("a"), Named("b")),
     (Selector("<p>a</p>").css("p"), Selector("<p>b</p>").css("p")),
     (Selector("<p>" + 90 * "a" + "</p>"), Selector("<p>" + 91 * "a" + "</p>")),
+    (Brief("a"), Brief("b")),
+    (Closed("a"), Closed("b")),
+    (HtmlResponse(PAGE, body=b"a"), HtmlResponse(PAGE, body=b"b")),
 ]
 
 
@@ -197,11 +224,14 @@ def made(kind: str, name: str) -> Any:
         "lambda": lambda response: (response, name),
         "default": lambda response, given=name: (response, given),
         "closure": _maker(name),
+        "closure that is called as another": wraps(parse)(_maker(name)),
     }
     return kinds[kind]
 
 
-@pytest.mark.parametrize("kind", ["partial", "partial by place", "partial of a partial", "lambda", "default", "closure"])
+@pytest.mark.parametrize(
+    "kind", ["partial", "partial by place", "partial of a partial", "lambda", "default", "closure", "closure that is called as another"]
+)
 def test_what_a_callback_holds_is_data(kind: str) -> None:
     assert of(callback=made(kind, "a")) == of(callback=made(kind, "a")) != ""
     assert of(callback=made(kind, "a")) != of(callback=made(kind, "b"))
@@ -212,8 +242,35 @@ def test_a_callback_that_cannot_be_looked_into_is_like_no_other() -> None:
     assert of(callback=empty) != of(callback=empty)
 
 
-def test_methods_and_plain_functions_hold_nothing() -> None:
-    assert of(callback=Named("a").__eq__) == of(callback=parse) == of() == ""
+def test_methods_of_a_spider_or_a_class_and_plain_functions_hold_nothing() -> None:
+    for callback in (Spider("named").parse, Spider.from_crawler, parse, len, Closed):
+        assert of(callback=callback) == ""
+
+
+class Handling:
+    def __call__(self, response: object) -> object:
+        return response
+
+    def parse(self, response: object) -> object:
+        return response
+
+
+def test_an_object_that_is_the_callback_or_whose_method_is_is_like_itself_alone() -> None:
+    one, other = Handling(), Handling()
+    assert of(callback=one) == of(callback=one) == of(callback=partial(one)) != ""
+    assert of(callback=one.parse) == of(callback=one.parse)
+    assert len({of(callback=one), of(callback=other)}) == 2
+    # Where it stood in memory another one stands next.
+    assert len({of(callback=Handling().parse) for _ in range(20)}) == 20
+
+
+def test_what_is_shown_by_its_place_in_memory_is_like_nothing_else() -> None:
+    assert len({of(cb_kwargs={"steps": (number for number in range(3))}) for _ in range(20)}) == 20
+
+
+def test_a_function_among_the_data_is_known_by_its_name() -> None:
+    assert of(cb_kwargs={"then": parse}) == of(cb_kwargs={"then": parse}) != of(cb_kwargs={"then": made})
+    assert of(cb_kwargs={"then": Spider("a").parse}) == of(cb_kwargs={"then": Spider("a").parse}) != ""
 
 
 def test_callbacks_are_named_by_what_they_call() -> None:
