@@ -80,6 +80,16 @@ def mark_carried(request: Request, shown_by: str) -> None:
     meta[CARRIED] = carried(request, shown_by)
 
 
+def mark_unyielded(request: Request) -> None:
+    """Note the same on a request that no spider's callback has yielded, when it leaves the queue.
+
+    Such are the spider's first ones, and those of an errback, a pipeline, another middleware, or of a spider that is idle.
+    """
+    mark_carried(request, "")
+    # Not once more when it is tried again: other components add to it meanwhile.
+    request.meta.setdefault(CARRIED, "")
+
+
 def carried(request: Request, shown_by: str) -> str:
     """Return a digest of what a request carries to its callback: equal for equal data, empty where it carries nothing.
 

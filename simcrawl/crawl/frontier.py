@@ -30,6 +30,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import CrawlSpider, SitemapSpider
 
+from simcrawl.crawl.carried import CARRIED, mark_unyielded
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
@@ -163,6 +164,9 @@ class Frontier:
             meta[ASKED] = True
         elif may_wait and _may_wait(request, meta):
             meta[ORDER] = 0
+        else:
+            # So much that it was seen here.
+            meta.setdefault(CARRIED, "")
 
     def show(self, urls: list[str]) -> None:
         """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
@@ -305,7 +309,13 @@ class Frontier:
 
     async def ask(self, request: Request) -> Request | None:
         """Return None for a request that is to be made now; otherwise the request, which goes back to the engine. Never raises."""
-        level = request.meta.get(ORDER)
+        meta = request.meta
+        if CARRIED not in meta:
+            if ORDER in meta or ASKED in meta:
+                meta[CARRIED] = ""
+            else:
+                mark_unyielded(request)
+        level = meta.get(ORDER)
         if level is None:
             return None
         try:

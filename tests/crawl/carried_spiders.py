@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from itemloaders import ItemLoader
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider, DropItem
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 from tests.crawl.spiders import Base, item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 
@@ -89,6 +92,66 @@ class Shop(Base):
         if isinstance(given, Named):
             given = {"name": given.text}
         yield {"url": response.url} | (given or response.meta.get("given") or {"name": response.meta.get("name", "")})
+
+
+class LaterShop(Shop):
+    """Has its pages on delivery asked for by others: when it is idle, by a pipeline or middleware, or where another page failed."""
+
+    name = "later"
+    asked: list[Request]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **arguments)
+        spider.asked = []
+        crawler.signals.connect(spider.ask, signals.spider_idle)
+        return spider
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        name = response.css("h1::text").get("")
+        if not name.startswith("Product"):
+            yield from map(response.follow, response.css("a:not(.delivery)::attr(href)").getall())
+            return
+        delivery = Request(response.urljoin(response.css(".delivery::attr(href)").get("")), self.parse_delivery, meta={"name": name})
+        if self.way == "idle":
+            self.asked.append(delivery)
+        elif self.way == "errback":
+            # Nobody listens there.
+            yield Request("http://127.0.0.1:9/" + name.split()[-1], errback=lambda _: [delivery])
+        else:
+            yield {"delivery": delivery}
+
+    def on_item(self, item: Any) -> None:
+        if "delivery" not in item:
+            super().on_item(item)
+
+    def ask(self) -> None:
+        asked, self.asked = self.asked, []
+        for request in asked:
+            self.crawler.engine.crawl(request)
+        if asked:
+            raise DontCloseSpider
+
+
+class Asking:
+    """A pipeline, and a spider middleware, that makes requests of items."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        if "delivery" in item:
+            self._crawler.engine.crawl(item["delivery"])
+            raise DropItem("later")
+        return item
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for entry in result:
+            yield entry["delivery"] if isinstance(entry, dict) and "delivery" in entry else entry
 
 
 class Printed(Base, CrawlSpider):

@@ -64,6 +64,20 @@ def test_what_an_object_or_a_function_made_for_one_request_holds_comes_out(site:
     assert products(crawl(SHOP, site.url("/shop/"), way=way)) == sorted(f"Product {number}" for number in range(PRODUCTS))
 
 
+@pytest.mark.parametrize("way", ["idle", "pipeline", "middleware", "errback"])
+@pytest.mark.parametrize("mode", MODES)
+def test_data_of_requests_that_no_callback_yields_come_out(site: Site, way: str, mode: str) -> None:
+    shop(site)
+    settings = {
+        "pipeline": {"ITEM_PIPELINES": {"tests.crawl.carried_spiders.Asking": 300}},
+        "middleware": {"SPIDER_MIDDLEWARES": {"tests.crawl.carried_spiders.Asking": 500}},
+    }
+    spider = "tests.crawl.carried_spiders.LaterShop"
+    outcome = crawl(spider, site.url("/shop/"), way=way, mode=mode, settings=settings.get(way, {}) | {"RETRY_ENABLED": False})
+    assert products(outcome) == sorted(f"Product {number}" for number in range(PRODUCTS))
+    assert outcome.stats["simcrawl/pages/with_data"] == PRODUCTS
+
+
 @pytest.mark.parametrize("way", ["cb_kwargs", "item", "values"])
 def test_copies_for_which_the_same_was_given_are_dropped(site: Site, way: str) -> None:
     shop(site)
