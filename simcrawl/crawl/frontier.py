@@ -416,15 +416,11 @@ class Frontier:
 
     def _hides(self, request: Request, prediction: Prediction) -> bool:
         """Return whether there may be something behind a page that no other one has shown."""
-        hidden = self._outlinks and self._outlinks.hidden(self._common.known_as(request.url), prediction.original, self._sure_copy_of)
+        hidden = self._outlinks and self._outlinks.hidden(self._common.known_as(request.url), prediction.original)
         if hidden:
             self._inc("fetched_for_links")
             logger.debug("%s is fetched: it may be the only page that links to %s", request, hidden, extra={"spider": self._crawler.spider})
         return bool(hidden)
-
-    def _sure_copy_of(self, url: str) -> str:
-        # Which callback would have the page is not known: rules know none but the pages of theirs.
-        return next(filter(None, (rules.sure_copy_of(url) for rules in self._rules.values())), "")
 
     async def _others(self) -> None:
         """Return when a callback has ended, when nobody else is at work any more, or when others should have the place."""

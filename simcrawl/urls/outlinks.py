@@ -8,8 +8,9 @@ mirror's links are a mirror of them:
     /main/1.html    links to    /main/2.html, /about.html           fetched
     /mirror/1.html  would to    /mirror/2.html, /about.html         may it be left out?
 
-Yes, if each of these was shown by another page, or is almost certainly a copy, too, behind which all is well in the same way. Otherwise it
-is fetched, and shows them.
+Yes, if each of these was shown by another page. Otherwise it is fetched, and shows them. Not even where they are almost certainly copies,
+too: of what nobody has shown no sample can be fetched, and nothing can be told. Books of which only the first chapters were linked to, and
+whose later ones were others than the originals', were left out as a whole with one of their chapters.
 """
 
 from __future__ import annotations
@@ -20,14 +21,12 @@ from typing import TYPE_CHECKING
 from simcrawl.urls.replacements import difference, ends_at_token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 # Bytes of what is known, about; what a URL takes besides its letters, and what a page takes besides its links.
 _MOST_BYTES, _URL_BYTES, _PAGE_BYTES = 128_000_000, 190, 170
 MOST_LINKS = 10_000
 """Of a page of more links none are known."""
-# How many pages that nobody has shown are looked behind for one that may be left out. Some 30 microseconds each.
-_MOST_WALKED = 500
 # For the sake of one URL so many pages are fetched that ought to link to it. Then they do not.
 _MOST_SOUGHT, _MOST_TRIES = 10_000, 3
 
@@ -107,31 +106,19 @@ class Outlinks:
             self._older, self._half = self._half, _Half()
             self._forgets = True
 
-    def hidden(self, url: str, original: str, copy_of: Callable[[str], str]) -> str | None:
+    def hidden(self, url: str, original: str) -> str | None:
         """Return a URL that would not be seen if a page were left out; None where there seems to be none.
 
-        `original`: the page that it is a copy of. `copy_of`: returns the fetched page that a URL is almost certainly a copy of, or nothing.
-        The page itself is returned where too much was forgotten to tell, or too much is behind it. Of pages that another process has
-        fetched no links are known, and nothing is said.
+        `original`: the page that it is a copy of. The page itself is returned where too much was forgotten to tell. Of pages that another
+        process has fetched no links are known, and nothing is said.
         """
-        behind, waiting = {url}, [(url, original)]
-        while waiting:
-            here, like = waiting.pop()
-            links = self._of(like)
-            if links is None:
-                return url
-            for link in _mirrored(here, like, links):
-                if link in behind or self._is_shown(link) or self._is_given_up(link):
-                    continue
-                kept = copy_of(link)
-                if not kept:
-                    self._seek(link)
-                    return link
-                if len(behind) >= _MOST_WALKED:
-                    return url
-                behind.add(link)
-                waiting.append((link, kept))
-        self.show(behind)
+        links = self._of(original)
+        if links is None:
+            return url
+        for link in _mirrored(url, original, links):
+            if link != url and not self._is_shown(link) and not self._is_given_up(link):
+                self._seek(link)
+                return link
         return None
 
     def _of(self, page: str) -> list[str] | None:

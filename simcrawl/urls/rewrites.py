@@ -382,17 +382,6 @@ class RewriteRules:
         """Return what speaks for leaving a request out; None where it has to be made. Nothing is held: see `skips`."""
         return self.look(url).skip
 
-    def sure_copy_of(self, url: str) -> str:
-        """Return the page that was kept of which a URL leads to a copy, as surely as such requests are left out; or nothing.
-
-        Also for one that would be fetched as a sample. It costs what `predict` costs.
-        """
-        if len(url) > _LONGEST_URL:
-            return ""
-        address = Address(url, self._seed)
-        found = self._sure(self._near(address, self._likely(self._twins(address))))
-        return found[1] if found else ""
-
     def skips(self, url: str) -> bool:
         """Return whether a request is left out; then it is held, and comes back in `released` should the rule prove wrong."""
         if len(url) > _LONGEST_URL or self._number_held >= _MOST_HELD:
@@ -415,10 +404,8 @@ class RewriteRules:
     def _skipping(self, address: Address, likely: list[Likely]) -> tuple[Likely, str] | None:
         """Return why a request is left out, and the page that was kept; None where it is made."""
         # Equal for equal URLs: whoever asks twice gets one answer.
-        return None if address.key % _SAMPLED == 0 else self._sure(likely)
-
-    def _sure(self, likely: list[Likely]) -> tuple[Likely, str] | None:
-        """Return why a page is a copy, almost certainly, and the page that was kept."""
+        if address.key % _SAMPLED == 0:
+            return None
         for one in likely:
             if one.bound < self._skip:
                 return None

@@ -388,6 +388,20 @@ def test_a_copy_that_alone_shows_a_page_of_a_directory_is_fetched(site: Site, fa
     assert predicted(outcome)["skipped"] > 30
 
 
+def test_chapters_that_only_the_one_before_them_links_to_are_found_where_a_mirror_has_others(site: Site) -> None:
+    books, chapters, same = range(20), 30, 19
+    for folder in ("main", "mirror"):
+        site.add(f"/{folder}/", hub(*(f"{book}/1.html" for book in books)))
+        for book in books:
+            for number in range(1, chapters + 1):
+                other = 2000 if folder == "mirror" and book % 2 and number > same else 0
+                link = f"<a href='{number + 1}.html'></a>" if number < chapters else ""
+                site.add(f"/{folder}/{book}/{number}.html", text(100 * book + number + other).replace("</main>", f"</main>{link}"))
+    site.add("/", hub("/main/", "/mirror/"))
+    outcome = crawl(WATCHED, site.url())
+    assert len(contents(site, outcome)) == 20 * chapters + 10 * (chapters - same)
+
+
 def test_a_true_mirror_is_fetched_by_a_seventh_and_nothing_is_lost(site: Site) -> None:
     pair(site, 1000)
     outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
