@@ -51,6 +51,9 @@ logger = logging.getLogger(__name__)
 
 # How long a page waits for the page that it is a copy of to be done with. Then it is kept.
 _UNSURE_WAIT = 1.0
+# So many pages wait in vain that may be downloads inside callbacks. What such a page is claimed by is given back by nobody, so others that
+# are equal to it would stand in line, a second each.
+_MOST_IN_VAIN = 16
 YIELDED = "_simcrawl_yielded"
 """Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
 
@@ -168,6 +171,7 @@ class Session(Common):
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
         self._held_up: set[tuple[str, str]] = set()
+        self._in_vain = 0
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
@@ -293,11 +297,18 @@ class Session(Common):
         if isinstance(page, Abstention) and page.reason in _LIMITS:
             self.warn(page.reason, _LIMITS[page.reason], page.url)
         again = partial(self._store_threads.run, claim, page)
-        patience = self.config.max_page_seconds if sure else _UNSURE_WAIT
+        patience = self.config.max_page_seconds if sure else self._unsure_wait
+        started = monotonic()
         admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
+        if not sure and monotonic() - started >= _UNSURE_WAIT:
+            self._in_vain += 1
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
         return Case(verdict, self.feeds.hold(admission.claim), callback=callback)
+
+    @property
+    def _unsure_wait(self) -> float:
+        return _UNSURE_WAIT if self._in_vain < _MOST_IN_VAIN else 0.0
 
     def _count_stage(self, verdict: Verdict, page: PageFingerprint | Abstention) -> None:
         """Count which stage of the decision was the last: the cheaper ones save the later ones."""
@@ -570,12 +581,16 @@ def _warn_of_unknown(crawler: Crawler) -> None:
 async def wait_for_original(
     admission: Admission, claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False
 ) -> Admission:
-    """Return an admission that waits for no other page: claim again when that is settled, or `patience` seconds have passed."""
+    """Return an admission that waits for no other page: claim again when that is settled, or `patience` seconds have passed in all."""
+    until = monotonic() + patience
     while admission.waits_for:
+        left = until - monotonic()
+        if left <= 0:
+            return await claim(never_drop=True)
         wake = Wake()
         admission.waits_for.when_settled(wake)
         hurry(admission.waits_for)
-        await wake.wait(patience)
+        await wake.wait(left)
         if not admission.waits_for.settled:
             # Not again for the next copy of it; and this one is kept, unless its original has come out by now.
             admission.waits_for.withdraw()

@@ -94,6 +94,25 @@ class Shop(Base):
         yield {"url": response.url} | (given or response.meta.get("given") or {"name": response.meta.get("name", "")})
 
 
+class AskingShop(Base):
+    """Downloads the pages on delivery inside the callback of the product."""
+
+    name = "asking"
+
+    def on_item(self, item: Any) -> None:
+        super().on_item(item)
+        self.note("products", item["name"])
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        name = response.css("h1::text").get("")
+        if name.startswith("Product"):
+            engine: Any = self.crawler.engine
+            delivery = await engine.download_async(Request(response.urljoin(response.css(".delivery::attr(href)").get(""))))
+            yield {"url": delivery.url, "name": name}
+        for href in response.css("a:not(.delivery)::attr(href)").getall():
+            yield response.follow(href)
+
+
 class LaterShop(Shop):
     """Has its pages on delivery asked for by others: when it is idle, by a pipeline or middleware, or where another page failed."""
 

@@ -32,12 +32,12 @@ SHOP = "tests.crawl.carried_spiders.Shop"
 PRODUCTS = 20
 
 
-def shop(site: Site) -> None:
+def shop(site: Site, count: int = PRODUCTS) -> None:
     """Products of a line or two, each with a page on delivery that is the same for all, and once more in a mirror."""
     terms = english(200, seed=1)
     for folder in ("shop", "mirror"):
-        site.add(f"/{folder}/", hub(*map(str, range(PRODUCTS))))
-        for number in range(PRODUCTS):
+        site.add(f"/{folder}/", hub(*map(str, range(count))))
+        for number in range(count):
             links = f"<a class='delivery' href='/{folder}/delivery?sku={number}'>delivery</a>"
             site.add(f"/{folder}/{number}", f"<title>Product</title><h1>Product {number}</h1><p>Costs {number} pounds.</p>{links}")
             site.add(f"/{folder}/go?sku={number}", "", status=302, Location=f"/{folder}/delivery?sku={number}")
@@ -76,6 +76,14 @@ def test_data_of_requests_that_no_callback_yields_come_out(site: Site, way: str,
     outcome = crawl(spider, site.url("/shop/"), way=way, mode=mode, settings=settings.get(way, {}) | {"RETRY_ENABLED": False})
     assert products(outcome) == sorted(f"Product {number}" for number in range(PRODUCTS))
     assert outcome.stats["simcrawl/pages/with_data"] == PRODUCTS
+
+
+def test_equal_pages_that_callbacks_download_do_not_stand_in_line(site: Site) -> None:
+    shop(site, 80)
+    outcome = crawl("tests.crawl.carried_spiders.AskingShop", site.url("/shop/"))
+    assert len(products(outcome)) == 80
+    # In line it would be a second for every other page.
+    assert outcome.stats["elapsed_time_seconds"] < 12
 
 
 @pytest.mark.parametrize("way", ["cb_kwargs", "item", "values"])

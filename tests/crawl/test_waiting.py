@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from simcrawl.crawl.session import wait_for_original
@@ -42,3 +43,28 @@ def test_a_copy_that_has_waited_too_long_is_dropped_where_its_original_has_come_
         assert store.claim(page(A, 1), NEAR).claim
         admission = waited(store, meanwhile=C)
         assert (admission.claim, admission.verdict.kind, admission.verdict.original) == (None, Kind.NEAR_DUPLICATE, C)
+
+
+def test_a_copy_waits_no_longer_for_many_than_for_one():
+    with open_store("memory:") as store:
+        claimed = [store.claim(page(A, 1), NEAR)]
+
+        async def again(*, never_drop: bool) -> Admission:
+            return store.claim(page(B, 1), NEAR, never_drop=never_drop)
+
+        async def wait() -> tuple[Admission, float]:
+            asyncio.get_running_loop().call_later(0.02, other_comes)
+            return await wait_for_original(store.claim(page(B, 1), NEAR), again, 0.2), monotonic() - started
+
+        def other_comes() -> None:
+            # The first one fails, and the next is there already.
+            claim = claimed[-1].claim
+            assert claim
+            claim.withdraw()
+            claimed.append(store.claim(page(C, 1), NEAR))
+            asyncio.get_running_loop().call_later(0.02, other_comes)
+
+        started = monotonic()
+        admission, seconds = asyncio.run(wait())
+        assert admission.claim
+        assert seconds < 0.5
