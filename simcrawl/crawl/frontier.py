@@ -404,23 +404,34 @@ class Frontier:
 
     async def _decide(self, request: Request, prediction: Prediction | None) -> Request | None:
         """Return what becomes of a request when those of its kind that are checked have been made."""
-        if prediction and self._others_at_work():
+        hidden = self._hidden_behind(request, prediction) if prediction else None
+        # What is under way may bring what is hidden, if it was made for that. Pages that hide something else each need not wait for one
+        # another: behind a list that could not be had there may be hundreds.
+        if prediction and (hidden is None or self._is_sought(hidden)) and self._others_at_work():
             await self._others()
             return _put_back(request, _LAST)
         self._hold(-1)
-        if prediction and not self._hides(request, prediction):
+        if prediction and hidden is None:
             return self._left_out(request, prediction)
+        if hidden is not None:
+            self._seek(request, hidden)
         self._inc("released")
         _release(request)
         return None
 
-    def _hides(self, request: Request, prediction: Prediction) -> bool:
-        """Return whether there may be something behind a page that no other one has shown."""
-        hidden = self._outlinks and self._outlinks.hidden(self._common.known_as(request.url), prediction.original)
-        if hidden:
-            self._inc("fetched_for_links")
-            logger.debug("%s is fetched: it may be the only page that links to %s", request, hidden, extra={"spider": self._crawler.spider})
-        return bool(hidden)
+    def _hidden_behind(self, request: Request, prediction: Prediction) -> str | None:
+        """Return what may be behind a page, and no other one has shown; None where there is nothing."""
+        return self._outlinks.hidden(self._common.known_as(request.url), prediction.original) if self._outlinks else None
+
+    def _is_sought(self, hidden: str) -> bool:
+        return self._outlinks is not None and self._outlinks.is_sought(hidden)
+
+    def _seek(self, request: Request, hidden: str) -> None:
+        """Count a request that is made because its page may be the only one that links to another."""
+        if self._outlinks:
+            self._outlinks.seek(hidden)
+        self._inc("fetched_for_links")
+        logger.debug("%s is fetched: it may be the only page that links to %s", request, hidden, extra={"spider": self._crawler.spider})
 
     async def _others(self) -> None:
         """Return when a callback has ended, when nobody else is at work any more, or when others should have the place."""

@@ -110,14 +110,13 @@ class Outlinks:
         """Return a URL that would not be seen if a page were left out; None where there seems to be none.
 
         `original`: the page that it is a copy of. The page itself is returned where too much was forgotten to tell. Of pages that another
-        process has fetched no links are known, and nothing is said.
+        process has fetched no links are known, and nothing is said. Whoever fetches the page then says so by `seek`.
         """
         links = self._of(original)
         if links is None:
             return url
         for link in _mirrored(url, original, links):
-            if link != url and not self._is_shown(link) and not self._is_given_up(link):
-                self._seek(link)
+            if link != url and not self._is_shown(link) and self._sought.get(link, 0) < _MOST_TRIES:
                 return link
         return None
 
@@ -131,10 +130,12 @@ class Outlinks:
     def _is_shown(self, url: str) -> bool:
         return self._half.is_shown(url) or self._older.is_shown(url)
 
-    def _is_given_up(self, url: str) -> bool:
-        return self._sought.get(url, 0) >= _MOST_TRIES
+    def is_sought(self, url: str) -> bool:
+        """Return whether a page was fetched for the sake of a URL, which may be on its way."""
+        return url in self._sought
 
-    def _seek(self, url: str) -> None:
+    def seek(self, url: str) -> None:
+        """Note that a page is fetched for the sake of a URL that `hidden` returned."""
         if len(self._sought) >= _MOST_SOUGHT:
             self._sought.clear()
         self._sought[url] = self._sought.get(url, 0) + 1

@@ -45,8 +45,17 @@ def test_a_parameter_that_stands_before_others_does_not_make_addresses_of_words(
 
 def test_what_other_pages_ought_to_show_and_do_not_is_given_up() -> None:
     outlinks = of(a="b", c="b", d="b", e="b")
-    asked = [outlinks.hidden(MIRROR + page, MAIN + page) for page in "acde"]
-    assert asked == [MIRROR + "b"] * 3 + [None]
+    for page in "acd":
+        assert outlinks.hidden(MIRROR + page, MAIN + page) == MIRROR + "b"
+        outlinks.seek(MIRROR + "b")
+        assert outlinks.is_sought(MIRROR + "b")
+    assert outlinks.hidden(MIRROR + "e", MAIN + "e") is None
+
+
+def test_to_ask_what_is_hidden_changes_nothing() -> None:
+    outlinks = of(a="b")
+    assert {outlinks.hidden(MIRROR + "a", MAIN + "a") for _ in range(9)} == {MIRROR + "b"}
+    assert not outlinks.is_sought(MIRROR + "b")
 
 
 def test_nothing_is_said_of_pages_that_another_process_fetched_until_pages_were_forgotten() -> None:
