@@ -125,6 +125,7 @@ class Frontier:
         self._changes, self._preferred = changes, preferred
         config = common.config
         self._order = config.order
+        self._deepest = self._crawler.settings.getint("DEPTH_LIMIT")
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
         self._skips_from = 1.0 if self._skip is None else self._skip
@@ -180,11 +181,16 @@ class Frontier:
             self._outlinks.note(self._common.known_as(page), links)
 
     def lets_wait(self, response: Response) -> bool:
-        """Return whether requests that come of a response may wait: not of a sitemap, whose site names what is to be visited, in order."""
+        """Return whether requests that come of a response may wait.
+
+        Not of a sitemap, whose site names what is to be visited, in order. And not where links are followed to a depth alone, but for those
+        at its end: what is behind a page that waits may be found on a longer way meanwhile, and then be too deep for what it links to.
+        """
         spider: Any = self._crawler.spider
         request = response.request
         is_sitemap = isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
-        return self._order and not is_sitemap
+        at_end = not self._deepest or response.meta.get("depth", 0) + 1 >= self._deepest
+        return self._order and not is_sitemap and at_end
 
     def links(self, verdict: Verdict, page: Request | None) -> Links:
         """Return what is known of all links of a page. `page`: the request for it."""

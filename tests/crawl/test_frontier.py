@@ -402,6 +402,24 @@ def test_chapters_that_only_the_one_before_them_links_to_are_found_where_a_mirro
     assert len(contents(site, outcome)) == 20 * chapters + 10 * (chapters - same)
 
 
+def test_what_is_behind_copies_is_found_before_it_is_too_deep(site: Site) -> None:
+    pages, lists = range(60), range(30, 60)
+    for number in pages:
+        site.add(f"/main/{number}", text(number))
+        site.add(
+            f"/mirror/{number}", text(number).replace("</main>", f"</main><a href='/list/{number}'></a>" if number in lists else "</main>")
+        )
+    for number in lists:
+        site.add(f"/list/{number}", text(100 + number).replace("</main>", f"</main><a href='/leaf/{number}'></a>"))
+        site.add(f"/leaf/{number}", text(200 + number))
+    # Another way to the lists, and a longer one.
+    site.add("/way", hub("/way/on"))
+    site.add("/way/on", hub(*(f"/list/{number}" for number in lists)))
+    site.add("/", hub(*(f"/{folder}/{number}" for folder in ("main", "mirror") for number in pages), "/way"))
+    settings = FIRST_FIRST | {"DEPTH_LIMIT": 3, "DEPTH_PRIORITY": 1, "CONCURRENT_REQUESTS": 1}
+    assert len(contents(site, crawl(WATCHED, site.url(), settings=settings))) == len(pages) + 2 * len(lists)
+
+
 def test_a_true_mirror_is_fetched_by_a_seventh_and_nothing_is_lost(site: Site) -> None:
     pair(site, 1000)
     outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
