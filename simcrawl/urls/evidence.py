@@ -3,7 +3,7 @@
     URL, rule ──► Twin: the fetched page that it would be a copy of, and the contexts in which that was so, or was not
     page      ──► Counters.add, for each context of each of its twins: rule, rule behind a prefix, rule in a directory; name, name by rule
     twin      ──► Counters.likelihood ──► how likely, the lower bound of that, and how many pages it rests on: for what is skipped
-              ──► Names.bound         ──► the lower bound of how likely, by what the name adds to the rule: for the order
+              ──► `Order.bound`       ──► the same for the order of requests, with what the name adds to the rule
 
 Each context is a rate with a prior, the wider one being the prior of the narrower; what they say is added up in log-odds. Past a number of
 pages the older half is forgotten, for sites change, and so are contexts and pages that were long not used.
@@ -21,19 +21,13 @@ if TYPE_CHECKING:
 
 # Scheme and host; and the first directory, where nothing is replaced before its end.
 _PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
-_MOST_KNOWN, _MOST_COUNTERS, _MOST_NAMES = 1_000_000, 200_000, 80_000
+_MOST_KNOWN, _MOST_COUNTERS = 1_000_000, 200_000
 PRIORS = (2.0, 2.0, 4.0)
 """As if so many pages had been seen that the wider rate says."""
 # Past so many, half of what is known is forgotten: sites change.
 _LONGEST_MEMORY = 300
 # What each kind of evidence counts for: none; the rule here, in this directory; this page's twins; its name, and that by this rule.
 _BIAS, _OF_RULE, _OF_DIRECTORY, _OF_TWINS, _OF_NAME, _OF_NAME_BY_RULE = 0.3, 0.3, 0.5, 0.5, 0.5, 0.3
-# For the order: none; this page's twins.
-_ORDER_BIAS, _ORDER_OF_TWINS = 0.3, 0.25
-# Names differ by some 1.4 in log-odds from what rules say of all names: the precision of that, as a prior; and by so much at most.
-_NAME_PRECISION, _MOST_OF_A_NAME = 0.5, 4.0
-# A rule that is sure leaves a name something to say.
-_SUREST = 0.98
 # One-sided, 95 %.
 _Z = 1.64
 # What an earlier crawl saw weighs as so many pages at most.
@@ -192,81 +186,33 @@ class Counters:
         seen = self.get(context)
         return seen[1] if seen else 0.0
 
-    def likelihood(self, twin: Twin, twins: list[Twin]) -> tuple[float, float, float]:
+    def support(self, twin: Twin) -> float:
+        """Return how many pages were seen behind this prefix: what a replacement says rests on them."""
+        return max(self.trials(twin.contexts[1]), self.trials(twin.contexts[-1]))
+
+    def likelihood(self, twin: Twin, twins: list[Twin]) -> tuple[float, float, tuple[float, float]]:
         """Return the lower bound of how likely a URL is a copy for its twin, and how many pages it rests on.
 
-        Third is what `Names.bound` starts from: the odds by rules and other twins alone. `twins`: all of the URL.
+        Third is what `Order.bound` starts from: the odds by the rule, and by other twins. `twins`: all of the URL.
         """
         likely = self.rate(twin.contexts)
         support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
-        before = 0.0
+        said = (0.0, 0.0)
         if twin.name:
-            others, here = _of_others(twin, twins), _logit(likely)
-            before = _ORDER_BIAS + here + _ORDER_OF_TWINS * others
+            said = here, others = logit(likely), log_odds_of_others(twin, twins)
             by_name, by_rule = (self.odds(context) for context in twin.names)
             odds = (
                 _BIAS
-                + _OF_RULE * _logit(self.rate(twin.contexts[:2]))
+                + _OF_RULE * logit(self.rate(twin.contexts[:2]))
                 + _OF_DIRECTORY * here
                 + _OF_TWINS * others
                 + _OF_NAME * by_name
                 + _OF_NAME_BY_RULE * by_rule
             )
-            likely = _likely(odds)
-            support = max(support, (self.get(twin.contexts[1]) or (0.0, 0.0))[1])
+            likely = likely_of(odds)
+            support = self.support(twin)
         trials = support + PRIORS[len(twin.contexts) - 1]
-        return lower_bound(likely, trials), support, before
-
-
-class Names:
-    """What pages of a name were, beyond what the rules say of all names: for the order of requests alone.
-
-    Of each context, all pages of a name and those that one rule leads to, the sum of what was so less what the rule had said, and the
-    variance of that. Their quotient, with a prior of 0, is what the name adds in log-odds. That most pages differ in another language,
-    as the rule from one to the other says, is nothing new and speaks against no other rule.
-    """
-
-    def __init__(self) -> None:
-        # In one number, for a pair takes three times the memory: what was so less what was said, and the variance as its imaginary part.
-        self._sums: dict[Hashable, complex] = {}
-        self._older: dict[Hashable, complex] = {}
-
-    def copy(self) -> Names:
-        """Return names of their own of which the same is known."""
-        made = Names()
-        made._older = self._older | self._sums
-        return made
-
-    def expected(self, twins: Iterable[Twin], counters: Counters) -> dict[Hashable, float]:
-        """Return, by the names of twins, what rules say of the page: ask before that page is counted."""
-        found: dict[Hashable, float] = {}
-        for twin in twins:
-            if twin.name:
-                rate = min(_SUREST, max(1 - _SUREST, counters.rate(twin.contexts)))
-                for context in twin.names:
-                    found[context] = max(rate, found.get(context, 0.0))
-        return found
-
-    def add(self, expected: dict[Hashable, float], *, copy: bool) -> None:
-        """Count a page by what rules had said of it."""
-        for context, rate in expected.items():
-            sums = self._get(context)
-            if len(self._sums) >= _MOST_NAMES // 2 and context not in self._sums:
-                self._older, self._sums = self._sums, {}
-            self._sums[context] = sums + complex(copy - rate, rate * (1 - rate))
-
-    def bound(self, twin: Twin, odds: float, support: float) -> float:
-        """Return the lower bound of how likely a URL is a copy for its twin, which is by a replacement.
-
-        `odds`: what rules and the page's other twins say; `support`: how many pages that rests on. See `Counters.likelihood`.
-        """
-        for context in twin.names:
-            if sums := self._get(context):
-                odds += max(-_MOST_OF_A_NAME, min(_MOST_OF_A_NAME, sums.real / (sums.imag + _NAME_PRECISION)))
-        return lower_bound(_likely(odds), support + PRIORS[-1])
-
-    def _get(self, context: Hashable) -> complex:
-        return self._sums.get(context) or self._older.get(context, 0j)
+        return lower_bound(likely, trials), support, said
 
 
 def lower_bound(likely: float, trials: float) -> float:
@@ -274,7 +220,8 @@ def lower_bound(likely: float, trials: float) -> float:
     return likely - _Z * math.sqrt(max(likely * (1 - likely), 1e-4) / (trials + 1))
 
 
-def _likely(odds: float) -> float:
+def likely_of(odds: float) -> float:
+    """Return the likelihood of log-odds."""
     return 1 / (1 + math.exp(-max(-8.0, min(8.0, odds))))
 
 
@@ -282,12 +229,13 @@ def _log_odds(copies: float, others: float) -> float:
     return math.log((copies + 0.5) / (others + 0.5))
 
 
-def _logit(rate: float) -> float:
+def logit(rate: float) -> float:
+    """Return the log-odds of a rate, which is never quite sure."""
     rate = min(0.995, max(0.005, rate))
     return math.log(rate / (1 - rate))
 
 
-def _of_others(twin: Twin, twins: list[Twin]) -> float:
+def log_odds_of_others(twin: Twin, twins: Iterable[Twin]) -> float:
     """Return the log-odds that this page's other twins speak of: that two of them were kept says that they differ."""
     others = {other.url: other.status for other in twins if other.name}
     copies = sum(status >= COPY for status in others.values())

@@ -35,8 +35,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
 from simcrawl.urls.classes import Address, Classes, key_of
-from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Names, Tried, Twin, lower_bound, pair_of, replaced
+from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced
 from simcrawl.urls.learned import learned_rules
+from simcrawl.urls.names import Order
 from simcrawl.urls.redirects import Redirects
 from simcrawl.urls.replacements import Replacements
 
@@ -110,12 +111,12 @@ _NOTHING = Outlook(None, None, 0)
 
 
 class Likely(NamedTuple):
-    """A twin, the lower bound of the likelihood that the URL is a copy for it, how many pages that rests on, and the odds for the order."""
+    """A twin, the lower bound of the likelihood that a URL is a copy for it, how many pages that rests on, and what the order asks."""
 
     twin: Twin
     bound: float
     support: float
-    odds: float
+    said: tuple[float, float]
 
 
 def _prediction(likely: Likely) -> Prediction:
@@ -137,7 +138,7 @@ class RewriteRules:
         self._known = Known()
         self._counters = Counters()
         # What names add, for the order of this crawl's requests.
-        self._names = Names()
+        self._order = Order()
         self._replacements = Replacements()
         self._classes = Classes()
         # The last pages: a new rule is tried on them at once.
@@ -172,7 +173,7 @@ class RewriteRules:
             self._lasting = self._counters.lasting()
         made._counters = Counters(self._lasting)
         made._replacements, made._classes = self._replacements.copy(), self._classes.next_crawl()
-        made._suggested, made._names = self._suggested.copy(), self._names.copy()
+        made._suggested, made._order = self._suggested.copy(), self._order.copy()
         made._needed = _CONFIRMED
         return made
 
@@ -297,8 +298,7 @@ class RewriteRules:
                 right = float(copy) if twin.url == original else _OTHER * copy
                 for context in twin.contexts:
                     contexts[context] = max(right, contexts.get(context, 0.0))
-        expected = self._names.expected(twins, self._counters)
-        self._names.add(expected, copy=copy)
+        self._order.learn(twins, self._counters, copy=copy)
         self._suggested -= contexts.keys()
         for context, right in contexts.items():
             self._counters.add(context, right)
@@ -342,7 +342,7 @@ class RewriteRules:
                 if self._recent.get(twin, (number,))[0] < number:
                     made = replaced(url, len(prefix), (a, b), twin, KEPT)
                     self._suggested.discard(made.contexts[0])
-                    self._names.add(self._names.expected([made], self._counters), copy=copy)
+                    self._order.tried(made, self._counters, copy=copy)
                     for context in (*made.contexts, *made.names):
                         self._counters.add(context, copy)
 
@@ -483,7 +483,7 @@ class RewriteRules:
 
     def _first(self, likely: list[Likely]) -> tuple[Twin, float]:
         """Return the twin that says most for a later request, and how likely a copy the page is for it: the lower bound."""
-        bounds = [self._names.bound(one.twin, one.odds, one.support) if one.twin.name else one.bound for one in likely]
+        bounds = [self._order.bound(one.twin, one.said, one.support) if one.twin.name else one.bound for one in likely]
         bound = max(bounds)
         return likely[bounds.index(bound)].twin, bound
 

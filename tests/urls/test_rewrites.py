@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from simcrawl import Prediction, RewriteRules
 from simcrawl.rule import Kind, Verdict
-from simcrawl.urls import classes, evidence, redirects as redirecting, rewrites
+from simcrawl.urls import classes, evidence, names, redirects as redirecting, rewrites
 from simcrawl.urls.learned import Indifferent, Replaced, mirrors as learned_mirrors
 
 if TYPE_CHECKING:
@@ -119,6 +119,35 @@ def test_a_page_that_differed_where_others_did_not_comes_sooner_elsewhere():
     rules.observe(f"{SITE}/new/fr/index.html", _copy_of(f"{SITE}/old/fr/index.html"))
     sooner, later = (rules.priority(f"{SITE}/new/fr/chapter-{number}.html") for number in (7, 8))
     assert sooner > later
+
+
+def test_a_page_waits_for_what_became_of_pages_whose_names_begin_alike():
+    rules = RewriteRules()
+    changed, equal = ([f"{begin}{number:02}.html" for number in range(12)] for begin in ("array", "basic"))
+    for here, there in zip(changed, equal, strict=True):
+        _fetch(rules, [here, there], directory=f"{SITE}/old/")
+        rules.observe(f"{SITE}/new/{here}", _kept())
+        rules.observe(f"{SITE}/new/{there}", _copy_of(f"{SITE}/old/{there}"))
+    _fetch(rules, ["array77.html", "basic77.html"], directory=f"{SITE}/old/")
+    assert rules.priority(f"{SITE}/new/array77.html") > rules.priority(f"{SITE}/new/basic77.html")
+
+
+def test_what_names_count_for_is_learned():
+    def site(rules: RewriteRules, *, tell: bool) -> None:
+        for number, name in enumerate(_chapters(80)):
+            for place, directory in enumerate(("en", "de")):
+                rules.observe(f"{SITE}/old/{directory}/{name}", _kept())
+                # Every other page has changed: in both languages, or in one of them.
+                differs = (number + (0 if tell else place)) % 2
+                rules.observe(f"{SITE}/new/{directory}/{name}", _kept() if differs else _copy_of(f"{SITE}/old/{directory}/{name}"))
+
+    said = []
+    for tell in (True, False):
+        rules = RewriteRules()
+        site(rules, tell=tell)
+        said.append(rules._order._weights[3])
+        assert rules.next_crawl()._order._weights == rules._order._weights
+    assert said[0] > 1 > said[1]
 
 
 def test_it_holds_in_both_directions():
@@ -616,8 +645,9 @@ def test_pages_that_say_nothing_teach_nothing():
 
 def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.MonkeyPatch):
     bounds: dict[ModuleType, dict[str, int]] = {
-        evidence: {"KNOWN": 200, "COUNTERS": 200, "NAMES": 200, "REMEMBERED": 40},
+        evidence: {"KNOWN": 200, "COUNTERS": 200, "REMEMBERED": 40},
         classes: {"FIRSTS": 100, "SHAPES": 20},
+        names: {"NAMES": 200},
         rewrites: {"RECENT": 50, "TRIED": 30},
     }
     for module, most in bounds.items():
@@ -636,8 +666,8 @@ def test_a_crafted_site_fills_nothing_beyond_its_bounds(monkeypatch: pytest.Monk
     assert len(rules._known._pages) + len(rules._known._older) <= 200
     assert len(counters._counts) + len(counters._older) <= 200
     assert len(counters._remembered) <= 40
-    assert 100 <= len(rules._names._sums) + len(rules._names._older) <= 200
-    assert len(rules.next_crawl()._names._older) <= 200
+    assert 100 <= len(rules._order._sums) + len(rules._order._older) <= 200
+    assert len(rules.next_crawl()._order._older) <= 200
     for number in range(60):
         _mirrored(rules, _chapters(3), here=f"{SITE}/{number}/mirror/", there=f"{SITE}/{number}/manual/")
     assert len(rules._tried) == 30
