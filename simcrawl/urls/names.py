@@ -26,9 +26,11 @@ _SUREST = 0.98
 # What each kind of evidence counts for at first: none; the rule in this directory; this page's twins; its name, that by this rule, and
 # how it begins.
 _WEIGHTS = (0.3, 1.0, 0.25, 1.0, 1.0, 1.0)
-# How sure that is. A page of which nothing was clear counts for a quarter, times the square of what the evidence said. What a rule says is
-# a rate already: a few surprises after many hits, of five in log-odds each, must not make a liar of all rules.
-_SURE = (10.0, 100.0, 10.0, 10.0, 10.0, 10.0)
+# How sure that is at first. A page of which nothing was clear counts for a quarter, times the square of what the evidence said.
+_SURE = 10.0
+# What a rule says is a rate already, so it counts for about as much as that on every site. A few surprises after many hits, of five in
+# log-odds each, must not make a liar of all rules.
+_RULE, _LEAST_OF_RULE, _MOST_OF_RULE = 1, 0.6, 1.2
 
 
 class Order:
@@ -47,7 +49,7 @@ class Order:
         self._sums: dict[Hashable, complex] = {}
         self._older: dict[Hashable, complex] = {}
         self._weights = list(_WEIGHTS)
-        self._sure = list(_SURE)
+        self._sure = [_SURE] * len(_WEIGHTS)
 
     def copy(self) -> Order:
         """Return an order of its own of which the same is known. The weights may become others again: sites change."""
@@ -110,6 +112,7 @@ class Order:
         for place, said in enumerate(evidence):
             self._sure[place] += variance * said * said
             self._weights[place] += missed * said / self._sure[place]
+        self._weights[_RULE] = min(_MOST_OF_RULE, max(_LEAST_OF_RULE, self._weights[_RULE]))
 
     def _add(self, rates: Iterable[tuple[float, Iterable[Hashable]]], *, copy: bool) -> None:
         """Count a page by what rules had said of it: by the surest of each context."""
