@@ -88,7 +88,6 @@ class Outlinks:
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most = most_bytes
         self._half, self._older = _Half(), _Half()
-        self._forgets = False
         self._sought: dict[str, int] = {}
 
     def show(self, urls: Iterable[str]) -> None:
@@ -104,13 +103,12 @@ class Outlinks:
     def _make_room(self) -> None:
         if self._half.size > self._most // 2:
             self._older, self._half = self._half, _Half()
-            self._forgets = True
 
     def hidden(self, url: str, original: str) -> str | None:
         """Return a URL that would not be seen if a page were left out; None where there seems to be none.
 
-        `original`: the page that it is a copy of. The page itself is returned where too much was forgotten to tell. Of pages that another
-        process has fetched no links are known, and nothing is said. Whoever fetches the page then says so by `seek`.
+        `original`: the page that it is a copy of. The page itself is returned where that one's links are not known: its callback failed, it
+        was fetched before a restart or by another process, or too long ago. Whoever fetches the page then says so by `seek`.
         """
         links = self._of(original)
         if links is None:
@@ -121,11 +119,11 @@ class Outlinks:
         return None
 
     def _of(self, page: str) -> list[str] | None:
-        """Return the links of a page; None where they were forgotten, or are too many."""
+        """Return the links of a page; None where they are not known, or are too many."""
         for half in (self._half, self._older):
             if half.has(page):
                 return half.of(page)
-        return None if self._forgets else []
+        return None
 
     def _is_shown(self, url: str) -> bool:
         return self._half.is_shown(url) or self._older.is_shown(url)
