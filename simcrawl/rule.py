@@ -33,10 +33,12 @@ _DAY = 86_400
 # Pages of other methods than GET are known as "POST http://...".
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 MOST_CANDIDATES = 256
-# Stands in no name that a spider or a callback has.
-_DATA = "\x1f"
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
 one page would slow the crawl down; to stop keeps the page, which is the safe side."""
+# So many of pages with equal bodies, which are copies but for the data that callbacks were given with them. There may be any number.
+_MOST_EQUAL = 64
+# Stands in no name that a spider or a callback has.
+_DATA = "\x1f"
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
@@ -341,7 +343,11 @@ class Rule:
             return len(found) >= self.copies_kept
 
         candidates = None
-        enough = found_enough(self._same_body(page, view)) or found_enough(self._same_text(page, view, callback))
+        equal = list(islice(self._same_body(page, view), max(_MOST_EQUAL, self.copies_kept)))
+        if not found_enough(equal) and len(equal) >= _MOST_EQUAL and not found:
+            # Callbacks were given other data with each. The next stages would meet the same pages again.
+            return [], candidates
+        enough = len(found) >= self.copies_kept or found_enough(self._same_text(page, view, callback))
         if isinstance(page, PageFingerprint) and not enough:
             near = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
             found_enough(self._near(page, near, callback))
@@ -352,8 +358,7 @@ class Rule:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
         if isinstance(page, Abstention) and page.reason is Reason.EMPTY:
             return
-        # Of pages for which callbacks were given other data there may be any number.
-        for stored in islice(view.with_body(page.body_digest), MOST_CANDIDATES):
+        for stored in view.with_body(page.body_digest):
             yield _Copy(stored, "identical body", _identical(page, stored.page))
 
     def _same_text(self, page: PageFingerprint | Abstention, view: View, callback: str) -> Iterator[_Copy]:

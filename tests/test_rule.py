@@ -12,7 +12,7 @@ import simcrawl
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, pack, resemblance, sketch
-from simcrawl.rule import Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site
+from simcrawl.rule import Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site, with_data
 from simcrawl.store import Store, open_store
 from tests.samples import chinese, edited, english, link_list, page, site_page, table
 
@@ -97,6 +97,19 @@ def test_an_identical_body_is_an_exact_copy():
     verdict = _judge(BASE, replace(BASE, url="http://example.org/b"))
     assert (verdict.kind, verdict.reason, verdict.original) == (Kind.EXACT_DUPLICATE, "identical body", ORIGINAL)
     assert (verdict.distance, verdict.similarity, verdict.drop_page, verdict.drop_outlinks) == (0, 1, True, False)
+
+
+def test_no_more_than_some_of_the_equal_pages_are_looked_at_with_which_other_data_were_given():
+    detector = Detector(_store())
+    for number in range(80):
+        callback = with_data("spider.parse", str(number))
+        claim = detector.claim(_page(page(english(300)), url=f"{ORIGINAL}?{number}"), callback=callback).claim
+        assert claim
+        claim.confirm(callback)
+    # Those that were compared with what is near, too: the first 64.
+    assert detector.store.candidates["decisions"] == 64
+    known = _page(page(english(300)), url=f"{ORIGINAL}?again")
+    assert detector.claim(known, callback=with_data("spider.parse", "5")).verdict.original == f"{ORIGINAL}?5"
 
 
 def test_an_identical_text_in_other_mark_up_is_an_exact_copy():
