@@ -11,7 +11,8 @@ import pytest
 
 import simcrawl
 from benchmarks.contents_lost import Crawl
-from benchmarks.quality import sketches
+from benchmarks.quality import seeds, sketches
+from benchmarks.quality.churn import Case
 from benchmarks.quality.front import Estimate, Point, error
 from benchmarks.quality.idf import inverse_frequencies
 from benchmarks.quality.measure import Result, url_of
@@ -22,6 +23,7 @@ from simcrawl.page.fingerprint import PageFingerprint, fingerprint_text
 from simcrawl.page.recipes import resolve
 from simcrawl.page.sketch import resemblance
 from tests.quality.score import Score
+from tests.test_quality_churn import COPIES_FOUND
 
 DEMONSTRATION = Path(simcrawl.__file__).parent / "crawl/demo_site"
 
@@ -136,3 +138,19 @@ def test_a_word_weighs_less_the_more_pages_have_it() -> None:
 
 def test_every_sketcher_is_measured_by_its_name() -> None:
     assert {REGISTERS, BOTTOM, EXACT, SIMHASH} == sketches.SKETCHERS.keys()
+
+
+def test_articles_are_looked_for_with_the_hashes_of_a_seed() -> None:
+    texts = [" ".join(f"{topic}{number}" for number in range(300)) for topic in ("harbour", "library")]
+    first, other = (f"<html><body><h1>About it</h1><p>{text}</p></body></html>" for text in texts)
+    made = [
+        Case("1", "en", "made", "full", first, first),
+        Case("2", "en", "made", "swap", first, other),
+        Case("3", "en", "made", "full", first, ""),
+    ]
+    assert seeds.found(made, resolve(), seed=7) == {("en", "full"): 0.5, ("en", "swap"): 0.0}
+
+
+def test_a_share_below_a_floor_of_the_gate_is_told() -> None:
+    assert seeds.keeps_floors(COPIES_FOUND)
+    assert not seeds.keeps_floors(COPIES_FOUND | {("zh", "full"): 0.1})

@@ -3,6 +3,7 @@
     replacements   runs of tokens that stand for one another    ┐
     classes        values that do not matter in a class of URLs ├─► rewrites ──► a crawl: what a URL leads to, what to skip
     evidence       what speaks for a rule, and against it       │
+    names          what names add to that, for the order        │
     redirects      rules of redirects, for the order alone      ┘   ▲
     outlinks       what a page would link to, by its original ─────────► a crawl: what is behind a page
                    evidence ──► learned: rules in words, mirrors,   └── recall: what a store remembers
