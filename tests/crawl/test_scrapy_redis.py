@@ -148,8 +148,9 @@ def test_what_waits_in_redis_survives_a_stop(site: Site, redis: Redis, tmp_path:
     assert waiting(redis, "wishful", HELD) == left(first) > 0
     assert waiting(redis, "wishful") > waiting(redis, "wishful", HELD)
     second = crawl(WISHFUL, site.url(), kind="plain", settings=settings)
-    # Only what came out in the same crawl makes a page one that need not be fetched.
-    assert second.stats[f"simcrawl/predicted/{'skipped' if job else 'released'}"] > 0
+    # Only what came out in the same crawl makes a page one that need not be fetched, and only if this process knows what that links to.
+    assert second.stats["simcrawl/predicted/released"] > 0
+    assert ("simcrawl/predicted/fetched_for_links" in second.stats) == job
     check_all(site, redis, [first, second])
 
 
@@ -185,7 +186,8 @@ def test_two_crawlers_go_on_with_one_queue(site: Site, redis: Redis, tmp_path: P
         # One request at a time, so that a second one is of the other crawler: neither is done before the other has begun.
         both = both_run(WISHFUL, site, settings | {"CONCURRENT_REQUESTS": 1}, kind="plain")
     assert all(any(path.startswith("/other/") for path in outcome.paths("kept")) for outcome in both)
-    assert sum(outcome.stats.get("simcrawl/predicted/skipped", 0) for outcome in both) > 0
+    # Of the pages that the first one has fetched neither knows the links.
+    assert sum(outcome.stats.get("simcrawl/predicted/fetched_for_links", 0) for outcome in both) > 0
     check_all(site, redis, [first, *both])
 
 
