@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
+from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
 from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED
 from simcrawl.crawl.session import YIELDED, OfSession
@@ -38,6 +39,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
+            request.meta.pop(CARRIED, None)
             return response
         if skip_reason(request, response) is None:
             verdict = await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
@@ -47,6 +49,8 @@ class NearDuplicateDownloaderMiddleware(OfSession):
             self._session.changes.fetched(request, response)
             self._session.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
             self._session.preferred.arrived(response.url)
+        # Not sooner, for the verdict depends on it; and no callback is to find what only simcrawl reads.
+        request.meta.pop(CARRIED, None)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy passes it

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
 from simcrawl.crawl.session import YIELDED
 from simcrawl.store import open_store
@@ -183,7 +184,7 @@ def test_a_request_that_a_spider_yields_is_told_from_one_that_a_callback_downloa
     site.add("/copy", page("7.4/en/protection"))
     settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.spiders.BeforeJudgement": 20}}
     outcome = crawl("Marks", site.url(), settings=settings)
-    assert outcome.paths("before") == [("/",), ("/copy",), ("/page", YIELDED)]
+    assert outcome.paths("before") == [("/", CARRIED), ("/copy", CARRIED), ("/page", YIELDED, CARRIED)]
     # What only simcrawl reads is gone by then.
     assert outcome.paths("after") == [("/", CHANGE), ("/page", CHANGE)]
 
