@@ -343,11 +343,12 @@ class Rule:
             return len(found) >= self.copies_kept
 
         candidates = None
-        equal = list(islice(self._same_body(page, view), max(_MOST_EQUAL, self.copies_kept)))
-        if not found_enough(equal) and len(equal) >= _MOST_EQUAL and not found:
-            # Callbacks were given other data with each. The next stages would meet the same pages again.
+        equal = self._same_body(page, view)
+        enough = found_enough(islice(equal, max(_MOST_EQUAL, self.copies_kept)))
+        if not enough and not found and next(equal, None):
+            # None of them serves: callbacks were given other data with each, say. The next stages would meet the same pages again.
             return [], candidates
-        enough = len(found) >= self.copies_kept or found_enough(self._same_text(page, view, callback))
+        enough = enough or found_enough(self._same_text(page, view, callback))
         if isinstance(page, PageFingerprint) and not enough:
             near = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
             found_enough(self._near(page, near, callback))
