@@ -63,9 +63,11 @@ def test_a_second_crawl_brings_out_what_a_first_one_does(
     feed = tmp_path / "items.jsonl"
     outcome, _ = crawl_guide(installguide_site, tmp_path / "store", FEEDS={str(feed): {"format": "jsonlines"}})
     kept = [json.loads(line)["url"] for line in feed.read_text().splitlines()]
-    assert Labels().judge(kept, {}).lost <= MOST_LOST
-    # Which of two copies comes first is chance.
-    assert outcome.pages()["revisited"] > 200
+    judgement = Labels().judge(kept, {})
+    assert judgement.lost <= MOST_LOST
+    # Which of two copies comes first is chance, and so is how many pages are revisited: what comes out is not.
+    assert judgement.kept_per_content <= MOST_KEPT_PER_CONTENT
+    assert outcome.pages()["revisited"]
     told = {name: outcome.stats.get(f"simcrawl/changes/{name}", 0) for name in ("new", "changed", "gone", "not_met")}
     # What the first crawl has not fetched is new to the second one.
     assert told.pop("new") <= first.stats["simcrawl/predicted/skipped"]
