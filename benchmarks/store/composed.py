@@ -95,11 +95,18 @@ with open_store(directory + "/" + sys.argv[3], sync_seconds=inf) as store:
 """
 
 
-class Manual(NamedTuple):
-    """The hashes of the template's features and of those of each paragraph, and how many paragraphs its pages have."""
+class Text(NamedTuple):
+    """The hashes of the features of lines that end as sentences do, and of the others."""
 
-    template: NDArray[np.uint64]
-    paragraphs: list[NDArray[np.uint64]]
+    told: NDArray[np.uint64]
+    loose: NDArray[np.uint64]
+
+
+class Manual(NamedTuple):
+    """The template, the paragraphs, and how many of these its pages have."""
+
+    template: Text
+    paragraphs: list[Text]
     numbers: list[int]
 
 
@@ -181,16 +188,20 @@ def _manual(root: Path, source: Source, recipe: str) -> Manual:
     pages = [lines for lines in texts if lines]
     common = Counter(line for lines in pages for line in set(lines))
     template = [line for line, number in common.items() if number > _OF_TEMPLATE * len(pages)]
-    kind = resolve(recipe).features.kind
     bodies = [[line for line in lines if common[line] <= _OF_TEMPLATE * len(pages)] for lines in pages]
-    paragraphs = [made for lines in bodies for line in lines if len(made := Cut(line, seed=0).features(kind)) >= _LEAST_OF_A_PARAGRAPH]
+    made = [_text(line, recipe) for lines in bodies for line in lines]
+    paragraphs = [text for text in made if len(text.told) + len(text.loose) >= _LEAST_OF_A_PARAGRAPH]
     numbers = [sum(len(Cut(line, seed=0).hashes) >= _LEAST_OF_A_PARAGRAPH for line in lines) for lines in bodies]
-    return Manual(Cut("\n".join(template), seed=0).features(kind), paragraphs, [min(number, 100) for number in numbers if number > 2])
+    return Manual(_text("\n".join(template), recipe), paragraphs, [min(number, 100) for number in numbers if number > 2])
+
+
+def _text(text: str, recipe: str) -> Text:
+    return Text(*Cut(text, seed=0).apart(resolve(recipe).features.kind))
 
 
 def _sums(manual: Manual, chosen: Iterable[int], recipe: str) -> NDArray[np.float64]:
-    hashes = np.concatenate([manual.template, *(manual.paragraphs[place] for place in chosen)])
-    distinct, weights = resolve(recipe).features.weigh_hashes(hashes)
+    told, loose = zip(manual.template, *(manual.paragraphs[place] for place in chosen), strict=True)
+    distinct, weights = resolve(recipe).features.weigh_hashes(np.concatenate(told), np.concatenate(loose))
     return project_rounded(distinct.astype(">u8").view(np.uint8).reshape(-1, 8), weights)
 
 

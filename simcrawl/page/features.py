@@ -24,7 +24,7 @@ import xxhash
 from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
 from simcrawl.page.common_words import factors, factors_of
-from simcrawl.page.hashing import MARGIN, hash_runs, hash_short, hash_units
+from simcrawl.page.hashing import MARGIN, among, hash_runs, hash_short, hash_units
 from simcrawl.page.simhash import pack, project, project_rounded, round_weights
 from simcrawl.page.sketch import sequences
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["words", "terms", "ngrams", "characters", "tfidf", "textrank", "tags"]
-Weighting = Literal["unit", "tf", "log-tf"]
+Weighting = Literal["unit", "tf", "log-tf", "prose-tf"]
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3040-\u30ff\u31f0-\u31ff"
@@ -69,6 +69,8 @@ _SPACE, _LINE_FEED, _ASCII, _FIRST_UNSPACED = ord(" "), ord("\n"), 0x80, 0x0E00
 _FOUR_BYTES = 0x10000
 # What `_simple_spaced` says of a character whose neighbours may matter.
 _NOT_SIMPLE = 0x110000
+# Of the scripts that have one; Thai, for one, has none.
+_SENTENCE_ENDS = frozenset(".!?\u2026\u203c\u2047\u2048\u2049\u3002\uff01\uff0e\uff1f\uff61\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u0f0d")
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _HAS_KANA = re.compile(f"[{_KANA}]")
 _HAS_HAN = re.compile(f"[{_HAN}]")
@@ -92,7 +94,9 @@ class Features:
     `kind`: "words"; "terms", words with pairs of neighbours in place of single characters; "ngrams" of `size` successive words, in
     order; "characters", n-grams of `size` letters and digits; "tfidf" and "textrank", jieba's `size` best keywords with their own
     weights; "tags", the tag paths of the page's elements (then a page's layout is compared, not its text).
-    `weighting` of a feature that occurs tf times: "unit" 1, "tf" tf, "log-tf" 1 + log tf. Keywords bring their own.
+    `weighting` of a feature that occurs tf times: "unit" 1, "tf" tf, "log-tf" 1 + log tf. "prose-tf" is "log-tf", but
+    half of that for a word or term that occurs once, on a line that does not end as a sentence does: such are those of boxes and teasers.
+    Keywords bring their own.
     `weights` multiplies the weight of the features it names; `stop_words` are left out before n-grams are made.
     `common`: the version of the table by which common words weigh less, see `simcrawl.page.common_words`; 0 for none.
     """
@@ -110,6 +114,8 @@ class Features:
             raise SettingError(f"feature kind {self.kind!r} does not exist: use one of {', '.join(_EXTRACTORS)}")
         if self.weighting not in _WEIGHTINGS:
             raise SettingError(f"weighting {self.weighting!r} does not exist: use one of {', '.join(_WEIGHTINGS)}")
+        if self.weighting == _BY_PROSE and not self.are_plain_words:
+            raise SettingError(f"weighting {self.weighting!r} is for words and terms without stop words or weights: use log-tf for others")
         if self.size < 1:
             raise SettingError(f"feature size must be 1 or more, got {self.size}")
         if self.common not in (0, 1):
@@ -120,7 +126,7 @@ class Features:
 
     def weigh(self, text: str) -> dict[str, float]:
         """Return the features of a text and their weights; empty where the text has none."""
-        weighed = _EXTRACTORS[self.kind](self, text)
+        weighed = self._weigh_prose(text) if self.weighting == _BY_PROSE else _EXTRACTORS[self.kind](self, text)
         if self.common:
             known = factors()
             # Rounded first, as weights of hashes are.
@@ -135,9 +141,20 @@ class Features:
         weights = {tf: weight(tf) for tf in set(counted.values())}
         return {feature: weights[tf] for feature, tf in counted.items()}
 
-    def weigh_hashes(self, hashes: NDArray[np.uint64], *, seed: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Return distinct hashes of features with the weights of `weigh`, rounded: one hash is one feature. `seed`: that of the hashes."""
-        ascending = hashes.copy()
+    def weigh_cut(self, cut: Cut) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Return what `weigh_hashes` does, of the plain words of a text."""
+        if self.weighting != _BY_PROSE:
+            return self.weigh_hashes(cut.features(self.kind), seed=cut.seed)
+        return self.weigh_hashes(*cut.apart(self.kind), seed=cut.seed)
+
+    def weigh_hashes(
+        self, hashes: NDArray[np.uint64], loose: NDArray[np.uint64] | None = None, *, seed: int = 0
+    ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Return distinct hashes of features with the weights of `weigh`, rounded: one hash is one feature. `seed`: that of the hashes.
+
+        `loose`: of further features, on lines that do not end as a sentence does.
+        """
+        ascending = hashes.copy() if loose is None else np.concatenate((hashes, loose))
         ascending.sort()
         starts = _bounds(ascending)
         counts = starts[1:] - starts[:-1]
@@ -146,6 +163,8 @@ class Features:
             for place in (counts >= _USUAL_COUNTS).nonzero()[0]:
                 weights[place] = round_weights(_WEIGHTINGS[self.weighting](int(counts[place])))
         distinct = ascending.take(starts[:-1])
+        if loose is not None and self.weighting == _BY_PROSE:
+            weights[(counts == 1) & among(distinct, np.sort(loose))] *= _OF_LOOSE
         if self.common:
             weights = round_weights(weights * factors_of(distinct, seed=seed))
         return distinct, weights
@@ -158,6 +177,13 @@ class Features:
     def without_stop_words(self, units: list[str]) -> list[str]:
         """Return the units that are not stop words."""
         return [unit for unit in units if unit not in self.stop_words] if self.stop_words else units
+
+    def _weigh_prose(self, text: str) -> dict[str, float]:
+        lines = [(_EXTRACTED[self.kind](line), _is_sentence(line)) for line in normalize(text).splitlines()]
+        weighed = self.count(chain.from_iterable(found for found, _ in lines))
+        loose = {feature for found, is_sentence in lines if not is_sentence for feature in found}
+        once = _WEIGHTINGS[self.weighting](1)
+        return {feature: weight * _OF_LOOSE if weight == once and feature in loose else weight for feature, weight in weighed.items()}
 
     def _apply_user_weights(self, weighed: dict[str, float]) -> dict[str, float]:
         if not self.weights:
@@ -200,7 +226,7 @@ def _simple_characters() -> NDArray[np.uint32]:
 
 def units(text: str) -> list[str]:
     """Return words, and single characters of unspaced scripts."""
-    return _text_of(_set_apart(_spaced(_framed(text))[0].astype(np.uint32, copy=False))).split()
+    return _text_of(_set_apart(_spaced(_framed(text))[1].astype(np.uint32, copy=False))).split()
 
 
 class Cut:
@@ -211,7 +237,7 @@ class Cut:
 
     def __init__(self, text: str, *, seed: int) -> None:
         self.text, self.seed = text, seed
-        self._characters, highest = _spaced(_framed(text))
+        self._written, self._characters, highest = _spaced(_framed(text))
         self._has_unspaced = highest >= _FIRST_UNSPACED
         self._data = _data_of(self._characters, highest)
         self._starts, lengths = _runs(self._data)
@@ -241,31 +267,56 @@ class Cut:
             return self.hashes
         return _hash_letters(self._characters[letters], seed=self.seed)
 
-    def words(self) -> NDArray[np.uint64]:
-        """Return the hashes of `words`, in any order."""
-        if not self._has_unspaced or not (chinese := self._chinese()).any():
-            return self.hashes
-        return np.concatenate((self.hashes[~chinese[_first_letters(self._kinds)]], self._segmented(chinese)))
+    def sentences(self) -> NDArray[np.bool_]:
+        """Return for each line, also of those without units, whether it ends as a sentence does."""
+        ends, letters = (_sentence_ends().take(self._written, mode="clip").nonzero()[0], (self._characters > _SPACE).nonzero()[0])
+        lines = np.append((self._characters == _LINE_FEED).nonzero()[0], len(self._characters))
+        # Whether the last end of a sentence so far comes after the last letter so far: behind it there may be brackets and quotes.
+        ended: NDArray[np.bool_] = np.append(-1, ends)[ends.searchsorted(lines)] > np.append(-1, letters)[letters.searchsorted(lines)]
+        return ended
 
-    def terms(self) -> NDArray[np.uint64]:
-        """Return the hashes of `terms`, in any order."""
+    def words(self, lines: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
+        """Return the hashes of `words`, in any order. `lines`: of which lines, as `sentences` counts them; None for all."""
+        if not self._has_unspaced or not (chinese := self._chinese()).any():
+            return self._units(lines)
+        return np.concatenate((self._units(lines, chinese), *self._segmented(self._letters(chinese, lines))))
+
+    def terms(self, lines: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
+        """Return the hashes of `terms`, in any order; `lines` as in `words`."""
         if not self._has_unspaced or not (alone := self._kinds > _PART).any():
-            return self.hashes
-        found = [self.hashes[~alone[_first_letters(self._kinds)]]]
+            return self._units(lines)
         chinese = self._chinese()
-        if chinese.any():
-            found.append(self._segmented(chinese))
-            alone &= ~chinese
+        found = [self._units(lines, alone), *self._segmented(self._letters(chinese, lines))]
+        alone = self._letters(alone & ~chinese, lines)
         if alone.any():
             found += _hash_pairs(self._characters, alone, seed=self.seed)
         return np.concatenate(found)
 
-    def features(self, kind: Kind) -> NDArray[np.uint64]:
-        """Return the hashes of words or terms, in any order."""
-        return self.terms() if kind == "terms" else self.words()
+    def features(self, kind: Kind, lines: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
+        """Return the hashes of words or terms, in any order; `lines` as in `words`."""
+        return self.terms(lines) if kind == "terms" else self.words(lines)
 
-    def _segmented(self, chinese: NDArray[np.bool_]) -> NDArray[np.uint64]:
-        return _hash_texts("\n".join(_segmenter()(_runs_of_han(self._characters, chinese))), seed=self.seed)
+    def apart(self, kind: Kind) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return the features of lines that end as sentences do, and those of the others."""
+        sentences = self.sentences()
+        return self.features(kind, sentences), self.features(kind, ~sentences)
+
+    def _units(self, lines: NDArray[np.bool_] | None, without: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
+        """Return the hashes of the units of some lines, without those that begin with some letters."""
+        chosen = np.ones(len(self.hashes), np.bool_) if without is None else ~without[_first_letters(self._kinds)]
+        if lines is not None:
+            chosen &= lines.take((self._data == _LINE_FEED).nonzero()[0].searchsorted(self._starts))
+        elif without is None:
+            return self.hashes
+        return self.hashes[chosen]
+
+    def _letters(self, letters: NDArray[np.bool_], lines: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        return letters if lines is None else letters & lines.take((self._characters == _LINE_FEED).cumsum())
+
+    def _segmented(self, chinese: NDArray[np.bool_]) -> list[NDArray[np.uint64]]:
+        if not chinese.any():
+            return []
+        return [_hash_texts("\n".join(_segmenter()(_runs_of_han(self._characters, chinese))), seed=self.seed)]
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint8]:
@@ -301,7 +352,7 @@ class Lines(NamedTuple):
 
 def cut_lines(texts: Sequence[str], *, seed: int) -> list[Lines]:
     """Return the lines of one or more texts in one go: the passes that a `Cut` takes cost most where there is little to pass over."""
-    pieces = [_data_of(*_spaced(_framed(text))) for text in texts]
+    pieces = [_data_of(*_spaced(_framed(text))[1:]) for text in texts]
     data = np.concatenate(pieces)
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.intp)
     # The last byte of the margin: so a text ends a line, too.
@@ -327,14 +378,16 @@ def _framed(text: str) -> str:
     return f" {text}{' ' * MARGIN}"
 
 
-def _spaced(text: str) -> tuple[NDArray[Any], int]:
-    """Return the characters of a text normalized, with spaces between units and line feeds at the ends of lines, and the highest.
+def _spaced(text: str) -> tuple[NDArray[Any], NDArray[Any], int]:
+    """Return the characters of a text, what they are normalized, with spaces between units and line feeds at the ends of lines, and the highest.
 
     Of ASCII they are bytes, and the highest is below `_ASCII`.
     """
     if text.isascii():
-        return np.frombuffer(text.encode().translate(_ascii_spaced()), np.uint8), 0
-    spaced = _simple_spaced().take(_code_points(text), mode="clip")
+        written = text.encode()
+        return np.frombuffer(written, np.uint8), np.frombuffer(written.translate(_ascii_spaced()), np.uint8), 0
+    characters = _code_points(text)
+    spaced = _simple_spaced().take(characters, mode="clip")
     highest = int(spaced.max())
     if highest == _NOT_SIMPLE:
         characters = _code_points(normalize(text))
@@ -342,7 +395,7 @@ def _spaced(text: str) -> tuple[NDArray[Any], int]:
         spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
         spaced[kinds == _BREAK] = _LINE_FEED
         highest = int(spaced.max())
-    return spaced, highest
+    return characters, spaced, highest
 
 
 def _data_of(characters: NDArray[Any], highest: int) -> NDArray[np.uint8]:
@@ -439,6 +492,14 @@ def _simple_spaced() -> NDArray[np.uint32]:
 
 
 @cache
+def _sentence_ends() -> NDArray[np.bool_]:
+    """Return for each character whether sentences end in it; the last one is for all beyond."""
+    ends = np.zeros(_SIMPLE, np.bool_)
+    ends[[ord(end) for end in _SENTENCE_ENDS]] = True
+    return ends
+
+
+@cache
 def _ascii_spaced() -> bytes:
     """Return the part of `_simple_spaced` for ASCII, as `bytes.translate` wants it. What is not simple there separates units."""
     spaced = _simple_spaced()[:_ASCII]
@@ -488,6 +549,11 @@ def _terms_of_line(line: str) -> Iterator[str]:
                 yield from segment(han)
         for part in _HANS.split(run) if is_chinese else (run,):
             yield from map("".join, pairwise(part)) if len(part) > 1 else part
+
+
+def _is_sentence(line: str) -> bool:
+    last = next((c for c in reversed(line) if c in _SENTENCE_ENDS or _UNIT.match(c)), "")
+    return last in _SENTENCE_ENDS
 
 
 def _is_unspaced(character: str) -> bool:
@@ -640,7 +706,16 @@ _EXTRACTORS = {
     "textrank": _textrank_features,
     "tags": _tag_features,
 }
-_WEIGHTINGS: dict[str, Callable[[int], float]] = {"unit": lambda _: 1.0, "tf": float, "log-tf": lambda tf: 1 + math.log(tf)}
+_EXTRACTED: dict[str, Callable[[str], list[str]]] = {"words": words, "terms": terms}
+_BY_PROSE = "prose-tf"
+# Of a word that stands once, and not in a sentence.
+_OF_LOOSE = 0.5
+_WEIGHTINGS: dict[str, Callable[[int], float]] = {
+    "unit": lambda _: 1.0,
+    "tf": float,
+    "log-tf": lambda tf: 1 + math.log(tf),
+    _BY_PROSE: lambda tf: 1 + math.log(tf),
+}
 
 
 @cache
@@ -682,18 +757,6 @@ def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: i
     return pack(project(hash_rows(weighed, seed=seed, bits=bits), weights))
 
 
-def fingerprint_hashes(hashes: NDArray[np.uint64], features: Features, *, seed: int = 0, bits: int = 64) -> int:
-    """Return what `fingerprint_features` does, of the 64-bit hashes of all features of a text, in any order, for up to 64 bits.
-
-    `seed`: that of the hashes.
-
-    Raises:
-        ValueError: there is no feature.
-    """
-    distinct, weights = features.weigh_hashes(hashes, seed=seed)
-    if not len(distinct):
-        raise ValueError(NOTHING)
-    return pack(project_rounded(_rows(distinct, check_width(bits) // 8), weights))
 
 
 def fingerprint_both(cut: Cut, other: Cut, features: Features, *, share: float, bits: int = 64) -> int | None:
@@ -710,13 +773,13 @@ def fingerprint_both(cut: Cut, other: Cut, features: Features, *, share: float, 
 
 
 def _sums(cut: Cut, features: Features, bits: int) -> NDArray[np.float64]:
-    distinct, weights = features.weigh_hashes(cut.features(features.kind), seed=cut.seed)
+    distinct, weights = features.weigh_cut(cut)
     return project_rounded(_rows(distinct, check_width(bits) // 8), weights)
 
 
 def fingerprint_cut(cut: Cut, features: Features, *, bits: int = 64) -> int | None:
     """Return the fingerprint of a text, None where it has no features: nothing but stop words, too few words for one n-gram, no keyword."""
     if features.are_plain_words and bits <= 64:
-        return fingerprint_hashes(cut.features(features.kind), features, seed=cut.seed, bits=bits) if len(cut.hashes) else None
+        return pack(_sums(cut, features, bits)) if len(cut.hashes) else None
     weighed = features.weigh(cut.text)
     return fingerprint_features(weighed, seed=cut.seed, bits=bits) if any(weighed.values()) else None

@@ -22,7 +22,7 @@ from simcrawl.bits import to_hex
 from simcrawl.page import names
 from simcrawl.page.blocks import NO_PARTS, Block, join
 from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
-from simcrawl.page.hashing import firsts, hash_units
+from simcrawl.page.hashing import among, firsts, hash_units
 from simcrawl.page.kept import compressed
 from simcrawl.page.recipes import Recipe, resolve
 from simcrawl.page.sketch import NO_PART, Part, shingles, size_of, sketch, weighted
@@ -552,14 +552,6 @@ def _are_shown(hashes: NDArray[np.uint64], lengths: NDArray[np.intp], shown: Seq
         places = (starts[some] - firsts(runs)).repeat(runs) + np.arange(runs.sum())
         known = np.concatenate([shingles(text, size) for text in shown])
         known.sort()
-        there = _among(shingles(hashes, size)[places], known)
+        there = among(shingles(hashes, size)[places], known)
         found[some] = np.add.reduceat(there, firsts(runs), dtype=np.intp) >= _SHOWN_SHARE * runs
     return found
-
-
-def _among(values: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Return which values are among others, which ascend: what `np.isin` does, without sorting the values."""
-    if not len(known):
-        return np.zeros(len(values), np.bool_)
-    among: NDArray[np.bool_] = known.take(known.searchsorted(values), mode="clip") == values
-    return among

@@ -37,6 +37,14 @@ def hash_numbered(hashes: NDArray[np.uint64], lengths: NDArray[np.intp]) -> NDAr
     return numbered
 
 
+def among(values: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which values are among others, which ascend: what `np.isin` does, without sorting the values."""
+    if not len(known):
+        return np.zeros(len(values), np.bool_)
+    found: NDArray[np.bool_] = known.take(known.searchsorted(values), mode="clip") == values
+    return found
+
+
 def firsts(lengths: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return where runs of these lengths start, one after the other."""
     return lengths.cumsum() - lengths

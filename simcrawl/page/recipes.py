@@ -117,7 +117,7 @@ RECIPES = {
             min_features=1,
         ),
         Recipe("resiliparse", 2, source="main", extractor=_FAST_EXTRACTOR),
-        Recipe("terms", 1, Features(kind="terms", common=1)),
+        Recipe("terms", 2, Features(kind="terms", weighting="prose-tf", common=1)),
         Recipe("layout", 3, Features(kind="tags"), max_distance=3),
     )
 }
@@ -130,7 +130,7 @@ with other features in its fingerprint, so that unrelated pages lie far apart. l
 of the page, for questions about templates.
 """
 
-DEFAULT = "content"
+DEFAULT = "terms"
 
 
 def resolve(recipe: str | Recipe = "auto") -> Recipe:

@@ -22,7 +22,6 @@ from simcrawl.page.features import (
     fingerprint_both,
     fingerprint_cut,
     fingerprint_features,
-    fingerprint_hashes,
     hash_rows,
     normalize,
     runs,
@@ -411,7 +410,7 @@ def test_every_character_is_normalized_as_unicode_says():
 def test_fingerprints_of_hashes_are_those_of_the_features(found: list[str], weighting: Any, bits: int):
     spec = Features(weighting=weighting)
     expected = fingerprint_features(spec.count(found), seed=3, bits=bits)
-    assert fingerprint_hashes(hash_units(found, seed=3), spec, bits=bits) == expected
+    assert fingerprint_cut(Cut(" ".join(found), seed=3), spec, bits=bits) == expected
 
 
 def test_hashes_weigh_what_their_features_weigh():
@@ -424,6 +423,13 @@ def test_hashes_weigh_what_their_features_weigh():
 @given(_lines, st.integers(0, 3))
 def test_common_words_weigh_as_much_by_their_hashes_as_by_their_names(text: str, seed: int):
     spec = Features(kind="terms", common=1)
+    text += " the oracle of the java ไทย かなかな of a"
+    assert fingerprint_cut(Cut(text, seed=seed), spec) == fingerprint_features(spec.weigh(text), seed=seed)
+
+
+@given(_lines, st.integers(0, 3), st.sampled_from(["words", "terms"]), st.sampled_from([0, 1]))
+def test_words_weigh_by_where_they_stand_as_much_by_their_hashes_as_by_their_names(text: str, seed: int, kind: Any, common: int):
+    spec = Features(kind=kind, weighting="prose-tf", common=common)
     text += " the oracle of the java ไทย かなかな of a"
     assert fingerprint_cut(Cut(text, seed=seed), spec) == fingerprint_features(spec.weigh(text), seed=seed)
 
