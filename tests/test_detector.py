@@ -123,13 +123,13 @@ def test_a_page_of_another_seed_or_recipe_is_refused():
     detector = Detector(open_store("memory:", seed=1))
     with pytest.raises(StoreMismatchError, match=r"another seed than the store's: make it with detector\.page"):
         detector.admit(_page(page(english()), seed=2))
-    with pytest.raises(StoreMismatchError, match="content/3, not manku2007/3"):
+    with pytest.raises(StoreMismatchError, match="terms/2, not manku2007/3"):
         detector.admit(_page(page(english()), seed=1, recipe="manku2007"))
 
 
 def test_a_detector_takes_the_recipe_that_its_store_was_made_with():
     assert Detector(open_store("memory:", recipe="manku2007")).recipe == RECIPES["manku2007"]
-    assert Detector(open_store("memory:")).recipe == RECIPES["content"]
+    assert Detector(open_store("memory:")).recipe == RECIPES["terms"]
     with pytest.raises(StoreMismatchError, match="manku2007"):
         Detector(open_store("memory:", recipe="manku2007"), recipe="content")
 
@@ -138,17 +138,17 @@ def test_a_crawl_that_names_its_store_s_recipe_goes_on_with_it(tmp_path: Path):
     found = []
     for number in (1, 2):
         with open_store(tmp_path / "store") as store:
-            detector = Detector(store, recipe="terms", originals="store")
+            detector = Detector(store, recipe="content", originals="store")
             found.append(detector.admit(detector.page(page(english()), url=f"http://a.test/{number}")).is_duplicate)
-            assert store.header.recipe == "terms/1"
+            assert store.header.recipe == "content/3"
     assert found == [False, True]
 
 
 def test_options_override_the_recipe_s_thresholds_without_changing_what_pages_mean():
     options: dict[str, Any] = {"max_distance": 3, "min_similarity": 0.5, "min_features": 5, "min_around": 9, "outlinks": 0.7}
     detector = Detector(open_store("memory:"), **options)
-    assert detector.recipe == replace(RECIPES["content"], **options)
-    assert detector.recipe.identity == "content/3"
+    assert detector.recipe == replace(RECIPES["terms"], **options)
+    assert detector.recipe.identity == "terms/2"
     assert (detector.rule.max_distance, detector.rule.min_similarity, detector.rule.outlinks) == (3, 0.5, 0.7)
     assert (detector.rule.min_around, detector.rule.min_prose) == (9, 100)
     assert isinstance(detector.page(page(english(2))), PageFingerprint)
@@ -199,7 +199,11 @@ def test_seconds_are_counted_by_stage():
 
 
 @given(
-    st.sampled_from(TEXTS), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**6), st.sampled_from(["content", "main", "manku2007"])
+    st.sampled_from(TEXTS),
+    st.integers(0, 40),
+    st.integers(0, 40),
+    st.integers(0, 10**6),
+    st.sampled_from(["terms", "content", "main", "manku2007"]),
 )
 def test_two_pages_compare_as_a_crawl_decides(text: str, edits_a: int, edits_b: int, seed: int, recipe: str):
     a = _page(page(edited(text, edits_a, seed)), "http://x/a", recipe=recipe)
@@ -237,7 +241,7 @@ def test_pages_made_in_different_ways_are_not_compared(other: dict[str, Any]):
     with pytest.raises(ValueError, match="make both with the same recipe and seed") as refused:
         compare(_page(page(english())), _page(page(english()), **other))
     told = str(refused.value)
-    assert "two seeds" in told if "seed" in other else "content/3 and manku2007" in told
+    assert "two seeds" in told if "seed" in other else "terms/2 and manku2007" in told
 
 
 def test_pages_of_a_recipe_of_one_s_own_compare_by_its_rule():

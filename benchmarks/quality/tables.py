@@ -90,6 +90,7 @@ def _with(name: str, **changes: Any) -> Variant:
 
 
 def _features() -> Iterable[tuple[str, Features]]:
+    yield "terms, common ones weigh less, and those outside sentences (the default)", resolve().features
     yield "terms, common ones weigh less", Features("terms", common=1)
     yield "words (jieba's for Chinese)", Features()
     for size in (2, 3, 4, 5):
@@ -116,7 +117,7 @@ def _judged() -> Iterable[Variant]:
 
 
 def _weights() -> Iterable[Variant]:
-    names: tuple[Weighting, ...] = ("unit", "tf", "log-tf")
+    names: tuple[Weighting, ...] = ("unit", "tf", "log-tf", "prose-tf")
     features = {name: replace(resolve().features, weighting=name) for name in names}
     for name in names:
         yield _with(name, features=features[name])

@@ -70,7 +70,9 @@ _FOUR_BYTES = 0x10000
 # What `_simple_spaced` says of a character whose neighbours may matter.
 _NOT_SIMPLE = 0x110000
 # Of the scripts that have one; Thai, for one, has none.
-_SENTENCE_ENDS = frozenset(".!?\u2026\u203c\u2047\u2048\u2049\u3002\uff01\uff0e\uff1f\uff61\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u0f0d")
+_SENTENCE_ENDS = frozenset(
+    ".!?\u2026\u203c\u2047\u2048\u2049\u3002\uff01\uff0e\uff1f\uff61\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u0f0d"
+)
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _HAS_KANA = re.compile(f"[{_KANA}]")
 _HAS_HAN = re.compile(f"[{_HAN}]")
@@ -379,9 +381,10 @@ def _framed(text: str) -> str:
 
 
 def _spaced(text: str) -> tuple[NDArray[Any], NDArray[Any], int]:
-    """Return the characters of a text, what they are normalized, with spaces between units and line feeds at the ends of lines, and the highest.
+    """Return the characters of a text, the same with spaces between units and line feeds at the ends of lines, and the highest of these.
 
-    Of ASCII they are bytes, and the highest is below `_ASCII`.
+    Both normalized, but for what can be normalized one by one: there the first are as they are. Of ASCII they are bytes, and the highest is
+    below `_ASCII`.
     """
     if text.isascii():
         written = text.encode()
@@ -755,8 +758,6 @@ def fingerprint_features(weighed: Mapping[str, float], *, seed: int = 0, bits: i
         raise ValueError(NOTHING)
     weights = np.fromiter(weighed.values(), np.float64, len(weighed))
     return pack(project(hash_rows(weighed, seed=seed, bits=bits), weights))
-
-
 
 
 def fingerprint_both(cut: Cut, other: Cut, features: Features, *, share: float, bits: int = 64) -> int | None:

@@ -36,14 +36,14 @@ from simcrawl.page.fingerprint import (
     page_key,
 )
 from simcrawl.page.hashing import hash_units
-from simcrawl.page.recipes import RECIPES, Recipe, fingerprint
+from simcrawl.page.recipes import RECIPES, Recipe, fingerprint, resolve
 from simcrawl.page.sketch import NO_PART, Part, differing, resemblance, shingles, size_of, sketch
 from tests.samples import FOREIGN, chinese, edited, english, extracted, link_list, page, shingle_units, site_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-CONTENT = RECIPES["content"]
+DEFAULT = resolve()
 MEGABYTE = 1_000_000
 _TAGS = [
     "html",
@@ -89,7 +89,7 @@ def test_a_page_knows_what_it_was_made_from():
     text = english(60)
     made = _found(fingerprint_page(page(text, links=("/a", "/b")), url="http://example.org/x#part", seed=7))
     assert made.url == "http://example.org/x"
-    assert (made.recipe, made.seed, made.bits) == ("content/3", 7, 64)
+    assert (made.recipe, made.seed, made.bits) == ("terms/2", 7, 64)
     assert (made.text_length, made.units, made.outlinks) == (len(text), len(text.split()), 2)
     assert made.hex == f"{made.fingerprint:016x}"
     assert [len(made.body_digest), len(made.text_digest), len(made.links_digest)] == [16, 16, 8]
@@ -194,7 +194,7 @@ def test_pages_of_a_tenth_of_unspaced_letters_are_sketched_by_letter(letters: in
     made = _found(fingerprint_text(text))
     cut = units(text)
     expected = list("".join(cut)) if alone else cut
-    assert made.content_sketch == sketch(shingles(hash_units(expected, seed=0), CONTENT.shingle), CONTENT.sketch_registers)
+    assert made.content_sketch == sketch(shingles(hash_units(expected, seed=0), DEFAULT.shingle), DEFAULT.sketch_registers)
     assert made.units == len(cut) == 120
 
 
@@ -214,7 +214,7 @@ def test_foreign_words_count_by_their_letters_on_a_page_of_unspaced_ones():
 
 @pytest.mark.parametrize("registers", [1, 2, 3, 7, 8, 512])
 def test_any_number_of_registers_makes_a_page(registers: int):
-    recipe = replace(CONTENT, sketch_registers=registers)
+    recipe = replace(DEFAULT, sketch_registers=registers)
     made = _found(fingerprint_page(site_page(ARTICLE + link_list(5)), recipe=recipe))
     assert len(made.content_sketch) == size_of(registers)
     sizes = [len(part.sketch) for part in (made.prose, made.links, made.around)]
@@ -228,9 +228,9 @@ _mixed = st.lists(
 ).map("\n".join)
 
 
-@given(_mixed, st.sampled_from(["unit", "tf", "log-tf"]), st.sampled_from([16, 64]), st.integers(0, 2))
+@given(_mixed, st.sampled_from(["unit", "tf", "log-tf", "prose-tf"]), st.sampled_from([16, 64]), st.integers(0, 2))
 def test_a_text_has_the_fingerprint_of_its_features_and_the_sketch_of_its_units(text: str, weighting: Any, bits: int, seed: int):
-    recipe = replace(CONTENT, features=Features(weighting=weighting), bits=bits, min_features=1)
+    recipe = replace(DEFAULT, features=Features(weighting=weighting), bits=bits, min_features=1)
     made = fingerprint_text(text, recipe=recipe, seed=seed)
     weighed = recipe.features.weigh(text)
     if not weighed:
@@ -258,13 +258,13 @@ def test_a_sketch_of_today_is_the_one_of_yesterday():
 
 @pytest.mark.parametrize("features", [Features(stop_words=frozenset({"a"})), Features(weights=(("a", 0),)), Features("ngrams", 2)])
 def test_other_features_make_the_fingerprint_too(features: Features):
-    recipe = replace(CONTENT, features=features, min_features=1)
+    recipe = replace(DEFAULT, features=features, min_features=1)
     assert _found(fingerprint_text("a b c\na 北京大学", recipe=recipe)).fingerprint == fingerprint("a b c\na 北京大学", recipe=recipe)
 
 
 def test_a_block_is_its_units_in_their_order():
     lines = ["one two three", "three two one", "one two four", "one two", "one Two, three!"]
-    recipe = replace(CONTENT, min_features=1)
+    recipe = replace(DEFAULT, min_features=1)
     made = [_found(fingerprint_text(line, recipe=recipe)).prose.sketch for line in lines]
     assert made[0] == made[4]
     assert len(set(made)) == 4
@@ -337,7 +337,7 @@ def test_trafilatura_runs_only_where_its_text_is_wanted(monkeypatch: pytest.Monk
     assert kept == plain
     by_main = _found(fingerprint_page(page(english()), recipe="main"))
     assert (len(calls), by_main.text) == (2, None)
-    assert by_main.fingerprint == fingerprint(english(60, seed=1))
+    assert by_main.fingerprint == fingerprint(english(60, seed=1), recipe="content")
     assert (by_main.content_sketch, by_main.prose) == (plain.content_sketch, plain.prose)
 
 
@@ -367,18 +367,18 @@ def test_seconds_are_added_up_by_stage():
 
 def test_an_extractor_of_the_user_makes_the_main_text():
     extracted.clear()
-    recipe = replace(CONTENT, extractor="tests.samples.counting_extractor")
+    recipe = replace(DEFAULT, extractor="tests.samples.counting_extractor")
     made = _found(fingerprint_page(page(english()), url="http://x/", recipe=recipe, keep_text=True))
     assert extracted == ["http://x/"]
     assert made.text == page(english())
-    assert made.recipe.startswith("content/3+")
+    assert made.recipe.startswith("terms/2+")
     alone = _found(fingerprint_text(page(english())))
     assert (made.fingerprint, made.content_sketch, made.units) == (alone.fingerprint, alone.content_sketch, alone.units)
 
 
 def test_an_extractor_gets_no_page_that_is_nested_too_deeply():
     extracted.clear()
-    recipe = replace(CONTENT, extractor="tests.samples.counting_extractor")
+    recipe = replace(DEFAULT, extractor="tests.samples.counting_extractor")
     made = [fingerprint_page(f"{page(english())}{'<div>' * depth}", url=f"http://x/{depth}", recipe=recipe) for depth in (100, 300)]
     assert isinstance(made[0], PageFingerprint)
     assert _abstains(made[1]) == Reason.TOO_DEEP
@@ -387,7 +387,7 @@ def test_an_extractor_gets_no_page_that_is_nested_too_deeply():
 
 def test_an_extractor_that_does_not_exist_is_a_mistake_and_no_property_of_the_page():
     with pytest.raises(SettingError, match=r"tests\.samples\.absent"):
-        fingerprint_page(page(english()), recipe=replace(CONTENT, extractor="tests.samples.absent"))
+        fingerprint_page(page(english()), recipe=replace(DEFAULT, extractor="tests.samples.absent"))
 
 
 def test_pages_cross_processes():
@@ -420,14 +420,14 @@ def test_pages_are_values(html: str):
         (Reason.TOO_LARGE, page(english()), {"max_bytes": 100}),
         (Reason.TOO_LARGE, "<p>x" * 200_001, {}),
         (Reason.TOO_DEEP, f"{page(english())}{'<div>' * 300}unseen", {}),
-        (Reason.OUT_OF_MEMORY, page(english()), {"recipe": replace(CONTENT, extractor="tests.samples.hungry_extractor")}),
+        (Reason.OUT_OF_MEMORY, page(english()), {"recipe": replace(DEFAULT, extractor="tests.samples.hungry_extractor")}),
         (Reason.TOO_SLOW, page(english()), {"max_seconds": -1}),
         (Reason.NOT_HTML, "plain text without a tag", {}),
         (Reason.NOT_HTML, b"%PDF-1.7 <</Type /Catalog>>", {}),
         (Reason.NOT_HTML, b"\x89PNG\r\n\x1a\n<", {}),
         (Reason.NOT_HTML, '\n {"html": "<p>x</p>"}', {}),
         (Reason.NOT_HTML, '["<p>x</p>"]', {}),
-        (Reason.EXTRACTION_FAILED, page(english()), {"recipe": replace(CONTENT, extractor="tests.samples.failing_extractor")}),
+        (Reason.EXTRACTION_FAILED, page(english()), {"recipe": replace(DEFAULT, extractor="tests.samples.failing_extractor")}),
     ],
 )
 def test_every_reason_is_reached(reason: Reason, html: str | bytes, options: dict[str, Any]):
@@ -613,7 +613,7 @@ def test_frames_have_no_text_of_their_own():
         lambda: "<html><body>" + "\x1b[31m\x08\x7f\u202e\ufffe\U0010ffff" * 1000,
     ],
 )
-@pytest.mark.parametrize("recipe", ["content", "layout"])
+@pytest.mark.parametrize("recipe", ["terms", "content", "layout"])
 def test_hostile_pages_end_as_a_fingerprint_or_a_reason(make: Callable[[], str], recipe: str):
     html = make()
     made = fingerprint_page(html, recipe=recipe)

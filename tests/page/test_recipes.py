@@ -47,28 +47,28 @@ def test_a_recipe_resolves_to_itself_and_its_path_to_the_recipe():
 
 
 def test_the_default_is_what_is_documented():
-    content = RECIPES["content"]
-    assert resolve() is content
-    assert (content.source, content.bits, content.sketch_registers, content.shingle, content.min_features) == ("prose", 64, 816, 5, 50)
-    assert (content.max_distance, content.min_similarity, content.min_prose, content.min_around) == (7, 0.93, 100, 120)
-    assert content.outlinks == FOLLOW_OUTLINKS == 2
+    terms = RECIPES["terms"]
+    assert resolve() is terms
+    assert (terms.source, terms.bits, terms.sketch_registers, terms.shingle, terms.min_features) == ("prose", 64, 816, 5, 50)
+    assert (terms.max_distance, terms.min_similarity, terms.min_prose, terms.min_around) == (7, 0.93, 100, 120)
+    assert terms.outlinks == FOLLOW_OUTLINKS == 2
 
 
-def test_main_is_the_default_but_for_the_text_of_its_fingerprints():
+def test_main_is_content_but_for_the_text_of_its_fingerprints():
     assert replace(RECIPES["main"], name="content", source="prose") == RECIPES["content"]
     assert RECIPES["main"].identity == "main/3"
 
 
-def test_resiliparse_is_the_default_but_for_the_text_that_is_compared():
+def test_resiliparse_is_content_but_for_the_text_that_is_compared():
     recipe = RECIPES["resiliparse"]
     assert replace(recipe, name="content", version=3, source="prose", extractor=EXTRACTOR) == RECIPES["content"]
     assert recipe.identity == "resiliparse/2"
 
 
-def test_terms_is_the_default_but_for_the_features_of_its_fingerprints():
+def test_content_is_the_default_but_for_the_features_of_its_fingerprints():
     recipe = RECIPES["terms"]
     assert replace(recipe, name="content", version=3, features=Features()) == RECIPES["content"]
-    assert recipe.identity == "terms/1"
+    assert (recipe.identity, RECIPES["content"].identity) == ("terms/2", "content/3")
     text = page(english(300))
     made, plain = (fingerprint_page(text, recipe=name) for name in ("terms", "content"))
     assert isinstance(made, PageFingerprint)
@@ -194,7 +194,8 @@ def test_recipes_that_cannot_work_are_refused_by_their_value(wrong: dict[str, An
 
 def test_a_text_is_fingerprinted_by_the_recipe_that_is_asked_for():
     text = english()
-    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe="content")
+    assert simcrawl.fingerprint(text) == simcrawl.fingerprint(text, recipe=DEFAULT)
+    assert simcrawl.fingerprint(text) != simcrawl.fingerprint(text, recipe="content")
     assert simcrawl.fingerprint(text) != simcrawl.fingerprint(text, recipe="manku2007")
     assert simcrawl.fingerprint(text, recipe=OWN) < 2**32
     assert simcrawl.fingerprint(text, recipe=replace(OWN, bits=128)) > 2**64
