@@ -61,9 +61,9 @@ SIMCRAWL_MIRRORS = ()
 # Names of query parameters whose values are secret: a list, or names separated by commas. Wherever a URL is stored or shown, a keyed digest
 # stands in place of the value.
 SIMCRAWL_REDACT = ()
-# How pages become fingerprints: "auto" (as in the store; in a new one "content"), "content", "main" (the same with the fingerprint of
-# trafilatura's main text), "manku2007" (the paper's plain rule), "resiliparse" (by that library's main text alone; needs the extra fast),
-# "terms" ("content" with features that keep unrelated pages far apart), "layout", or a dotted path to a simcrawl.Recipe.
+# How pages become fingerprints: "auto" (as in the store; in a new one "terms"), "terms", "content" (the same with all words weighing alike
+# in the fingerprint), "main" (that with the fingerprint of trafilatura's main text), "manku2007" (the paper's plain rule), "resiliparse"
+# (by that library's main text alone; needs the extra fast), "layout", or a dotted path to a simcrawl.Recipe.
 SIMCRAWL_RECIPE = "auto"
 # Dotted path to a callable (body: bytes, encoding: str, url: str) -> str that returns the main text; pages are then compared by it alone.
 # SIMCRAWL_EXTRACTOR = "simcrawl.page.extraction.main_text"

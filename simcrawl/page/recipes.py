@@ -103,6 +103,7 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
+        Recipe("terms", 2, Features(kind="terms", weighting="prose-tf", common=1)),
         Recipe("content", 3),
         Recipe("main", 3, source="main"),
         Recipe(
@@ -117,17 +118,15 @@ RECIPES = {
             min_features=1,
         ),
         Recipe("resiliparse", 2, source="main", extractor=_FAST_EXTRACTOR),
-        Recipe("terms", 2, Features(kind="terms", weighting="prose-tf", common=1)),
         Recipe("layout", 3, Features(kind="tags"), max_distance=3),
     )
 }
 """The built-in recipes.
 
-content: content must agree, or the prose of pages with much around it; the default. main: the same, with the fingerprint of trafilatura's
-main text. manku2007: the paper's plain rule, Hamming distance
-only, outlinks dropped. resiliparse: pages are compared by the main text of that library (the extra `fast`) alone. terms: content
-with other features in its fingerprint, so that unrelated pages lie far apart. layout: the tag paths
-of the page, for questions about templates.
+terms: content must agree, or the prose of pages with much around it; the default. content: the same, with all words alike in the
+fingerprint; stores made before terms/2 have it. main: that, with the fingerprint of trafilatura's main text. manku2007: the paper's plain
+rule, Hamming distance only, outlinks dropped. resiliparse: pages are compared by the main text of that library (the extra `fast`) alone.
+layout: the tag paths of the page, for questions about templates.
 """
 
 DEFAULT = "terms"
