@@ -35,7 +35,7 @@ LINES = [
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """A store of two pages, and copies of them."""
-    with open_store(tmp_path / "store", recipe="content") as opened:
+    with open_store(tmp_path / "store", recipe="terms") as opened:
         for url in (f"{A}/1", f"{B}/3"):
             opened.admit(simcrawl.fingerprint_page(page(english(seed=len(url) + ord(url[-1]))), url=url))
         opened._claims._register.update({line.url: line for line in LINES})
@@ -170,10 +170,10 @@ def test_pages_that_were_not_fetched_count_on_their_own_everywhere(store: str, t
 
 def test_mirrors(tmp_path: Path, out: Any):
     store = str(tmp_path / "mirrored")
-    with open_store(store, recipe="content") as opened:
+    with open_store(store, recipe="terms") as opened:
         for number in range(6):
             for host in (A, B):
-                opened.admit(simcrawl.fingerprint_page(page(english(seed=number)), url=f"{host}/{number}", recipe="content"))
+                opened.admit(simcrawl.fingerprint_page(page(english(seed=number)), url=f"{host}/{number}", recipe="terms"))
     # The first copy is what shows the rule.
     assert json.loads(out("hosts", store, "--json"))["mirrors"] == [{"a": "a.test", "b": "b.test", "copies": 5, "pages": 5, "share": 1.0}]
     assert json.loads(out("hosts", store, "--json", "--min-copies", "6"))["mirrors"] == []

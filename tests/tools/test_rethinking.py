@@ -94,10 +94,10 @@ def test_a_smaller_radius_finds_fewer_and_a_larger_one_more(tmp_path: Path, out:
 
 def test_what_is_no_original_makes_no_copies_at_any_threshold(tmp_path: Path) -> None:
     a, b, c = (
-        simcrawl.fingerprint_page(page(english(40, 1) + english(3, seed)), url=f"http://{seed}.test/", recipe="content")
+        simcrawl.fingerprint_page(page(english(40, 1) + english(3, seed)), url=f"http://{seed}.test/", recipe="terms")
         for seed in (2, 3, 4)
     )
-    with open_store(str(tmp_path / "store"), recipe="content") as opened:
+    with open_store(str(tmp_path / "store"), recipe="terms") as opened:
         strict = replace(rule_of(opened), min_similarity=0.999)
         for one in (a, b, c):
             opened.admit(one, strict)
@@ -114,7 +114,7 @@ def test_what_is_no_original_makes_no_copies_at_any_threshold(tmp_path: Path) ->
 
 def test_equal_contents_are_kept_once(tmp_path: Path) -> None:
     near = ("near_duplicate", 3, 0.94, "near-duplicate", True, False, 1.0)
-    with open_store(str(tmp_path / "store"), recipe="content") as opened:
+    with open_store(str(tmp_path / "store"), recipe="terms") as opened:
         for url, content in (("b", "1" * 32), ("c", "1" * 32), ("d", "2" * 32)):
             opened.note(Duplicate(f"http://a.test/{url}", "http://a.test/a", *near, content))
         opened.sync()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BODY = page(english()).encode()
-MISBEHAVING = replace(resolve("content"), extractor="tests.extractors.misbehaving")
+MISBEHAVING = replace(resolve("terms"), extractor="tests.extractors.misbehaving")
 
 
 def _options(recipe: Recipe | str = MISBEHAVING, *, max_seconds: float = 20.0) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def ends(pid: int, within: float = 20) -> bool:
     return not runs(pid)
 
 
-@pytest.mark.parametrize("recipe", ["content", "manku2007"])
+@pytest.mark.parametrize("recipe", ["terms", "content", "manku2007"])
 def test_a_worker_makes_the_same_pages(asked: Callable[..., Asked], recipe: str):
     worker = asked(_options(recipe))
     assert worker.pid is None
@@ -202,7 +202,7 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 
 
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
-    options = _options("content")
+    options = _options("terms")
     record = worker_module._unpack(worker_module._made([b"http://x/a", b"", b"", BODY], options))[0]
     return worker_module._pack(record, cost, content)
 
@@ -225,7 +225,7 @@ def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"")
     ],
 )
 def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
-    asker = Asker(_options("content"))
+    asker = Asker(_options("terms"))
     asker.seconds["extract"] = 1
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
         PageProcess().answered(answer, asker.question(BODY, "http://x/a", None))
@@ -248,12 +248,12 @@ def _page_like(**changes: Any) -> bytes:
 )
 def test_a_page_that_none_could_be_compared_with_is_no_answer(answer: bytes, why: str):
     with pytest.raises(EOFError, match=why):
-        PageProcess().answered(answer, Asker(_options("content")).question(BODY, "http://x/a", None))
+        PageProcess().answered(answer, Asker(_options("terms")).question(BODY, "http://x/a", None))
 
 
 def test_the_digest_of_a_body_is_its_parents_own():
     forged = _page_like(body_digest=fingerprint_page(b"<p>the victim", seed=7).body_digest)
-    made, _ = PageProcess().answered(forged, Asker(_options("content")).question(BODY, "http://x/a", None))
+    made, _ = PageProcess().answered(forged, Asker(_options("terms")).question(BODY, "http://x/a", None))
     assert made == fingerprint_page(BODY, url="http://x/a", seed=7)
 
 
@@ -281,7 +281,7 @@ def _told(*pieces: bytes) -> tuple[Any, Line, _Broken]:
     """Return what comes of a question to which these pieces are said, the line, and its other end."""
 
     async def ask() -> tuple[Any, Line, _Broken]:
-        process, asker = PageProcess(), Asker(_options("content"))
+        process, asker = PageProcess(), Asker(_options("terms"))
         process._ready.add(asker.told)
         line, end = Line(process), _Broken()
         line.makeConnection(end)  # type: ignore[no-untyped-call]  # Twisted has no types for it
@@ -439,7 +439,7 @@ def test_pages_in_line_come_although_the_worker_is_killed_meanwhile(worker: Aske
 
 def test_an_answer_to_another_question_is_none():
     answer = _answer()
-    asker = Asker(_options("content"))
+    asker = Asker(_options("terms"))
     made, why = PageProcess().answered(answer, asker.question(BODY, "http://x/a#part", None))
     assert (made, why) == (fingerprint_page(BODY, url="http://x/a", seed=7), None)
     with pytest.raises(EOFError, match="is about http://x/a, not http://x/b"):
@@ -447,13 +447,13 @@ def test_an_answer_to_another_question_is_none():
 
 
 def test_the_content_of_a_page_comes_with_it_on_request(asked: Callable[..., Asked]):
-    made = asked(_options("content") | {"keep_content": True}).page(BODY)
+    made = asked(_options("terms") | {"keep_content": True}).page(BODY)
     assert made.content
     assert made.content == fingerprint_page(BODY, seed=7, keep_content=True).content
 
 
 def test_whoever_has_no_space_for_it_any_more_gets_no_content(asked: Callable[..., Asked]):
-    worker = asked(_options("content") | {"keep_content": True})
+    worker = asked(_options("terms") | {"keep_content": True})
     assert worker.page(BODY).content
     worker.crawling.wants_content = False
     made = worker.page(BODY)
@@ -465,7 +465,7 @@ def test_whoever_has_no_space_for_it_any_more_gets_no_content(asked: Callable[..
 def test_the_hints_of_a_page_come_with_it(asked: Callable[..., Asked]):
     head = '<link rel="canonical" href="/boat"><link rel="alternate" hreflang="de" href="/boot">'
     body = page(english() + '<a rel="nofollow" href="/cart">a</a>', head=head).encode()
-    made = asked(_options("content")).page(body, url="http://x/a")
+    made = asked(_options("terms")).page(body, url="http://x/a")
     assert made.hints
     assert made.hints == fingerprint_page(body, url="http://x/a", seed=7).hints
     assert made.hints == Hints("http://x/boat", ("http://x/boot",), unfollowed=made.hints.unfollowed, title=made.hints.title)

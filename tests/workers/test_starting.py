@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="workers are forked on Linux only")
 
 BODY = page(english()).encode()
-OPTIONS = {"recipe": resolve("content"), "seed": 7, "max_bytes": 4_000_000, "max_seconds": 20.0}
+OPTIONS = {"recipe": resolve("terms"), "seed": 7, "max_bytes": 4_000_000, "max_seconds": 20.0}
 
 
 @pytest.fixture
