@@ -337,8 +337,9 @@ class Config:
     recipe: Any = _setting(
         _recipe,
         "auto",
-        'how pages become fingerprints: `"auto"` (as in the store; in a new one `"terms"`), `"terms"`, `"content"` (the same with all words '
-        'weighing alike in the fingerprint), `"main"` (that with the fingerprint of trafilatura\'s main text), '
+        'how pages become fingerprints: `"auto"` (as in the store; in a new one `"terms"`), `"terms"`, '
+        '`"content"` (the same with all words weighing alike in the fingerprint), '
+        '`"main"` (that with the fingerprint of trafilatura\'s main text), '
         '`"manku2007"` (the paper\'s plain rule), `"resiliparse"` (by that library\'s main text alone; needs the extra `fast`), '
         '`"layout"`, or a dotted path to a `simcrawl.Recipe`',
         detector=True,

@@ -96,9 +96,9 @@ with open_store(directory + "/" + sys.argv[3], sync_seconds=inf) as store:
 
 
 class Text(NamedTuple):
-    """The hashes of the features of lines that end as sentences do, and of the others."""
+    """The hashes of features, and of those on lines that do not end as sentences do."""
 
-    told: NDArray[np.uint64]
+    features: NDArray[np.uint64]
     loose: NDArray[np.uint64]
 
 
@@ -190,18 +190,18 @@ def _manual(root: Path, source: Source, recipe: str) -> Manual:
     template = [line for line, number in common.items() if number > _OF_TEMPLATE * len(pages)]
     bodies = [[line for line in lines if common[line] <= _OF_TEMPLATE * len(pages)] for lines in pages]
     made = [_text(line, recipe) for lines in bodies for line in lines]
-    paragraphs = [text for text in made if len(text.told) + len(text.loose) >= _LEAST_OF_A_PARAGRAPH]
+    paragraphs = [text for text in made if len(text.features) >= _LEAST_OF_A_PARAGRAPH]
     numbers = [sum(len(Cut(line, seed=0).hashes) >= _LEAST_OF_A_PARAGRAPH for line in lines) for lines in bodies]
     return Manual(_text("\n".join(template), recipe), paragraphs, [min(number, 100) for number in numbers if number > 2])
 
 
 def _text(text: str, recipe: str) -> Text:
-    return Text(*Cut(text, seed=0).apart(resolve(recipe).features.kind))
+    return Text(*Cut(text, seed=0).standing(resolve(recipe).features.kind))
 
 
 def _sums(manual: Manual, chosen: Iterable[int], recipe: str) -> NDArray[np.float64]:
-    told, loose = zip(manual.template, *(manual.paragraphs[place] for place in chosen), strict=True)
-    distinct, weights = resolve(recipe).features.weigh_hashes(np.concatenate(told), np.concatenate(loose))
+    features, loose = zip(manual.template, *(manual.paragraphs[place] for place in chosen), strict=True)
+    distinct, weights = resolve(recipe).features.weigh_hashes(np.concatenate(features), np.concatenate(loose))
     return project_rounded(distinct.astype(">u8").view(np.uint8).reshape(-1, 8), weights)
 
 

@@ -24,7 +24,7 @@ import xxhash
 from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
 from simcrawl.page.common_words import factors, factors_of
-from simcrawl.page.hashing import MARGIN, among, hash_runs, hash_short, hash_units
+from simcrawl.page.hashing import MARGIN, among, firsts, hash_runs, hash_short, hash_units
 from simcrawl.page.simhash import pack, project, project_rounded, round_weights
 from simcrawl.page.sketch import sequences
 
@@ -147,16 +147,16 @@ class Features:
         """Return what `weigh_hashes` does, of the plain words of a text."""
         if self.weighting != _BY_PROSE:
             return self.weigh_hashes(cut.features(self.kind), seed=cut.seed)
-        return self.weigh_hashes(*cut.apart(self.kind), seed=cut.seed)
+        return self.weigh_hashes(*cut.standing(self.kind), seed=cut.seed)
 
     def weigh_hashes(
         self, hashes: NDArray[np.uint64], loose: NDArray[np.uint64] | None = None, *, seed: int = 0
     ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
         """Return distinct hashes of features with the weights of `weigh`, rounded: one hash is one feature. `seed`: that of the hashes.
 
-        `loose`: of further features, on lines that do not end as a sentence does.
+        `loose`: those of them on lines that do not end as a sentence does, which "prose-tf" asks for.
         """
-        ascending = hashes.copy() if loose is None else np.concatenate((hashes, loose))
+        ascending = hashes.copy()
         ascending.sort()
         starts = _bounds(ascending)
         counts = starts[1:] - starts[:-1]
@@ -231,6 +231,13 @@ def units(text: str) -> list[str]:
     return _text_of(_set_apart(_spaced(_framed(text))[1].astype(np.uint32, copy=False))).split()
 
 
+class _Found(NamedTuple):
+    """Hashes of features, and what tells the line that each stands on: where nobody asks, that is not looked for."""
+
+    hashes: NDArray[np.uint64]
+    lines: Callable[[], NDArray[np.intp]]
+
+
 class Cut:
     """A text cut into units line by line, each of them hashed, in a few passes over all of it.
 
@@ -271,54 +278,72 @@ class Cut:
 
     def sentences(self) -> NDArray[np.bool_]:
         """Return for each line, also of those without units, whether it ends as a sentence does."""
-        ends, letters = (_sentence_ends().take(self._written, mode="clip").nonzero()[0], (self._characters > _SPACE).nonzero()[0])
+        ends = _sentence_ends().take(self._written, mode="clip").nonzero()[0]
+        letters = (self._characters > _SPACE).nonzero()[0]
         lines = np.append((self._characters == _LINE_FEED).nonzero()[0], len(self._characters))
         # Whether the last end of a sentence so far comes after the last letter so far: behind it there may be brackets and quotes.
         ended: NDArray[np.bool_] = np.append(-1, ends)[ends.searchsorted(lines)] > np.append(-1, letters)[letters.searchsorted(lines)]
         return ended
 
-    def words(self, lines: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
-        """Return the hashes of `words`, in any order. `lines`: of which lines, as `sentences` counts them; None for all."""
-        if not self._has_unspaced or not (chinese := self._chinese()).any():
-            return self._units(lines)
-        return np.concatenate((self._units(lines, chinese), *self._segmented(self._letters(chinese, lines))))
+    def words(self) -> NDArray[np.uint64]:
+        """Return the hashes of `words`, in any order."""
+        return self.features("words")
 
-    def terms(self, lines: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
-        """Return the hashes of `terms`, in any order; `lines` as in `words`."""
-        if not self._has_unspaced or not (alone := self._kinds > _PART).any():
-            return self._units(lines)
+    def terms(self) -> NDArray[np.uint64]:
+        """Return the hashes of `terms`, in any order."""
+        return self.features("terms")
+
+    def features(self, kind: Kind) -> NDArray[np.uint64]:
+        """Return the hashes of words or terms, in any order."""
+        return _joined([found.hashes for found in self._found(kind)])
+
+    def standing(self, kind: Kind) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return what `features` does, and those of them on lines that do not end as a sentence does."""
+        found, loose = self._found(kind), ~self.sentences()
+        return _joined([one.hashes for one in found]), _joined([one.hashes[loose.take(one.lines())] for one in found])
+
+    def _found(self, kind: Kind) -> list[_Found]:
+        """Return the hashes of words or terms, apart by how they are made."""
+        units = _Found(self.hashes, lambda: (self._data == _LINE_FEED).nonzero()[0].searchsorted(self._starts))
+        if not self._has_unspaced:
+            return [units]
         chinese = self._chinese()
-        found = [self._units(lines, alone), *self._segmented(self._letters(chinese, lines))]
-        alone = self._letters(alone & ~chinese, lines)
-        if alone.any():
-            found += _hash_pairs(self._characters, alone, seed=self.seed)
-        return np.concatenate(found)
+        alone = self._kinds > _PART if kind == "terms" else chinese
+        if not alone.any():
+            return [units]
+        spaced = ~alone[_first_letters(self._kinds)]
+        found = [_Found(self.hashes[spaced], lambda: units.lines()[spaced])]
+        if chinese.any():
+            found.append(self._segmented(chinese))
+        pairs = alone & ~chinese
+        return found + self._pairs(pairs) if pairs.any() else found
 
-    def features(self, kind: Kind, lines: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
-        """Return the hashes of words or terms, in any order; `lines` as in `words`."""
-        return self.terms(lines) if kind == "terms" else self.words(lines)
+    def _segmented(self, chinese: NDArray[np.bool_]) -> _Found:
+        text = _runs_of_han(self._characters, chinese)
+        words = list(_segmenter()(text))
 
-    def apart(self, kind: Kind) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Return the features of lines that end as sentences do, and those of the others."""
-        sentences = self.sentences()
-        return self.features(kind, sentences), self.features(kind, ~sentences)
+        def of_words() -> NDArray[np.intp]:
+            letters = _code_points(text) != _SPACE
+            starts = firsts(np.fromiter(map(len, words), np.intp, len(words)))
+            places = (letters.cumsum() - 1)[starts[letters[starts]]]
+            lines: NDArray[np.intp] = self._lines_of_letters()[chinese][places]
+            return lines
 
-    def _units(self, lines: NDArray[np.bool_] | None, without: NDArray[np.bool_] | None = None) -> NDArray[np.uint64]:
-        """Return the hashes of the units of some lines, without those that begin with some letters."""
-        chosen = np.ones(len(self.hashes), np.bool_) if without is None else ~without[_first_letters(self._kinds)]
-        if lines is not None:
-            chosen &= lines.take((self._data == _LINE_FEED).nonzero()[0].searchsorted(self._starts))
-        elif without is None:
-            return self.hashes
-        return self.hashes[chosen]
+        return _Found(_hash_texts("\n".join(words), seed=self.seed), of_words)
 
-    def _letters(self, letters: NDArray[np.bool_], lines: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        return letters if lines is None else letters & lines.take((self._characters == _LINE_FEED).cumsum())
+    def _pairs(self, alone: NDArray[np.bool_]) -> list[_Found]:
+        """Return the pairs of neighbours among some letters, and those without neighbours."""
+        places = alone.nonzero()[0]
+        of_pairs, of_lonely = _neighbours(places)
+        pairs, lonely = _hash_pairs(self._characters.take(places), of_pairs, of_lonely, seed=self.seed)
+        return [
+            _Found(pairs, lambda: self._lines_of_letters()[places[:-1][of_pairs]]),
+            _Found(lonely, lambda: self._lines_of_letters()[places[of_lonely]]),
+        ]
 
-    def _segmented(self, chinese: NDArray[np.bool_]) -> list[NDArray[np.uint64]]:
-        if not chinese.any():
-            return []
-        return [_hash_texts("\n".join(_segmenter()(_runs_of_han(self._characters, chinese))), seed=self.seed)]
+    def _lines_of_letters(self) -> NDArray[np.intp]:
+        lines: NDArray[np.intp] = (self._characters == _LINE_FEED).cumsum()
+        return lines
 
     @cached_property
     def _kinds(self) -> NDArray[np.uint8]:
@@ -452,24 +477,33 @@ def _hash_texts(text: str, *, seed: int) -> NDArray[np.uint64]:
     return hash_runs(data, *_runs(data), seed=seed)
 
 
-def _hash_pairs(characters: NDArray[np.uint32], alone: NDArray[np.bool_], *, seed: int) -> list[NDArray[np.uint64]]:
-    """Return the hashes of the pairs of neighbours among some characters of a framed text, and of those without neighbours."""
-    places = alone.nonzero()[0]
-    codes = characters.take(places)
+def _joined(arrays: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _neighbours(places: NDArray[np.intp]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which places the next one follows at once, of all but the last, and which have no neighbour."""
     are_pairs = places[1:] - places[:-1] == 1
     lonely = np.ones(len(places), np.bool_)
     lonely[:-1] &= ~are_pairs
     lonely[1:] &= ~are_pairs
+    return are_pairs, lonely
+
+
+def _hash_pairs(
+    codes: NDArray[np.uint32], are_pairs: NDArray[np.bool_], lonely: NDArray[np.bool_], *, seed: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the hashes of characters with the one that follows, and of those without neighbours."""
     if codes.max() >= _FOUR_BYTES:
         pairs = np.full((np.count_nonzero(are_pairs), 3), _SPACE, np.uint32)
         pairs[:, 0], pairs[:, 1] = codes[:-1][are_pairs], codes[1:][are_pairs]
         singles = np.full((np.count_nonzero(lonely), 2), _SPACE, np.uint32)
         singles[:, 0] = codes[lonely]
-        return [_hash_texts(_text_of(np.concatenate((pairs.ravel(), singles.ravel()))), seed=seed)]
+        return _hash_texts(_text_of(pairs.ravel()), seed=seed), _hash_texts(_text_of(singles.ravel()), seed=seed)
     # Their UTF-8, without a text of it: a page in Japanese is next to nothing but pairs.
     ones = (0x8080E0 | codes >> 12 | (codes & 0xFC0) << 2 | (codes & 0x3F) << 16).astype(np.uint64)
     twos = (ones[1:] << np.uint64(24) | ones[:-1])[are_pairs]
-    return [hash_short(twos, 6, seed=seed), hash_short(ones[lonely], 3, seed=seed)]
+    return hash_short(twos, 6, seed=seed), hash_short(ones[lonely], 3, seed=seed)
 
 
 def _hash_letters(characters: NDArray[np.uint32], *, seed: int) -> NDArray[np.uint64]:

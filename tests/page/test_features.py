@@ -445,10 +445,10 @@ def test_what_stands_once_and_not_in_a_sentence_weighs_half():
 @given(_lines)
 def test_a_cut_text_knows_which_of_its_lines_end_as_sentences(text: str):
     # Of a line that has no units nobody asks.
-    told, loose = Cut(text, seed=0).apart("words")
-    for is_sentence, hashes in ((True, told), (False, loose)):
-        expected = [word for line in normalize(text).splitlines() if features._is_sentence(line) is is_sentence for word in words(line)]
-        assert sorted(hashes.tolist()) == sorted(hash_units(expected, seed=0).tolist())
+    for kind, cut in (("words", words), ("terms", terms)):
+        expected = [word for line in normalize(text).splitlines() if not features._is_sentence(line) for word in cut(line)]
+        _, loose = Cut(text, seed=0).standing(kind)  # type: ignore[arg-type]
+        assert sorted(loose.tolist()) == sorted(hash_units(expected, seed=0).tolist())
 
 
 @pytest.mark.parametrize("changes", [{"kind": "ngrams"}, {"stop_words": frozenset("a")}, {"weights": (("a", 2.0),)}])

@@ -166,7 +166,7 @@ def test_the_order_in_which_words_are_written_does_not_matter():
 
 @pytest.mark.parametrize("wrong", ["", "agrement", "CONTENT", "tests.page.test_recipes.DEFAULT", "tests.samples.english"])
 def test_a_recipe_that_does_not_exist_is_refused_with_those_that_do(wrong: str):
-    with pytest.raises(SettingError, match="use auto, content, main, manku2007, resiliparse, terms, layout, or a dotted path") as refused:
+    with pytest.raises(SettingError, match="use auto, terms, content, main, manku2007, resiliparse, layout, or a dotted path") as refused:
         resolve(wrong)
     assert repr(wrong) in str(refused.value)
 

@@ -94,8 +94,7 @@ def test_a_smaller_radius_finds_fewer_and_a_larger_one_more(tmp_path: Path, out:
 
 def test_what_is_no_original_makes_no_copies_at_any_threshold(tmp_path: Path) -> None:
     a, b, c = (
-        simcrawl.fingerprint_page(page(english(40, 1) + english(3, seed)), url=f"http://{seed}.test/", recipe="terms")
-        for seed in (2, 3, 4)
+        simcrawl.fingerprint_page(page(english(40, 1) + english(3, seed)), url=f"http://{seed}.test/", recipe="terms") for seed in (2, 3, 4)
     )
     with open_store(str(tmp_path / "store"), recipe="terms") as opened:
         strict = replace(rule_of(opened), min_similarity=0.999)
