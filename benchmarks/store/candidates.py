@@ -18,11 +18,11 @@ from time import process_time
 
 from benchmarks.store.compare import row, sizes
 from simcrawl.page.fingerprint import PageFingerprint, fingerprint_text
-from simcrawl.page.recipes import RECIPES
+from simcrawl.page.recipes import resolve
 from simcrawl.rule import Rule
 from simcrawl.store import Store, open_store
 
-_RULE = Rule.of(RECIPES["content"])
+_RULE = Rule.of(resolve())
 _ASKED, _LEAST_DECISIONS, _RUNS = 20, 400, 5
 _FINGERPRINT = 0x0123456789ABCDEF
 

@@ -36,6 +36,7 @@ import numpy as np
 from benchmarks.store.composed import MANUALS, fingerprints
 from simcrawl.index.environment import open_alone
 from simcrawl.page.fingerprint import PageFingerprint, digest, fingerprint_page
+from simcrawl.page.recipes import resolve
 from simcrawl.store import open_store
 from simcrawl.store.maintenance import compact as compact_store, rebuild as rebuild_store
 from simcrawl.store.records import encode
@@ -133,7 +134,7 @@ def reopen(path: Path, _: argparse.Namespace) -> None:
 def compose(path: Path, options: argparse.Namespace) -> None:
     """Write the fingerprints of composed pages beside the store."""
     options.packages.mkdir(exist_ok=True)
-    made, _, _ = fingerprints(options.packages, "content", options.records, 0)
+    made, _, _ = fingerprints(options.packages, resolve().name, options.records, 0)
     np.save(path.with_name(_COMPOSED), np.random.default_rng(1).permutation(made)[: options.records])
 
 
@@ -168,7 +169,7 @@ def _real_pages(packages: Path) -> Iterator[PageFingerprint]:
         files = sorted((root / source.folder).rglob("*.html"))
         for file in np.random.default_rng(1).permutation(np.array(files))[:_OF_A_MANUAL].tolist():
             url = str(file.relative_to(root)).removeprefix("usr/share/doc/")
-            page = fingerprint_page(file.read_bytes(), url=url, recipe="content")
+            page = fingerprint_page(file.read_bytes(), url=url)
             if isinstance(page, PageFingerprint):
                 yield page
 
