@@ -73,9 +73,9 @@ BEHIND = "_simcrawl_behind"
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
-# Likelier than not a copy: how much likelier it becomes matters no more until it may be skipped. To put each back at each further level was
-# a quarter of all that was put back in a crawl of a guide, and found no more.
-_LOW = -50
+# So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
+# are among these, in the order in which they came to wait; to put each back at each further level finds no more.
+_LOW = -60
 _MOST_HELD, _MOST_NAMED = 100_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
 # As links on copies come after others: the canonical one may be such a link.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, signals as scrapy_signals
@@ -17,6 +18,7 @@ from twisted.internet.defer import Deferred
 
 import simcrawl
 from simcrawl.crawl import frontier
+from simcrawl.urls.rewrites import Outlook, RewriteRules
 from tests.crawl.spiders import Base, item
 
 if TYPE_CHECKING:
@@ -67,6 +69,23 @@ class FewHeld(Watched):
             self.crawler.stats.get_value(f"simcrawl/predicted/{name}", 0) for name in ("held", "checked", "skipped", "released")
         )
         self.crawler.stats.max_value("test/waiting", held - sum(others))
+
+
+class Sinking(Watched):
+    """Finds each page of a mirror likelier a copy with each look at its URL: by one level, from .5 on."""
+
+    name = "sinking"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        looks = Counter[str]()
+
+        def look(_rules: RewriteRules, url: str) -> Outlook:
+            looks[url] += 1
+            return Outlook(None, None, -10 * (4 + looks[url]) if "/mirror/" in url else 0)
+
+        RewriteRules.look = look  # type: ignore[assignment, method-assign]
+        return super().from_crawler(crawler, *args, **kwargs)
 
 
 class Partner(Watched):

@@ -108,6 +108,15 @@ def test_likely_copies_are_fetched_after_everything_else_and_none_is_lost(site: 
     check(outcome, site)
 
 
+def test_a_request_sinks_until_its_page_is_far_likelier_a_copy_than_not(site: Site) -> None:
+    pair(site, 20, hubs=False)
+    outcome = crawl("tests.crawl.frontier_spiders.Sinking", site.url())
+    # To .5 and to .7; at .9 it is made.
+    assert predicted(outcome) == {"put_back": 40}
+    assert len(site.requests) == 41
+    check(outcome, site)
+
+
 def test_a_crawl_with_a_limit_finds_more_contents(site: Site) -> None:
     pair(site, 120, hubs=False)
     settings = FIRST_FIRST | {"CLOSESPIDER_PAGECOUNT": 120, "SIMCRAWL_SKIP": False}
