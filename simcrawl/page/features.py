@@ -354,7 +354,7 @@ class Cut:
         chinese: NDArray[np.bool_] = self._kinds == _HAN_ALONE
         kana = self._kinds == _KANA_ALONE
         if kana.any():
-            lines = (self._characters == _LINE_FEED).cumsum()
+            lines = self._lines_of_letters()
             japanese = np.zeros(int(lines[-1]) + 1, np.bool_)
             japanese[lines[kana]] = True
             chinese &= ~japanese[lines]
