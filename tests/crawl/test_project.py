@@ -87,7 +87,7 @@ def test_the_wheel_is_what_the_project_runs(project: Path, wheel: Path) -> None:
     [
         ("SIMCRAWL_ACTION", "delete", "use one of 'drop', 'drop-items', 'drop-links', 'observe'"),
         ("SIMCRAWL_MIN_SIMILARITY", "95", "use a number from 0 to 1"),
-        ("SIMCRAWL_RECIPE", "best", "use auto, content, main, manku2007, resiliparse, terms, layout"),
+        ("SIMCRAWL_RECIPE", "best", "use auto, terms, content, main, manku2007, resiliparse, layout"),
         ("SIMCRAWL_STORE", "mysql://localhost", "use a directory, lmdb:///absolute/path, redis://host/0 or memory:"),
     ],
 )
@@ -133,7 +133,7 @@ def test_a_store_that_does_not_fit_stops_the_crawl_at_its_start(site: Site, proj
     path = tmp_path / "store"
     message = make(path)
     # Without a recipe a crawl goes on with the store's.
-    settings = ("-s", f"SIMCRAWL_STORE={path}", "-s", "SIMCRAWL_RECIPE=content")
+    settings = ("-s", f"SIMCRAWL_STORE={path}", "-s", "SIMCRAWL_RECIPE=terms")
     done = scrapy(project, wheel, "crawl", "pages", "-a", f"url={site.url()}", *settings)
     assert done.returncode != 0
     assert message in done.stderr
