@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from simcrawl.system import cores
 from tests.crawl.server import DirectorySite, Site
 from tests.sites import installguide
 
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=300, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `-n auto` means: one more than there are cores, for tests of crawls wait for a fifth of their time."""
-    return cores() + 1
 
 
 @pytest.fixture
