@@ -285,14 +285,6 @@ class Cut:
         ended: NDArray[np.bool_] = np.append(-1, ends)[ends.searchsorted(lines)] > np.append(-1, letters)[letters.searchsorted(lines)]
         return ended
 
-    def words(self) -> NDArray[np.uint64]:
-        """Return the hashes of `words`, in any order."""
-        return self.features("words")
-
-    def terms(self) -> NDArray[np.uint64]:
-        """Return the hashes of `terms`, in any order."""
-        return self.features("terms")
-
     def features(self, kind: Kind) -> NDArray[np.uint64]:
         """Return the hashes of words or terms, in any order."""
         return _joined([found.hashes for found in self._found(kind)])

@@ -313,13 +313,13 @@ def test_a_cut_text_knows_the_units_of_its_lines(text: str):
 
 @given(_lines | st.sampled_from(["北" * 257, "京" * 256 + "。" + "大学" * 400, f"{chinese(3)}\n{JAPANESE}\n{KOREAN} {chinese(1)}"]))
 def test_a_cut_text_has_the_hashes_of_its_words(text: str):
-    found = Cut(text, seed=1).words()
+    found = Cut(text, seed=1).features("words")
     assert sorted(found.tolist()) == sorted(hash_units(words(text), seed=1).tolist())
 
 
 @given(_lines | st.sampled_from(["北" * 257, "京" * 256 + "。" + "大学" * 400, f"{chinese(3)}\n{JAPANESE}\n{KOREAN} {chinese(1)}"]))
 def test_a_cut_text_has_the_hashes_of_its_terms(text: str):
-    found = Cut(text, seed=1).terms()
+    found = Cut(text, seed=1).features("terms")
     assert sorted(found.tolist()) == sorted(hash_units(terms(text), seed=1).tolist())
 
 
@@ -382,7 +382,7 @@ def test_a_fingerprint_of_two_texts_lies_between_those_of_each(share: float):
 def test_a_line_without_units_has_none_and_a_break_is_none(astral: str):
     text = f"\none two\n\n.\uffff!\n北京\ud800x{astral}\n"
     assert Cut(text, seed=0).lengths().tolist() == [2, len(units(f"北京x{astral}"))]
-    assert len(Cut("", seed=0).lengths()) == len(Cut("", seed=0).hashes) == len(Cut("", seed=0).words()) == 0
+    assert len(Cut("", seed=0).lengths()) == len(Cut("", seed=0).hashes) == len(Cut("", seed=0).features("words")) == 0
     assert units("a\uffffb") == ["a", "b"]
 
 
