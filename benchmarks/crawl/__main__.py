@@ -1,7 +1,8 @@
 """Scrapy with and without simcrawl, in turns, on sites of this machine.
 
     python -m benchmarks.crawl [--sites guide,releases,manual,news] [--latencies 0,0.05] [--delay 0] [--workers auto] [--rounds 3]
-        [--count 1000] [--site DIRECTORY] [--releases DIRECTORY] [--packages DIRECTORY] [--against NAME=VALUE]
+        [--count 1000] [--site DIRECTORY] [--releases DIRECTORY] [--packages DIRECTORY] [--against NAME=VALUE] [--scrapy NAME=VALUE]
+        [--frozen]
 
 The server is a process of its own; every crawl is one, with a store of its own. Sites:
 
@@ -15,7 +16,9 @@ The server is a process of its own; every crawl is one, with a store of its own.
 `--latencies`: seconds that the server waits before it answers. `--delay`: DOWNLOAD_DELAY, without which Scrapy asks for pages as fast as
 it can take them apart, however long the server waits: a crawl that waits for the network needs one. `--workers`: values of
 SIMCRAWL_WORKERS, each a contestant. `--against`: a setting, with which simcrawl is a contestant, too; what the settings without it cost
-more is told below the table, as the median of the rounds' ratios. `SIMCRAWL_ORDER=False`: what predictions cost. 16 requests at a time.
+more is told below the table, as the median of the rounds' ratios. `SIMCRAWL_ORDER=False`: what predictions cost. `--scrapy`: a setting
+of all crawls. `--frozen`: one contestant more, Scrapy alone that keeps Python's collector of garbage away from what was there before the
+crawl, as simcrawl does. 16 requests at a time.
 Prints Markdown: medians of the rounds, and behind each figure of simcrawl's its ratio to that without. CPU seconds are those of all
 processes of the crawl, and of its own process alone. Lag: how late a timer of 10 ms comes. Memory: peaks of resident memory, of the
 crawl's own process, of that without what the system maps of the store's file, and of the largest of the processes that it started.
@@ -32,7 +35,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.crawl import releases
-from benchmarks.crawl.runner import ROOT, crawl
+from benchmarks.crawl.runner import FREEZE, ROOT, crawl
 from benchmarks.crawl.server import serving
 from tests.sites import installguide
 
@@ -55,6 +58,7 @@ FIGURES: dict[str, Callable[[Result], float]] = {
     "copies": lambda result: result.stats.get("simcrawl/pages/dropped", 0),
 }
 WITHOUT = "without simcrawl"
+FROZEN = f"{WITHOUT}, frozen"
 
 
 def main() -> None:
@@ -68,7 +72,7 @@ def main() -> None:
             for latency in options.latencies.split(","):
                 with serving(kind, _root(kind, options, work), options.count, float(latency)) as url:
                     print(f"\n{kind}, {1000 * float(latency):.0f} ms, delay {1000 * options.delay:.0f} ms\n")
-                    results = _race(url, {"DOWNLOAD_DELAY": options.delay}, _contestants(options), options.rounds)
+                    results = _race(url, _of_all(options), _contestants(options), options.rounds)
                     _print(results)
                     if options.against:
                         _compare(results, *list(results)[-2:])
@@ -86,6 +90,8 @@ def _options() -> Any:
     parser.add_argument("--releases", type=Path)
     parser.add_argument("--packages", type=Path)
     parser.add_argument("--against", metavar="NAME=VALUE")
+    parser.add_argument("--scrapy", metavar="NAME=VALUE")
+    parser.add_argument("--frozen", action="store_true")
     return parser.parse_args()
 
 
@@ -99,26 +105,34 @@ def _root(kind: str, options: Any, work: Path) -> Path:
     return site
 
 
-def _contestants(options: Any) -> dict[str, dict[str, str]]:
-    """Return simcrawl's settings by the name of the contestant; the last one is that of `--against`, before it what it is compared with."""
-    named = {f"workers {number}": {"SIMCRAWL_WORKERS": number} for number in options.workers.split(",")}
+def _of_all(options: Any) -> dict[str, Any]:
+    """Return the settings of all crawls."""
+    name, _, value = (options.scrapy or "").partition("=")
+    return {"DOWNLOAD_DELAY": options.delay} | ({name: value} if name else {})
+
+
+def _contestants(options: Any) -> dict[str, dict[str, Any]]:
+    """Return settings by the name of the contestant, Scrapy alone first.
+
+    The last one is that of `--against`, if there is one, and before it stands what it is compared with.
+    """
+    contestants: dict[str, dict[str, Any]] = {WITHOUT: {}} | ({FROZEN: {FREEZE: True}} if options.frozen else {})
+    addon = {"ADDONS": {"simcrawl.Addon": 500}}
+    contestants |= {f"workers {number}": addon | {"SIMCRAWL_WORKERS": number} for number in options.workers.split(",")}
     if options.against:
         name, _, value = options.against.partition("=")
-        named[options.against] = {"SIMCRAWL_WORKERS": options.workers.split(",")[-1], name: value}
-    return named
+        contestants[options.against] = addon | {"SIMCRAWL_WORKERS": options.workers.split(",")[-1], name: value}
+    return contestants
 
 
-def _race(url: str, pace: dict[str, float], contestants: dict[str, dict[str, str]], rounds: int) -> dict[str, list[Result]]:
+def _race(url: str, of_all: dict[str, Any], contestants: dict[str, dict[str, Any]], rounds: int) -> dict[str, list[Result]]:
     """Return the results of contestants that take turns: in each second round in the opposite order."""
-    results: dict[str, list[Result]] = {WITHOUT: [], **{name: [] for name in contestants}}
+    results: dict[str, list[Result]] = {name: [] for name in contestants}
     for number in range(rounds):
-        turns = [WITHOUT, *contestants]
-        for name in turns[::-1] if number % 2 else turns:
+        for name in [*contestants][::-1] if number % 2 else contestants:
             with tempfile.TemporaryDirectory() as store:
-                own = (
-                    {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": f"lmdb://{store}"} | contestants[name] if name != WITHOUT else {}
-                )
-                results[name].append(crawl("Everything", url, pace | own))
+                own = {"SIMCRAWL_STORE": f"lmdb://{store}"} | contestants[name]
+                results[name].append(crawl("Everything", url, of_all | own))
     return results
 
 

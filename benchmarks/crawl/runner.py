@@ -5,6 +5,7 @@ As a script it reads a job from standard input, runs it, and writes its result a
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -39,6 +40,8 @@ SETTINGS: dict[str, Any] = {
     "LOG_LEVEL": "WARNING",
     "EXTENSIONS": {"benchmarks.crawl.runner.Meter": 0},
 }
+FREEZE = "METER_FREEZE"
+"""Setting: keep Python's collector of garbage away from what is there when the crawl begins."""
 _TICK = 0.01
 _POLL = 0.1
 
@@ -170,6 +173,9 @@ class Meter:
 
     def start(self) -> None:
         self._wall, self._cpu = perf_counter(), process_time()
+        if self._crawler.settings.getbool(FREEZE):
+            gc.collect()
+            gc.freeze()
         self._schedule()
         if path := self._crawler.settings.get("METER_PROGRESS"):
             self._tell(Path(path))

@@ -36,6 +36,8 @@ Where work is done that must not block the event loop:
     line           the event loop's end of a socket to one
     threads        threads of our own, and the way back to the event loop
     lag            how late the event loop is
+
+    collector      what the collector of garbage need not look at
 """
 
 from __future__ import annotations

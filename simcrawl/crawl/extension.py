@@ -9,6 +9,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 
+from simcrawl.crawl.collector import set_aside, take_back
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.progress import Progress
 from simcrawl.crawl.session import Session
@@ -38,6 +39,7 @@ class SimcrawlExtension:
         self._progress = Progress(session, crawler, self._interval)
         self._watched = Watched(session, crawler)
         self._timers: list[AsyncioLoopingCall | LoopingCall] = []
+        self._has_set_aside = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -64,6 +66,8 @@ class SimcrawlExtension:
             self._start(self._tell, self._interval)
         if await self._watched.begin():
             self._start(self._watched.tell_soon, PACE)
+        # Last: what has been loaded until now stays.
+        self._has_set_aside = set_aside()
 
     def _start(self, function: Callable[[], None], interval: float) -> None:
         self._timers.append(create_looping_call(function))
@@ -88,6 +92,9 @@ class SimcrawlExtension:
 
     async def spider_closed(self) -> None:
         """Stop the timers; the session writes the rest."""
+        if self._has_set_aside:
+            self._has_set_aside = False
+            take_back()
         for timer in self._timers:
             if timer.running:
                 timer.stop()

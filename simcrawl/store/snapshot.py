@@ -20,7 +20,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint
 from simcrawl.sealed import seal, unseal
 from simcrawl.store.committed import MOST_CRAWLS
-from simcrawl.store.records import PackedPage, decode, encode, last_seen
+from simcrawl.store.records import PackedPage, decode, decode_again, encode, last_seen
 from simcrawl.store.register import format_line, parse_line, quick_when
 from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
 
@@ -125,8 +125,8 @@ class Snapshot:
         record = self.txn.get(number, db=self.databases.pages)
         return None if record is None else self._decoded(record)
 
-    def _decoded(self, record: bytes | memoryview) -> StoredPage:
-        return decode(record, recipes=(self.header.recipe or "",), seed=self.header.seed, bits=self.header.bits)
+    def _decoded(self, record: bytes | memoryview, by: Callable[..., StoredPage] = decode_again) -> StoredPage:
+        return by(bytes(record), recipes=(self.header.recipe or "",), seed=self.header.seed, bits=self.header.bits)
 
     def with_body(self, digest: bytes) -> Iterator[StoredPage]:
         """Yield the pages with this body digest."""
@@ -169,7 +169,8 @@ class Snapshot:
     def pages(self, latest: int | None = None) -> Iterator[StoredPage]:
         """Yield all pages, in the order in which they were stored first; or so many, those last seen last: the others are not decoded."""
         for _, record in self._entries("pages") if latest is None else self._latest("pages", latest, last_seen):
-            yield self._decoded(record)
+            # So many would take the place of all that are compared again and again.
+            yield self._decoded(record, decode)
 
     def _entries(self, name: str) -> Iterator[tuple[bytes | memoryview, memoryview]]:
         """Yield what a database holds, and tell where that is less or more than was written: LMDB may have lost its way."""

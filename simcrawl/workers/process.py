@@ -354,6 +354,12 @@ def _read(line: BinaryIO) -> bytes | None:
 # ---- the process
 
 
+def warm_up() -> None:
+    """Make a page, whatever it is, so that workers find what a process makes once, such as tables of characters."""
+    html = '<html><title>é</title><p>What every page needs, and <a href="/">what a link does</a>.'
+    fingerprint_page(html, url="http://a.test/")
+
+
 def serve(line: socket, questions: BinaryIO) -> None:
     """Make pages for the process at the other end of a socket, until that is gone."""
     # They would hold pages and the seed.

@@ -62,8 +62,9 @@ _WORKER = _BOOT + "serve(line, messages)"
 _TEMPLATE = (
     _BOOT
     + """
-import simcrawl.page.extraction
+from simcrawl.workers.process import warm_up
 from simcrawl.workers.starting import serve_forks
+warm_up()
 serve_forks(line, messages, serve)
 """
 )

@@ -15,7 +15,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import PageFingerprint, fingerprint_page
 from simcrawl.page.sketch import Part
 from simcrawl.rule import StoredPage
-from simcrawl.store.records import PackedPage, decode, encode
+from simcrawl.store.records import PackedPage, decode, decode_again, encode
 from tests.documents import ROOT
 from tests.samples import english, link_list, site_page
 from tests.strategies import RECIPE, abstention, page, pages, widths
@@ -36,6 +36,14 @@ def test_a_record_gives_back_its_page(data: st.DataObject, bits: int, first: flo
     back = _decode(encode(stored), bits)
     assert back == stored
     assert type(back.page) is type(stored.page)
+
+
+def test_a_record_that_was_decoded_lately_is_refused_when_it_is_damaged():
+    record = encode(StoredPage(page("http://a.test/"), 1.0, 2.0))
+    form: dict[str, Any] = {"recipes": (RECIPE,), "seed": 0, "bits": 64}
+    assert decode_again(record, **form) == decode_again(bytes([*record]), **form) == _decode(record)
+    with pytest.raises(StoreCorruptError):
+        decode_again(record[:-1] + b"x", **form)
 
 
 def _all_different() -> PageFingerprint:
