@@ -97,7 +97,10 @@ def crawl(spider: str, url: str, settings: dict[str, Any], watch: Callable[[list
         while reader.is_alive():
             found = session(process.pid)
             held.look(process.pid)
-            others |= {pid: usage for pid, usage in found.items() if pid != process.pid}
+            for pid, usage in found.items():
+                if pid != process.pid:
+                    # Of one that ends the system still tells the time, and no more the memory.
+                    others[pid] = Usage(usage.cpu, max(usage.peak, others[pid].peak if pid in others else 0.0))
             if watch:
                 watch([process.pid, *others.keys() & found.keys()])
             sleep(_POLL)
