@@ -478,6 +478,31 @@ def test_a_session_in_the_path_of_every_link_is_ended_by_a_setting_only(outlinks
     assert (verdict.kind, verdict.drop_page, verdict.drop_outlinks) == (Kind.EXACT_DUPLICATE, True, ends)
 
 
+# ---- letters
+
+ASKED = english(30, 77).splitlines()
+
+
+def letter(*said: str, quoted: list[str], menu: str = "") -> str:
+    text = "\n".join((*said, *(f"&gt; {line}" for line in quoted)))
+    return f"<html><head><title>[boats] Ropes</title></head><body>{menu}<h1>[boats] Ropes</h1><pre>{text}</pre></body></html>"
+
+
+def test_answers_with_a_long_quotation_are_neither_copies_of_it_nor_of_each_other():
+    answers = ("+1", "I agree.", "No, these break in the cold.", "Thanks.", "See below.")
+    verdicts = admit(letter(*ASKED, quoted=[]), *(letter(answer, quoted=ASKED) for answer in answers))
+    assert all(_kept(verdict) for verdict in verdicts)
+
+
+def test_a_long_letter_with_its_quotation_is_known_in_an_archive_with_other_menus():
+    menu = "<nav>" + "".join(f"<a href='/{number}'>By {number}</a> " for number in range(9)) + "</nav>"
+    answer = english(12, 78).splitlines()
+    verdict = second(letter(*answer, quoted=ASKED), letter(*answer, quoted=ASKED, menu=menu))
+    assert (verdict.kind, verdict.drop_page) == (Kind.NEAR_DUPLICATE, True)
+    other = second(letter(*answer, quoted=ASKED), letter(*answer, quoted=english(30, 79).splitlines()))
+    assert _kept(other)
+
+
 # ---- empty pages
 
 

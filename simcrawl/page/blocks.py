@@ -53,7 +53,7 @@ _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
 # A header that stands in one of these is that of a part of the page, and not of the site.
 _SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
 # Of all other elements only attributes say something, see `_Walk._classify`.
-_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main"}
+_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main", "blockquote"}
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
 _TARGETS = {
@@ -95,6 +95,8 @@ _DATELINE_WIDTH = 60
 _LONGEST_ECHO = 120
 # Where a page stands, or which pages a reader saw before: never of it.
 _TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
+# What the programs for letters call what they repeat.
+_LETTER = re.compile(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
@@ -112,8 +114,12 @@ _SHORT_WEIGHT, _LINK_WEIGHT, _FURNITURE_WEIGHT = 0.3, 0.05, 0.1
 _SIGNS_SHARE = 0.4
 _LEAST_SIGNS = 4
 _HAS_WORD = re.compile(r"\w\w\w")
+_WORD = re.compile(r"\w+")
 _SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
 _LONGEST_VALUE = 2_000
+# A line of a letter that repeats an earlier one. Not a prompt of Python's; of others a page seldom has so many words in one place.
+_QUOTED_LINE = re.compile(r"^[ \t]*>(?!>>).*$", re.MULTILINE)
+_LEAST_QUOTED, _LEAST_OF_A_LINE = 30, 5
 _CAPTION = 20
 _REMARKS = 0.1
 _MOST_FACTS = 6
@@ -197,8 +203,9 @@ class Layout:
     `parents`, `ends`: of each element the one that it stands in, and the number after that of the last one in it.
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
-    site, without the page's own heading. `mains`: what is marked as the page's main part. `title`, `meta`: from the page's head. `mounts`:
-    the elements that a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
+    site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: where a letter repeats another one,
+    in an element or in a part of one that has a number of its own. `title`, `meta`: from the page's head. `mounts`: the elements that a
+    client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -218,6 +225,7 @@ class Layout:
     headers: set[int] = field(default_factory=set)
     mains: set[int] = field(default_factory=set)
     left_out: set[int] = field(default_factory=set)
+    quoted: set[int] = field(default_factory=set)
     title: str = ""
     meta: list[str] = field(default_factory=list)
     mounts: set[int] = field(default_factory=set)
@@ -251,10 +259,16 @@ class Layout:
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
         echoes = self._echoes(url) if noindex else None
+        quoted = self._below(self.quoted) if self.quoted else None
         for block, width, is_links in zip(self.blocks, widths, links, strict=True):
             own = inside[block.element]
             if echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes):
                 parts.around.append(block)
+                continue
+            if quoted and quoted[block.element]:
+                # Short answers stand above long quotations, and all answers to a letter have the same one.
+                parts.around.append(block)
+                parts.beside.append(block)
                 continue
             if own:
                 parts.content.append(block)
@@ -468,6 +482,7 @@ class _Walk:
             "textarea": layout.text_areas,
             **dict.fromkeys(_DATA, layout.data),
         }
+        self._preformatted = set[int]()
         # Of the innermost open element its number, whether it is in a link, and whether it breaks lines; of those around it likewise.
         self._number, self._in_link, self._breaks = 0, False, False
         self._open: list[tuple[int, bool, bool]] = []
@@ -636,8 +651,12 @@ class _Walk:
             self._enter_heading(tag, number)
         if tag in self._by_tag:
             self._by_tag[tag].add(number)
+            if tag == "pre":
+                self._preformatted.add(number)
         elif tag == "header" and _is_of_the_site(element):
             self._layout.headers.add(number)
+        elif tag == "blockquote" and element.get("type") == "cite":
+            self._layout.quoted.add(number)
 
     def _enter_heading(self, tag: str, number: int) -> None:
         self._layout.headings[number] = tag
@@ -647,29 +666,50 @@ class _Walk:
 
     def _classify_by_name(self, number: int, names: str | None, identity: str | None) -> None:
         if names and (kinds := _kinds_of(names)):
-            self._call(number, *kinds)
+            self._call(number, kinds)
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
         if identity and "." not in identity and (kinds := _kinds_of(identity)):
-            around, links, sidebar, trail = kinds
-            self._call(number, around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, sidebar, trail)
+            around, links, *others = kinds
+            self._call(number, (around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, *others))
 
-    def _call(self, number: int, around: bool, links: bool, sidebar: bool, trail: bool) -> None:
-        if around:
-            self._layout.named_around.add(number)
-        if links:
-            self._layout.named_links.add(number)
-        if sidebar:
-            self._layout.sidebars.add(number)
-        if trail:
-            self._layout.left_out.add(number)
+    def _call(self, number: int, kinds: Iterable[bool]) -> None:
+        layout = self._layout
+        named = layout.named_around, layout.named_links, layout.sidebars, layout.left_out, layout.quoted
+        for is_so, elements in zip(kinds, named, strict=True):
+            if is_so:
+                elements.add(number)
 
     def _end_block(self) -> None:
-        if text := " ".join("".join(self._pieces).split()):
+        text = "".join(self._pieces)
+        # Few blocks have one.
+        if ">" in text:
+            text = self._without_quoted(text)
+        if text := " ".join(text.split()):
             self._layout.blocks.append(Block(text, self._number, self._link_characters))
             if not _HAS_WORD.search(text) and (spelled := _spelled(text)):
                 self._layout.unseen.append(Block(spelled, self._number, 0))
         self._pieces.clear()
         self._link_characters = 0
+
+    def _without_quoted(self, text: str) -> str:
+        """Return what a block says itself, and keep what it quotes from an earlier letter as a block of its own."""
+        is_letter = self._number in self._preformatted
+        if is_letter:
+            found, least = _QUOTED_LINE.findall(text), _LEAST_QUOTED
+        else:
+            is_line = not self._link_characters and _QUOTED_LINE.match(text.lstrip())
+            found, least = [text] if is_line else [], _LEAST_OF_A_LINE
+        quoted = " ".join(" ".join(found).split())
+        if len(_WORD.findall(quoted)) < least:
+            return text
+        place = len(self._ends)
+        self._parents.append(self._number)
+        self._ends.append(place + 1)
+        self._layout.quoted.add(place)
+        self._layout.blocks.append(Block(quoted, place, 0))
+        # Where the links stand is not known: addresses in a letter.
+        self._link_characters = 0
+        return _QUOTED_LINE.sub("", text) if is_letter else ""
 
     def _end_unseen(self) -> None:
         if self._unseen_pieces:
@@ -710,7 +750,7 @@ def _is_of_the_site(header: HtmlElement) -> bool:
     return not any(above.tag in _SECTIONING for above in header.iterancestors())
 
 
-_Kinds = tuple[bool, bool, bool, bool] | None
+_Kinds = tuple[bool, ...] | None
 
 
 def _kinds_of(names: str) -> _Kinds:
@@ -721,10 +761,10 @@ def _kinds_of(names: str) -> _Kinds:
 # The pages of a site share their names.
 @lru_cache(maxsize=4096)
 def _kinds(names: str) -> _Kinds:
-    """Return whether a box of this class or id calls itself surroundings, does so if it is mostly links, a sidebar, and a trail.
+    """Return what a box of this class or id calls itself: surroundings, these if it is mostly links, a sidebar, a trail, a quotation.
 
     None: it does none of these, as most do.
     """
     words = _CAMEL.sub("-", names.strip())
-    found = [bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL)]
-    return (found[0], found[1], found[2], found[3]) if any(found) else None
+    found = tuple(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER))
+    return found if any(found) else None

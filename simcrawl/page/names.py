@@ -1,7 +1,7 @@
 """What a page is called: the words of its first heading and of its title, in a few bytes, and whether two pages are called differently.
 
 A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
-alone.
+alone. So does a whole number that heading and title have: an advisory, a room or a lot has no other name.
 Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 """
 
@@ -32,11 +32,18 @@ _LONGEST = 400
 _FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
 _NUMBERING = re.compile(
-    r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?(?:\d+(?:[.-]\d+)*|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
+    r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
+    # Without a point behind it, more than two digits number no chapter: a house, a year.
+    r"(?:\d++(?:[.-]\d++)*+(?=[.:)])|\d\d?+(?:[.-]\d++)*+(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)|^\s*\u7b2c?\s*[\d\u4e00-\u5341.]+\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7]\s*",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
+# Han letters may touch it. What is measured is no name: "64-bit".
+_NUMBER = re.compile(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
+# One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
+_DIGITS_OF_A_NAME = 3
+_WORDS = re.compile("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading.
 _END = 0
@@ -45,17 +52,25 @@ _WORD, _BITS_BELOW = 0xFFFF ^ _SPEAKS, 48
 
 
 def lines(headings: tuple[str, str], facts: str, title: str) -> str:
-    """Return what `of` looks at in four lines: one cut is for all of a page.
+    """Return what `of` looks at in five lines: one cut is for all of a page.
 
     `headings`: that of the prose, and one that stands outside.
     """
     inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
+    numbers = {number for text in (inner, outer) for number in _numbers(text)}
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
-    named = {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
-    called = _VERSION.sub(lambda version: version[0] if version[0] in named else " ", full)
-    texts = [inner, outer, facts[:_LONGEST], called]
+    named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
+    called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
+    texts = [inner, outer, facts[:_LONGEST], called, " ".join(sorted(numbers.intersection(_NUMBER.findall(full))))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
+
+
+def _numbers(heading: str) -> list[str]:
+    """Return the numbers that may name a page."""
+    found = _NUMBER.findall(heading)
+    is_all = bool(found) and len(_WORDS.findall(_NUMBER.sub("", heading))) <= 1
+    return [number for number in found if is_all or len(number) >= _DIGITS_OF_A_NAME]
 
 
 def _unnumbered(text: str) -> str:
@@ -72,10 +87,10 @@ def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = 
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
-    own, above, facts, title = (words[:_MOST_WORDS].tolist() for words in found)
+    own, above, facts, title, numbers = (words[:_MOST_WORDS].tolist() for words in found)
     times = _times({*own, *above, *title}, prose)
-    words = [_word(word, speaks=times[word] > own.count(word)) for word in sorted({*own})]
-    outer = [_word(word, speaks=times[word] > 0) for word in sorted({*above} - {*own})]
+    words = [_word(word, speaks=times[word] > own.count(word) or word in numbers) for word in sorted({*own})]
+    outer = [_word(word, speaks=times[word] > 0 or word in numbers) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
     if pictures:

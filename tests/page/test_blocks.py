@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from html import escape
+import re
+from html import escape, unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -829,3 +830,55 @@ def test_the_contents_of_a_manual_beside_a_page_do_not_hide_its_few_lines():
     assert [block.text for block in parts.prose] == ["1.7 music-event", "Not accepted by any engraver."]
     # Where all headings are links, as on a page of news, they hold the content.
     assert layout(lxml_html.document_fromstring(f"<body>{manual}</body>")).parts().links
+
+
+# ---- letters
+
+_LETTER = english(6, seed=5).splitlines()
+_MARKED = "".join(f"\n&gt; {line}" for line in _LETTER)
+_QUOTING = {
+    "lines": f"<pre>I agree.\n{_MARKED}\nSo do they.</pre>",
+    "marked lines": f"<pre>I agree.\n<span class=q>{_MARKED}</span>\nSo do they.</pre>",
+    "addresses": f"<pre>I agree.\nOn Monday &lt;<a href='mailto:a@b.test'>a at b.test</a>&gt; wrote:{_MARKED}\nSo do they.</pre>",
+    "breaks": f"<div>I agree.{_MARKED.replace(chr(10), '<br>' + chr(10))}<br>So do they.</div>",
+    "cited": f"<p>I agree.</p><blockquote type=cite>{'<br>'.join(_LETTER)}</blockquote><p>So do they.</p>",
+    "gmail": f"<p>I agree.</p><div class=gmail_quote>{'<br>'.join(_LETTER)}</div><p>So do they.</p>",
+    "hidden": f"<p>I agree.</p><div class=quoted-text>{'<br>'.join(_LETTER)}</div><p>So do they.</p>",
+}
+
+
+def _said(html: str) -> str:
+    return " ".join(html.replace(">", " ").split())
+
+
+@pytest.mark.parametrize("form", _QUOTING)
+def test_what_a_letter_quotes_stands_beside_it(form: str):
+    parts = _page(f"<body><div><h1>Re: boats</h1>{_QUOTING[form]}</div></body>").parts()
+    content, beside = (_said(join(blocks)) for blocks in (parts.content, parts.beside))
+    assert "I agree." in content
+    assert content.endswith("So do they.")
+    assert not any(_said(line) in content for line in _LETTER)
+    assert all(_said(line) in beside for line in _LETTER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<pre>{chr(10).join(f'&gt;&gt;&gt; f({line})' for line in _LETTER)}</pre>",
+        "<pre>See\n&gt; ls -l here</pre>",
+        f"<p>{_LETTER[0]} &gt; {_LETTER[1]}</p>",
+        "<p>&gt; <a href='/'>Boats of the north that sail</a></p>",
+        "<p>&gt; Boats</p>",
+        f"<blockquote>{_LETTER[0]}</blockquote>",
+    ],
+)
+def test_prompts_comparisons_and_other_quotations_are_content(text: str):
+    html = f"<body><div><h1>Boats</h1><p>{english(9)}</p>{text}</div></body>"
+    assert _page(html).quoted == set()
+    assert join(_page(html).parts().content) == _whole(html)
+
+
+def test_a_letter_keeps_all_its_words():
+    for html in _QUOTING.values():
+        words = unescape(re.sub("<[^>]*>", " ", html))
+        assert sorted(re.findall(r"\w+", _whole(html))) == sorted(re.findall(r"\w+", words))

@@ -122,7 +122,7 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
     assert not _differ(made, made)
     assert not _differ_outside(made, made)
     lines = names.lines((heading, outer), facts, title)
-    assert len(lines.splitlines()) == 4
+    assert len(lines.splitlines()) == 5
     # Of a text among others it is the same.
     assert names.of(cut_lines(["", "one two", lines, PROSE], seed=1)[2], Cut(f"{heading}\n{PROSE}", seed=1), heading) == made
 
@@ -166,3 +166,34 @@ def test_another_text_below_headings_in_two_scripts_is_another_page() -> None:
     text = f"{TEXT}\nCopying slides and moving boats: 스라이드 복사, 보트 이동"
     one, other = _page("Copying slides", text, 1), _page("스라이드 복사", f"{text}, today", 2)
     assert not simcrawl.compare(one, other).is_near_duplicate
+
+
+_LOTS = [("Lot 12", "Lot 13"), ("Article 5", "Article 6"), ("第12条", "第13条"), ("Room 101", "Room 102"), ("Report 1990", "Report 1991")]
+_IDENTIFIERS = [("CVE-2024-1000", "CVE-2024-1001"), ("RFC 4000", "RFC 4001"), ("Bug #4711 - No way", "Bug #4712 - No way")]
+_HOUSES = [("101 Main Street", "103 Main Street")]
+
+
+@pytest.mark.parametrize(("one", "other"), [*_LOTS, *_IDENTIFIERS, *_HOUSES])
+def test_pages_that_a_number_names_are_no_copies_of_each_other(one: str, other: str) -> None:
+    assert not simcrawl.compare(_page(one, TEXT, 1), _page(other, TEXT, 2)).is_near_duplicate
+    # Alone, outside the content, where the text speaks of it, or not.
+    spoken = [names.of(Cut(names.lines(("", name), "", f"{name} | Shop"), seed=1), Cut(PROSE, seed=1), "") for name in (one, other)]
+    assert _differ_outside(*spoken)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Installing Debian 11 for amd64", "Installing Debian 12 for amd64"),
+        ("Debian for 64-bit PC", "Debian for 32-bit PC"),
+        ("4. Moving boats", "5. Moving boats"),
+        ("Chapter 4", "Chapter 4"),
+    ],
+)
+def test_the_numbers_of_releases_machines_and_chapters_name_no_page(one: str, other: str) -> None:
+    assert simcrawl.compare(_page(one, TEXT, 1), _page(other, TEXT, 2)).is_near_duplicate
+
+
+def test_a_number_that_the_title_does_not_have_names_no_page() -> None:
+    one, other = (_of(name, title="Lots", prose=english(3)) for name in ("Lot 12", "Lot 13"))
+    assert not _differ(one, other)
