@@ -269,10 +269,10 @@ class Rule:
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
             return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
-        naming = names.compare(a.names, b.names)
-        doubtful = naming is names.Naming.LONGER or names.differ_outside(a.names, b.names)
+        naming = {names.compare(a.names, b.names), names.compare_outside(a.names, b.names)}
+        doubtful = names.Naming.LONGER in naming
         may_differ = 1 - self.min_similarity
-        if naming is names.Naming.OTHER or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
+        if names.Naming.OTHER in naming or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
         alike = 1 - similarity <= _of_short_pages(may_differ, a, b) and not _is_other_prose(a, b)
         if alike and not other_pictures and _same_beside(a, b):
@@ -293,7 +293,7 @@ class Rule:
         change, so a link that does is content. And prose may differ by a fraction only of what differs outside it.
         """
         pages = (a, b)
-        if names.differ_outside(a.names, b.names):
+        if names.compare_outside(a.names, b.names) is not names.Naming.SAME:
             return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):

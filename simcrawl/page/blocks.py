@@ -375,14 +375,9 @@ class Layout:
         enough = _CONTAINER_SHARE * weights[0]
         innermost = next(element for element in range(len(weights) - 1, -1, -1) if weights[element] >= enough)
         container = innermost
-        while container and not self._holds(container, headings):
+        while container and not _holds(container, headings, self.ends):
             container = self.parents[container]
         return self._with_its_name(container, furniture, widths) if headings else innermost
-
-    def _holds(self, element: int, ascending: list[int]) -> bool:
-        """Return whether one of some elements is `element` or stands in it."""
-        first = bisect_left(ascending, element)
-        return first < len(ascending) and ascending[first] < self.ends[element]
 
     def _with_its_name(self, container: int, furniture: bytearray, widths: list[int]) -> int:
         """Return the smallest element around a container that holds the page's name, too: an h1 above it in the page's main part.
@@ -450,6 +445,12 @@ class Layout:
             if root >= end:
                 end = self.ends[root]
                 yield root, end
+
+
+def _holds(element: int, ascending: list[int], ends: list[int]) -> bool:
+    """Return whether one of some elements is `element` or stands in it."""
+    first = bisect_left(ascending, element)
+    return first < len(ascending) and ascending[first] < ends[element]
 
 
 def join(blocks: Iterable[Block]) -> str:
@@ -567,8 +568,17 @@ class _Walk:
     def end(self) -> Layout:
         self._end_block()
         self._ends[0] = len(self._ends)
-        self._layout.named_links.update(self._layout.headers)
-        return replace(self._layout, depth=self._depth, title=self._title)
+        layout = self._layout
+        layout.named_links.update(layout.headers)
+        if layout.mains:
+            self._clear_of_mains(layout.named_around, layout.named_links, layout.sidebars)
+        return replace(layout, depth=self._depth, title=self._title)
+
+    def _clear_of_mains(self, *named: set[int]) -> None:
+        """Let nothing be furniture by its name that holds the page's main part: themes call that "nav-content" as well."""
+        mains = sorted(self._layout.mains)
+        for elements in named:
+            elements.difference_update([element for element in elements if _holds(element, mains, self._ends)])
 
     def _deepen(self) -> None:
         self._depth = max(self._depth, len(self._open) + self._unseen)

@@ -394,7 +394,7 @@ class _Work:
             links_digest=digest(encode("\n".join(extract.links)), self.seed)[: len(UNKNOWN)],
             content_sketch=self.sketch(hash_units(tags, seed=self.seed) if tags else content.shingled()),
             **known,
-            **self._verifying(extract, prose, content),
+            **self._verifying(extract, prose, content, known["url"]),
         )
 
     def cuts(self, extract: Extract) -> tuple[Cut, Cut, Cut]:
@@ -418,13 +418,13 @@ class _Work:
     def sketch(self, shingled: NDArray[np.uint64]) -> bytes:
         return sketch(shingles(shingled, self.recipe.shingle), self.recipe.sketch_registers)
 
-    def _verifying(self, extract: Extract, prose: Cut, content: Cut) -> dict[str, Any]:
+    def _verifying(self, extract: Extract, prose: Cut, content: Cut, url: str) -> dict[str, Any]:
         """Return what else verifies a candidate."""
         registers, parts = self.recipe.sketch_registers, NO_PARTS if extract.tags else extract.parts
         if not registers:
             return {}
         texts = map(join, (parts.links, parts.around, parts.beside, parts.unseen))
-        links, around, visible, unseen, called = cut_lines([*texts, _called(extract)], seed=self.seed)
+        links, around, visible, unseen, called = cut_lines([*texts, _called(extract, url)], seed=self.seed)
         cuts: dict[str, Cut | Lines] = {"prose": prose, "links": links, "around": around}
         made = {name: _part(weighted_lines(cut), _of_registers(registers, _SHARES[name])) for name, cut in cuts.items()}
         size = _of_registers(registers, _BESIDE)
@@ -474,14 +474,16 @@ def with_head(extract: Extract) -> Extract:
     return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
 
 
-def named(extract: Extract, prose: Cut) -> bytes:
+def named(extract: Extract, prose: Cut, url: str = "") -> bytes:
     """Return what a page is called, see `simcrawl.page.names`."""
-    return names.of(Cut(_called(extract), seed=prose.seed), prose, extract.parts.heading, extract.parts.pictures)
+    return names.of(Cut(_called(extract, url), seed=prose.seed), prose, extract.parts.heading, extract.parts.pictures)
 
 
-def _called(extract: Extract) -> str:
+def _called(extract: Extract, url: str) -> str:
     parts = extract.parts
-    return names.lines((parts.heading, parts.outer_heading), parts.facts, extract.title)
+    # An application calls its own pages by the page behind them.
+    address = "" if extract.hints.noindex else url
+    return names.lines((parts.heading, parts.outer_heading), parts.facts, extract.title, address)
 
 
 def beside(extract: Extract, content: Cut, around: Cut) -> NDArray[np.uint64]:

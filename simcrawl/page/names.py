@@ -1,7 +1,8 @@
 """What a page is called: the words of its first heading and of its title, in a few bytes, and whether two pages are called differently.
 
 A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
-alone. So does a whole number that heading and title have: an advisory, a room or a lot has no other name.
+alone. So does what heading, title and the end of the page's address have, and a whole number that heading and title have: an advisory,
+a room or a lot has no other name.
 Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 """
 
@@ -14,6 +15,7 @@ from functools import reduce
 from itertools import pairwise
 from operator import xor
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -43,6 +45,7 @@ _VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
 _NUMBER = re.compile(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
+_EXTENSION, _RUN = re.compile(r"\.\w{1,5}$"), re.compile(r"\w+")
 _WORDS = re.compile("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading.
@@ -51,17 +54,22 @@ _LATIN, _MIXED = 1, 0
 _WORD, _BITS_BELOW = 0xFFFF ^ _SPEAKS, 48
 
 
-def lines(headings: tuple[str, str], facts: str, title: str) -> str:
+def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> str:
     """Return what `of` looks at in five lines: one cut is for all of a page.
 
-    `headings`: that of the prose, and one that stands outside.
+    `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
     inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
-    texts = [inner, outer, facts[:_LONGEST], called, " ".join(sorted(numbers.intersection(_NUMBER.findall(full))))]
+    addressed = _words_of(_slug(url)) & _words_of(full)
+    if addressed and addressed.isdisjoint(_words_of(f"{inner} {outer}")):
+        # The headings are those of every page: "Methods", "Description".
+        outer = " ".join([outer, *sorted(addressed)])
+    names = numbers.intersection(_NUMBER.findall(full)) | (addressed & _words_of(f"{inner} {outer}"))
+    texts = [inner, outer, facts[:_LONGEST], called, " ".join(sorted(names))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
 
@@ -71,6 +79,18 @@ def _numbers(heading: str) -> list[str]:
     found = _NUMBER.findall(heading)
     is_all = bool(found) and len(_WORDS.findall(_NUMBER.sub("", heading))) <= 1
     return [number for number in found if is_all or len(number) >= _DIGITS_OF_A_NAME]
+
+
+def _slug(url: str) -> str:
+    """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query."""
+    path = url.partition("://")[2].partition("#")[0].partition("/")[2]
+    segment = "" if "?" in path else path.rstrip("/").rpartition("/")[2]
+    named = _EXTENSION.sub("", unquote(segment[:_LONGEST]))
+    return f"{named} {named.replace('_', ' ')}"
+
+
+def _words_of(text: str) -> set[str]:
+    return {word for word in _RUN.findall(text.casefold()) if not word.isdigit()}
 
 
 def _unnumbered(text: str) -> str:
@@ -87,10 +107,10 @@ def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = 
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
-    own, above, facts, title, numbers = (words[:_MOST_WORDS].tolist() for words in found)
+    own, above, facts, title, named = (words[:_MOST_WORDS].tolist() for words in found)
     times = _times({*own, *above, *title}, prose)
-    words = [_word(word, speaks=times[word] > own.count(word) or word in numbers) for word in sorted({*own})]
-    outer = [_word(word, speaks=times[word] > 0 or word in numbers) for word in sorted({*above} - {*own})]
+    words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
+    outer = [_word(word, speaks=times[word] > 0 or word in named) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
     if pictures:
@@ -169,16 +189,21 @@ def compare(a: bytes, b: bytes) -> Naming:
     return Naming.LONGER if len({*only} & {*own_a}) in (0, len(only)) else Naming.OTHER
 
 
-def differ_outside(a: bytes, b: bytes) -> bool:
-    """Return whether the headings that stand outside the contents of two pages name them differently."""
+def compare_outside(a: bytes, b: bytes) -> Naming:
+    """Return whether the headings that stand outside the contents of two pages name them differently.
+
+    LONGER: doubtful, for what stands outside may be the site's. OTHER: each of them speaks of a name that the other one has not.
+    """
     if not a or not b:
-        return False
+        return Naming.SAME
     (title_a, _, _, _, outer_a, *_), (title_b, _, _, _, outer_b, *_) = _read(a), _read(b)
-    if title_a == title_b and title_a & _SPEAKS:
-        return False
+    if (title_a == title_b and title_a & _SPEAKS) or not outer_a or not outer_b:
+        return Naming.SAME
     only = _only(outer_a, outer_b)
-    exchanged = 0 < len({*only} & {*outer_a}) < len(only)
-    return bool(outer_a and outer_b) and (exchanged or any(word & _SPEAKS for word in only))
+    spoken = [word for word in only if word & _SPEAKS]
+    if 0 < len({*spoken} & {*outer_a}) < len(spoken):
+        return Naming.OTHER
+    return Naming.LONGER if spoken or 0 < len({*only} & {*outer_a}) < len(only) else Naming.SAME
 
 
 def show_others(a: bytes, b: bytes) -> bool:
