@@ -119,7 +119,7 @@ _SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
 _LONGEST_VALUE = 2_000
 # A line of a letter that repeats an earlier one. Not a prompt of Python's; of others a page seldom has so many words in one place.
 _QUOTED_LINE = re.compile(r"^[ \t]*>(?!>>).*$", re.MULTILINE)
-_LEAST_QUOTED, _LEAST_OF_A_LINE = 30, 5
+_LEAST_QUOTED, _LEAST_OF_A_LINE, _FEWEST_LINES = 30, 5, 3
 _CAPTION = 20
 _REMARKS = 0.1
 _MOST_FACTS = 6
@@ -154,11 +154,15 @@ _TAGS.update((tag, _TAGS[tag]) for tag in _NOTED | _UNSEEN | _BREAKS | _TELLING 
 
 
 class Block(NamedTuple):
-    """Text without a break in it, and what it is. `element`: number, in document order, of the element it stands in."""
+    """Text without a break in it, and what it is. `element`: number, in document order, of the element it stands in.
+
+    `is_quoted`: it is what a letter repeats of an earlier one.
+    """
 
     text: str
     element: int
     link_characters: int
+    is_quoted: bool = False
 
     @property
     def is_links(self) -> bool:
@@ -203,9 +207,9 @@ class Layout:
     `parents`, `ends`: of each element the one that it stands in, and the number after that of the last one in it.
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
-    site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: where a letter repeats another one,
-    in an element or in a part of one that has a number of its own. `title`, `meta`: from the page's head. `mounts`: the elements that a
-    client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
+    site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: those in which a letter repeats
+    another one. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many
+    elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -265,7 +269,7 @@ class Layout:
             if echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes):
                 parts.around.append(block)
                 continue
-            if quoted and quoted[block.element]:
+            if block.is_quoted or (quoted and quoted[block.element]):
                 # Short answers stand above long quotations, and all answers to a letter have the same one.
                 parts.around.append(block)
                 parts.beside.append(block)
@@ -484,6 +488,8 @@ class _Walk:
             **dict.fromkeys(_DATA, layout.data),
         }
         self._preformatted = set[int]()
+        # Blocks that begin as quoted lines do: one or two may be a slip of the pen.
+        self._quoted_lines: list[int] = []
         # Of the innermost open element its number, whether it is in a link, and whether it breaks lines; of those around it likewise.
         self._number, self._in_link, self._breaks = 0, False, False
         self._open: list[tuple[int, bool, bool]] = []
@@ -571,14 +577,16 @@ class _Walk:
         layout = self._layout
         layout.named_links.update(layout.headers)
         if layout.mains:
-            self._clear_of_mains(layout.named_around, layout.named_links, layout.sidebars)
+            self._clear_of_mains(layout.named_links)
+        if len(self._quoted_lines) < _FEWEST_LINES:
+            for place in self._quoted_lines:
+                layout.blocks[place] = layout.blocks[place]._replace(is_quoted=False)
         return replace(layout, depth=self._depth, title=self._title)
 
-    def _clear_of_mains(self, *named: set[int]) -> None:
-        """Let nothing be furniture by its name that holds the page's main part: themes call that "nav-content" as well."""
+    def _clear_of_mains(self, named: set[int]) -> None:
+        """Let nothing be furniture by a doubtful name that holds the page's main part: themes call that "nav-content" as well."""
         mains = sorted(self._layout.mains)
-        for elements in named:
-            elements.difference_update([element for element in elements if _holds(element, mains, self._ends)])
+        named.difference_update([element for element in named if _holds(element, mains, self._ends)])
 
     def _deepen(self) -> None:
         self._depth = max(self._depth, len(self._open) + self._unseen)
@@ -712,11 +720,9 @@ class _Walk:
         quoted = " ".join(" ".join(found).split())
         if len(_WORD.findall(quoted)) < least:
             return text
-        place = len(self._ends)
-        self._parents.append(self._number)
-        self._ends.append(place + 1)
-        self._layout.quoted.add(place)
-        self._layout.blocks.append(Block(quoted, place, 0))
+        if not is_letter:
+            self._quoted_lines.append(len(self._layout.blocks))
+        self._layout.blocks.append(Block(quoted, self._number, 0, is_quoted=True))
         # Where the links stand is not known: addresses in a letter.
         self._link_characters = 0
         return _QUOTED_LINE.sub("", text) if is_letter else ""

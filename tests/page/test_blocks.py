@@ -832,9 +832,19 @@ def test_the_contents_of_a_manual_beside_a_page_do_not_hide_its_few_lines():
     assert layout(lxml_html.document_fromstring(f"<body>{manual}</body>")).parts().links
 
 
+def test_a_box_with_a_doubtful_name_that_holds_the_main_part_is_no_furniture():
+    # As the theme of Read the Docs has it: a page of a few lines below a trail of links, beside the contents of a manual.
+    entries = "".join(f"<li><a href=/{number}>A thing of some name {number}</a></li>" for number in range(60))
+    body = "<div role=main><h1>Cards</h1><table><tr><td>A-LINK DTU</td><td>05e3:f170</td></tr></table></div>"
+    wrapped = f"<div class=nav-content><ul><li><a href=/>Home of the whole manual</a></li><li>Cards</li></ul>{body}</div>"
+    html = f"<body><nav class=side><ul>{entries}</ul></nav><section>{wrapped}</section></body>"
+    assert "05e3:f170" in join(_page(html).parts().content)
+    assert "05e3:f170" not in join(_page(html.replace(" role=main", "")).parts().prose)
+
+
 # ---- letters
 
-_LETTER = english(6, seed=5).splitlines()
+_LETTER = [english(1, seed=number) for number in range(50, 56)]
 _MARKED = "".join(f"\n&gt; {line}" for line in _LETTER)
 _QUOTING = {
     "lines": f"<pre>I agree.\n{_MARKED}\nSo do they.</pre>",
@@ -867,6 +877,7 @@ def test_what_a_letter_quotes_stands_beside_it(form: str):
         f"<pre>{chr(10).join(f'&gt;&gt;&gt; f({line})' for line in _LETTER)}</pre>",
         "<pre>See\n&gt; ls -l here</pre>",
         f"<p>{_LETTER[0]} &gt; {_LETTER[1]}</p>",
+        f"<p>&gt; {_LETTER[0]}</p><p>{_LETTER[1]}</p><p>&gt;{_LETTER[2]}</p>",
         "<p>&gt; <a href='/'>Boats of the north that sail</a></p>",
         "<p>&gt; Boats</p>",
         f"<blockquote>{_LETTER[0]}</blockquote>",
@@ -874,7 +885,7 @@ def test_what_a_letter_quotes_stands_beside_it(form: str):
 )
 def test_prompts_comparisons_and_other_quotations_are_content(text: str):
     html = f"<body><div><h1>Boats</h1><p>{english(9)}</p>{text}</div></body>"
-    assert _page(html).quoted == set()
+    assert not any(block.is_quoted for block in _page(html).blocks)
     assert join(_page(html).parts().content) == _whole(html)
 
 

@@ -197,3 +197,71 @@ def test_the_numbers_of_releases_machines_and_chapters_name_no_page(one: str, ot
 def test_a_number_that_the_title_does_not_have_names_no_page() -> None:
     one, other = (_of(name, title="Lots", prose=english(3)) for name in ("Lot 12", "Lot 13"))
     assert not _differ(one, other)
+
+
+def _called(heading: str, url: str, *, title: str = "", more: str = "", last: str = "So it is.") -> PageFingerprint:
+    paragraphs = "".join(f"<p>{line}</p>" for line in (*TEXT.splitlines(), last))
+    head = f"<head><title>{title or heading} | Arbonet</title>{more}</head>"
+    made = simcrawl.fingerprint_page(
+        f"<html>{head}<body><div><h1>{heading}</h1>{paragraphs}</div></body></html>", url=f"http://example.org/{url}"
+    )
+    assert isinstance(made, PageFingerprint)
+    return made
+
+
+def _are_copies(one: PageFingerprint, other: PageFingerprint) -> bool:
+    return simcrawl.compare(one, other).is_near_duplicate
+
+
+@pytest.mark.parametrize(
+    ("slugs", "same"),
+    [
+        (("jobs/welder", "jobs/nurse"), False),
+        (("jobs/Welder.html", "jobs/Nurse.html"), False),
+        (("jobs/welder-wanted/", "jobs/nurse_wanted/"), False),
+        (("jobs/w%65lder", "jobs/nurs%65"), False),
+        # Directories are those of releases and mirrors, and queries of anything.
+        (("welder/1.html", "nurse/1.html"), True),
+        (("jobs?welder", "jobs?nurse"), True),
+        (("#welder", "#nurse"), True),
+        (("", ""), True),
+    ],
+)
+def test_an_address_made_of_the_heading_names_a_page(slugs: tuple[str, str], same: bool) -> None:
+    pages = [_called(f"{name} wanted", slug) for name, slug in zip(("Welder", "Nurse"), slugs, strict=True)]
+    assert _are_copies(*pages) == same
+
+
+def test_an_address_counts_only_with_the_title_and_for_pages_that_are_to_be_found() -> None:
+    names_alone = [_called(name, name, title="Jobs") for name in ("welder", "nurse")]
+    assert _are_copies(*names_alone)
+    noindex = '<meta name="robots" content="noindex">'
+    assert _are_copies(*(_called(name, name, more=noindex) for name in ("welder", "nurse")))
+    assert not _are_copies(*(_called(name, name) for name in ("welder", "nurse")))
+
+
+def test_one_name_at_two_addresses_is_one_page() -> None:
+    assert _are_copies(_called("Welder wanted", "welder-wanted"), _called("Welder wanted", "welder-wanted-2"))
+    assert _are_copies(_called("Welder wanted", "welder-wanted"), _called("Welder wanted", "print"))
+
+
+@pytest.mark.parametrize(
+    ("slugs", "titles", "same"),
+    [
+        (("api/ByteArray.html", "api/LongArray.html"), ("ByteArray", "LongArray"), False),
+        (("api/index.html", "api/index.html?2"), ("ByteArray", "LongArray"), True),
+        (("1.2/ByteArray.html", "2.0/ByteArray.html"), ("ByteArray 1.2", "ByteArray 2.0"), True),
+        (("api/ByteArray.html", "api/LongArray.html"), ("Arrays", "Arrays"), True),
+    ],
+)
+def test_where_all_headings_are_alike_title_and_address_name_a_page(slugs: tuple[str, str], titles: tuple[str, str], same: bool) -> None:
+    lasts = ("So it is.", "So it may be.")
+    pages = [_called("Methods", slug, title=title, last=last) for slug, title, last in zip(slugs, titles, lasts, strict=True)]
+    assert _are_copies(*pages) == same
+
+
+def test_headings_outside_that_each_page_speaks_of_make_other_pages() -> None:
+    prose = f"{PROSE} arbonet"
+    assert names.compare_outside(_of(outer="The cedar"), _of(outer="The maple")) is Naming.OTHER
+    assert names.compare_outside(_of(outer="Arbonet", prose=prose), _of(outer="Forestia")) is Naming.LONGER
+    assert names.compare_outside(_of(outer="cedar"), _of(outer="cedar maple")) is Naming.LONGER
