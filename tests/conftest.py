@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=300, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# A process has one fork server, and what it loads is what is known when the first test needs it: so here, for all that do.
+multiprocessing.set_forkserver_preload(["benchmarks.fleet.worker", "tests.hostile_limits"])
 
 
 @pytest.fixture
