@@ -23,10 +23,8 @@ DEMO = Path(simcrawl.__file__).parent / "crawl" / "demo_site"
 
 @pytest.fixture(scope="module")
 def processes() -> multiprocessing.context.ForkServerContext:
-    """Processes that have loaded everything before they start."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.hostile_limits"])
-    return context
+    """Processes that have loaded everything before they start: `conftest` says so."""
+    return multiprocessing.get_context("forkserver")
 
 
 def _answer(processes: multiprocessing.context.ForkServerContext, name: str, recipe: str) -> PageFingerprint | Abstention:

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -103,6 +104,7 @@ def _imports(tree: ast.AST, *, lazy: bool = False, typed: bool = False) -> list[
     return found
 
 
+@cache
 def _of(module: str, *, typed: bool = False) -> list[Import]:
     return _imports(ast.parse(MODULES[module].read_text()), typed=typed)
 

@@ -139,6 +139,8 @@ KINDS = {"news": news, "shop": shop, "forum": forum, "manual-1": manual, "manual
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Or the body waits until the crawler has acknowledged the head, 40 ms a page.
+    disable_nagle_algorithm = True
 
     def __init__(self, pages: dict[str, Page], *args: Any) -> None:
         self.pages = pages

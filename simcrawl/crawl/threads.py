@@ -52,9 +52,10 @@ class Threads:
         job, done = _Job(partial(function, *args, **kwargs)), Wake()
         future = self._pool.submit(job)
         future.add_done_callback(done)
-        # One timer a page, and one wake: each is a turn of the event loop, which has all pages to serve.
+        # One timer a page, and one wake: each is a turn of the event loop, which has all pages to serve. Another timer only for a page that
+        # has not come in its time: it may have begun just after this looked, and then it does not get the time of those in the queue.
         while not future.done() and (left := job.left(patience)) > 0:
-            await done.wait(left)
+            await done.wait(min(left, patience))
         if not future.done():
             if not future.cancel() and isinstance(self._pool, _Expendable):
                 self._pool.give_up(future)

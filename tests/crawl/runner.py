@@ -1,16 +1,29 @@
 """Runs crawls in a process of their own (a process has one reactor) and returns what came of them.
 
 As a script it reads a job from standard input, runs it, and writes the stats of its crawlers as the last line of standard output.
+
+To load Scrapy and simcrawl takes longer than most of the crawls. So one process loads them, and those of crawls are forked from it: none of
+them takes over anything but loaded modules. With a function to call first, or in another environment, a crawl gets a process that is new.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
+import signal
+import socket
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -78,11 +91,128 @@ def start(
     """Run a process to its end, whatever end that is."""
     job = json.dumps({"jobs": jobs, "mode": mode, "settings": _SETTINGS | (settings or {})})
     command = [sys.executable, "-m", "tests.crawl.runner"]
-    return subprocess.run(command, input=job, capture_output=True, text=True, check=False, cwd=ROOT, timeout=600, preexec_fn=preexec)
+    if not preexec and _environment() == _AT_FIRST:
+        return _template().run(command, job)
+    return subprocess.run(command, input=job, capture_output=True, text=True, check=False, cwd=ROOT, timeout=_LONGEST, preexec_fn=preexec)
+
+
+# ---- processes that are forked
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+_AT_FIRST = _environment()
+_LONGEST = 600
+_FORKED = "--forked"
+# What a crawl loads in any case. Nothing of it may install a reactor.
+_LOADED = (
+    "scrapy.cmdline",
+    "scrapy.core.downloader.handlers.http11",
+    "scrapy.core.scheduler",
+    "scrapy.crawler",
+    "scrapy.extensions.feedexport",
+    "simcrawl.crawl.addon",
+    "simcrawl.crawl.session",
+    "simcrawl.crawl.spiders.site",
+    "tests.crawl.spiders",
+)
+
+
+class _Template:
+    """The process that has loaded what crawls need."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._line, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", "tests.crawl.runner", _FORKED, str(theirs.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=ROOT)
+
+    def run(self, command: list[str], job: str) -> subprocess.CompletedProcess[str]:
+        """Do as `subprocess.run` does."""
+        with ExitStack() as stack:
+            given = stack.enter_context(TemporaryFile("w+"))
+            given.write(job)
+            given.seek(0)
+            # Not to files: a test may let all of them be too large.
+            (out, to_out), (said, to_said), (ours, theirs) = os.pipe(), os.pipe(), socket.socketpair()
+            pool = stack.enter_context(ThreadPoolExecutor(2))
+            reading = [pool.submit(_read, descriptor) for descriptor in (out, said)]
+            stack.enter_context(ours)
+            with theirs, self._lock:
+                socket.send_fds(self._line, [b"f"], [theirs.fileno(), given.fileno(), to_out, to_said])
+            os.close(to_out)
+            os.close(to_said)
+            ours.settimeout(_LONGEST)
+            answers = stack.enter_context(ours.makefile("r"))
+            pid = int(answers.readline())
+            try:
+                code = int(answers.readline())
+            except TimeoutError:
+                os.kill(pid, signal.SIGKILL)
+                raise
+            return subprocess.CompletedProcess(command, code, *(one.result() for one in reading))
+
+    def close(self) -> None:
+        """End it."""
+        self._line.close()
+        self._process.wait()
+
+
+def _read(descriptor: int) -> str:
+    with open(descriptor) as file:
+        return file.read()
+
+
+@cache
+def _template() -> _Template:
+    made = _Template()
+    atexit.register(made.close)
+    return made
+
+
+def _fork(line: socket.socket) -> None:
+    """Fork a process for each crawl that is asked for, in which this returns. Ends when nobody asks any more."""
+    for module in _LOADED:
+        import_module(module)
+    if "twisted.internet.reactor" in sys.modules:
+        raise RuntimeError("a module installs a reactor")
+    # Nobody waits for the processes that wait for a crawl.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        _, descriptors, _, _ = socket.recv_fds(line, 1, 4)
+        if not descriptors:
+            sys.exit()
+        if not os.fork():
+            break
+        for descriptor in descriptors:
+            os.close(descriptor)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    line.close()
+    told, *standard = descriptors
+    pid = os.fork()
+    if pid:
+        for descriptor in standard:
+            os.close(descriptor)
+        os.write(told, b"%d\n" % pid)
+        os.write(told, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        os._exit(0)
+    os.close(told)
+    for number, descriptor in enumerate(standard):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+# ---- the process of a crawl
 
 
 def main() -> None:
     """Run the job on standard input."""
+    if sys.argv[1:2] == [_FORKED]:
+        _fork(socket.socket(fileno=int(sys.argv.pop())))
+        sys.argv.pop()
     job = json.load(sys.stdin)
     settings = job["settings"]
     if job["mode"] == "reactorless":

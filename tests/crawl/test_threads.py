@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from threading import Event
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import pytest
@@ -113,6 +114,24 @@ def test_the_time_of_a_call_begins_when_it_is_its_turn():
         pool.close()
 
     asyncio.run(queue())
+
+
+def test_a_call_that_hangs_does_not_get_the_time_of_those_in_the_queue():
+    async def hang() -> None:
+        end, started = Event(), monotonic()
+        pool = Threads(1)
+        # It is not yet its turn when it is first looked at.
+        first = asyncio.create_task(pool.run_within(60, _unwanted, end.wait, 0.1))
+        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            await pool.run_within(0.5, bool, end.wait, 60)
+        # And not ten times as long as it may take.
+        assert monotonic() - started < 4
+        end.set()
+        assert not await first
+        pool.close()
+
+    asyncio.run(hang())
 
 
 def test_a_call_whose_turn_never_comes_is_given_up():

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote
 
+from tests.shared import once
+
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
@@ -104,8 +106,6 @@ def _fetch(missing: set[Source], work: Path, root: Path) -> None:
 def download(wanted: set[tuple[str, str]], work: Path) -> list[Path]:
     """Download those of the packages that are to be had."""
     apt = _private_apt(work)
-    # A suite that has left the mirror must not take the others along: what counts is which packages are found.
-    _run(*apt, "update", check=False)
     rows = _run("apt-cache", *apt[1:], "madison", *sorted({name for name, _ in wanted}), check=False).splitlines()
     offered = {(name.strip(), version.strip()) for name, version, _ in (row.split("|") for row in rows)}
     if not offered & wanted:
@@ -123,19 +123,35 @@ def download_release(names: Iterable[str], release: str, work: Path) -> list[Pat
 def download_releases(wanted: Mapping[str, Iterable[str]], work: Path) -> dict[str, list[Path]]:
     """Download packages as each release of Debian has them: {release: names}."""
     apt = _private_apt(work)
-    _run(*apt, "update", check=False)
     for release, names in wanted.items():
         (work / release).mkdir()
         _run(*apt, "download", *(f"{name}/{release}" for name in names), cwd=work / release)
     return {release: sorted((work / release).glob("*.deb")) for release in wanted}
 
 
+_kept: list[Path] = []
+
+
+def keep_lists(directory: Path) -> None:
+    """Keep apt's lists in a directory from now on, which other processes may keep them in, too: they take ten seconds to fetch and read."""
+    _kept[:] = [directory]
+
+
 def _private_apt(work: Path) -> tuple[str, ...]:
     """Return the command of an apt with lists of its own, for all three releases at the mirror of the machine's apt."""
-    for directory in ("state/lists/partial", "cache/archives/partial", "parts"):
-        (work / directory).mkdir(parents=True)
-    sources = (f"deb [signed-by={_KEYRING}] {uri} {suite} main\n" for uri, suite in _repositories())
-    (work / "sources.list").write_text("".join(sources))
+    work = _kept[0] if _kept else work / "apt"
+    with once(work) as is_first:
+        if is_first:
+            for directory in ("state/lists/partial", "cache/archives/partial", "parts"):
+                (work / directory).mkdir(parents=True, exist_ok=True)
+            sources = (f"deb [signed-by={_KEYRING}] {uri} {suite} main\n" for uri, suite in _repositories())
+            (work / "sources.list").write_text("".join(sources))
+            # A suite that has left the mirror must not take the others along: what counts is which packages are found.
+            _run(*_apt_of(work), "update", check=False)
+    return _apt_of(work)
+
+
+def _apt_of(work: Path) -> tuple[str, ...]:
     options = {
         "APT::Sandbox::User": "root",
         "Acquire::Languages": "none",
