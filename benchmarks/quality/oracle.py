@@ -31,7 +31,7 @@ _SLACK = 0.11
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _SPOKEN = ("alt", "placeholder", "value", "label", "aria-label", "srcdoc")
 _UNSEEN = frozenset({"head", "script", "style", "noscript", "template"})
-_AROUND = '//nav | //header | //footer | //div[contains(@class, "nav") or @class="header"]'
+_AROUND = '//nav | //header | //footer | //div[(contains(@class, "nav") and not(.//*[@role="main"])) or @class="header"]'
 _DATA = re.compile("json", re.IGNORECASE)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15))
 _NUMBERS = np.random.default_rng(20240601)

@@ -6,6 +6,9 @@
     cppreference    a wiki: a reference of short pages that differ in a name, in the heading, and in boxes of links
     octave          a manual in two releases, a page for each section, many of a few sentences
     ikiwiki         a wiki with tips, plugins and news, in two releases
+    kernel          the Linux kernel's documentation, by Sphinx with the theme of Read the Docs: many short pages, lists of cards
+    crystal         an API reference: classes that inherit nearly all of what their pages list
+    scala           another one, with longer lists
 
 `build` downloads the packages and unpacks their pages; nothing is installed. A page stands below the name of its release, as it stands in
 its package, so that two releases stand side by side as on a web server.
@@ -49,6 +52,9 @@ KINDS = {
     "javadoc-all": Kind(_JAVA, "usr/share/doc/", "//main", r"openjdk-\d+-jre-headless/api/.*"),
     "cppreference": Kind({"bookworm": "cppreference-doc-en-html"}, "usr/share/cppreference/doc/html/", '//div[@id="content"]'),
     "octave": Kind({"bookworm": "octave-doc", "trixie": "octave-doc"}, "usr/share/doc/octave/octave.html/", "//body"),
+    "kernel": Kind({"bookworm": "linux-doc-6.1"}, "usr/share/doc/linux-doc-6.1/html/", '//div[@itemprop="articleBody"]'),
+    "crystal": Kind({"bookworm": "crystal-doc"}, "usr/share/doc/crystal/api-docs/", '//div[@class="main-content"]'),
+    "scala": Kind({"bookworm": "scala-doc"}, "usr/share/doc/scala-2.11/api/", "//body"),
     "ikiwiki": Kind({"bookworm": "ikiwiki", "trixie": "ikiwiki"}, "usr/share/doc/ikiwiki/html/", '//div[@id="content"]'),
 }
 
