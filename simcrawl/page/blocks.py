@@ -718,7 +718,7 @@ class _Walk:
             is_line = not self._link_characters and _QUOTED_LINE.match(text.lstrip())
             found, least = [text] if is_line else [], _LEAST_OF_A_LINE
         quoted = " ".join(" ".join(found).split())
-        if len(_WORD.findall(quoted)) < least:
+        if len(_WORD.findall(quoted[:_LONGEST_VALUE])) < least:
             return text
         if not is_letter:
             self._quoted_lines.append(len(self._layout.blocks))
