@@ -1,4 +1,4 @@
-"""The bounds of the gate for kinds of sites that the recipe was not made with: parts of three sites of `tests.sites.kinds`.
+"""The bounds of the gate for kinds of sites that the recipe was not made with: four sites of `tests.sites.kinds`, or parts of them.
 
     python -m tests.quality.kinds [--roots DIRECTORY]
 
@@ -35,9 +35,10 @@ _SITES = kinds.KINDS
 GATE = {
     "php": replace(_SITES["php"], pages=r"function\.[cmrv].*|(?:class|mysqli|gearmanclient|ref|book)\..*|.*\.installation"),
     "javadoc": replace(_SITES["javadoc"], pages=r"openjdk-\d+-jre-headless/api/java\.base/java/util/(?:(?:class-use|concurrent)/.*|[^/]*)"),
+    "crystal": _SITES["crystal"],
     "cppreference": replace(_SITES["cppreference"], pages=r"en/cpp/(?:container|keyword|numeric/random|thread)/.*"),
 }
-"""A part of each site, since all of them take minutes."""
+"""Of large sites a part, since all of them take minutes."""
 
 Bounds = dict[str, dict[str, float]]
 
