@@ -141,6 +141,7 @@ class Round:
     def _end(self) -> Outcome:
         known, late = [], 0
         self._ask_all("ended")
+        self._ask_all("told")
         for _, urls, counted in self._ask_all("known"):
             known.append(urls)
             late += counted

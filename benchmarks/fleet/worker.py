@@ -49,6 +49,10 @@ def work(pages: Connection, url: str) -> None:
             Duplicate(f"http://{os.getpid()}.test/", "http://a.test/", "near_duplicate", 1, 0.9, "near-duplicate", True, False, time())
         )
         _sync(store)
+        pages.send(("told", [], 0))
+        # And until all have noticed that a log was lost, and written again what was in it.
+        pages.recv()
+        _sync(store)
         store.commit()
         pages.send(("known", sorted(stored.page.url for stored in store.pages()), store.late_duplicates))
         pages.recv()
