@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, takewhile
@@ -99,6 +100,8 @@ _TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
 _LETTER = re.compile(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
+# What a page without an h1 calls the box with its name, if there is one such box alone.
+_TITLED = re.compile(r"(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
 # In runs: there are a tenth of them.
 _WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]+")
@@ -181,7 +184,8 @@ class Parts(NamedTuple):
 
     `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what
     the page holds besides its blocks.
-    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside.
+    `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside,
+    or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`.
     """
 
@@ -208,8 +212,8 @@ class Layout:
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
     site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: those in which a letter repeats
-    another one. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many
-    elements stand in one another at most, unseen ones too.
+    another one. `titled`: boxes that call themselves a title, with all that they are called. `title`, `meta`: from the page's head.
+    `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -222,6 +226,7 @@ class Layout:
     named_around: set[int] = field(default_factory=set)
     named_links: set[int] = field(default_factory=set)
     headings: dict[int, str] = field(default_factory=dict)
+    titled: dict[int, str] = field(default_factory=dict)
     data: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
     buttons: set[int] = field(default_factory=set)
@@ -296,11 +301,19 @@ class Layout:
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         heading, facts = self._called(parts.prose)
-        outside = (block.text for block in parts.beside if self._is_name(block))
         # What scripts show may be anywhere.
         shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
         shown = shown or self._only_linked(url, inside, furniture)
-        return parts._replace(heading=heading, facts=facts, outer_heading=next(outside, ""), pictures=shown)
+        return parts._replace(heading=heading, facts=facts, outer_heading=self._name_outside(parts), pictures=shown)
+
+    def _name_outside(self, parts: Parts) -> str:
+        """Return the first h1 beside the contents; of a page without any, the text of the one box that calls itself a title."""
+        if "h1" in self.headings.values():
+            return next((block.text for block in parts.beside if self._is_name(block)), "")
+        # Each row of a list may have one: of these none names the page.
+        often = Counter(self.titled.values())
+        titles = (block for block in self.blocks if often[self.titled.get(block.element, "")] == 1 and not block.is_links)
+        return next((block.text for block in titles if block.width < _PARAGRAPH), "")
 
     def _only_linked(self, url: str, inside: bytearray, furniture: bytearray) -> tuple[str, ...]:
         """Return the picture in a link to the page's own host, where there is one alone: of several each may be another page's."""
@@ -684,10 +697,13 @@ class _Walk:
 
     def _classify_by_name(self, number: int, names: str | None, identity: str | None) -> None:
         if names and (kinds := _kinds_of(names)):
-            self._call(number, kinds)
+            *others, is_title = kinds
+            self._call(number, others)
+            if is_title:
+                self._layout.titled[number] = names
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
         if identity and "." not in identity and (kinds := _kinds_of(identity)):
-            around, links, *others = kinds
+            around, links, *others, _ = kinds
             self._call(number, (around, links and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE, *others))
 
     def _call(self, number: int, kinds: Iterable[bool]) -> None:
@@ -777,10 +793,10 @@ def _kinds_of(names: str) -> _Kinds:
 # The pages of a site share their names.
 @lru_cache(maxsize=4096)
 def _kinds(names: str) -> _Kinds:
-    """Return what a box of this class or id calls itself: surroundings, these if it is mostly links, a sidebar, a trail, a quotation.
+    """Return what a box of this class or id calls itself: surroundings, these if mostly links, a sidebar, a trail, a quotation, a title.
 
     None: it does none of these, as most do.
     """
     words = _CAMEL.sub("-", names.strip())
-    found = tuple(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER))
+    found = tuple(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER, _TITLED))
     return found if any(found) else None

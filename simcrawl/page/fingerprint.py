@@ -431,7 +431,8 @@ class _Work:
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
         stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
-        return made | {"beside": _part(stands, size), "names": names.of(called, prose, extract.parts.heading, extract.parts.pictures)}
+        called_so = names.of(called, prose, visible.hashes, parts.heading, parts.pictures)
+        return made | {"beside": _part(stands, size), "names": called_so}
 
 
 # What share of a sketch's registers each of them has.
@@ -476,7 +477,8 @@ def with_head(extract: Extract) -> Extract:
 
 def named(extract: Extract, prose: Cut, url: str = "") -> bytes:
     """Return what a page is called, see `simcrawl.page.names`."""
-    return names.of(Cut(_called(extract, url), seed=prose.seed), prose, extract.parts.heading, extract.parts.pictures)
+    called, beside = (Cut(text, seed=prose.seed) for text in (_called(extract, url), join(extract.parts.beside)))
+    return names.of(called, prose, beside.hashes, extract.parts.heading, extract.parts.pictures)
 
 
 def _called(extract: Extract, url: str) -> str:

@@ -98,19 +98,22 @@ def _unnumbered(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = ()) -> bytes:
+def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], heading: str, pictures: Sequence[str] = ()) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
-    `called`: what `lines` gives, cut; `heading`: the prose's. The lowest bit says that the page speaks of it. Then what its pictures are
+    `called`: what `lines` gives, cut; `heading`: the prose's; `beside`: the words of what stands beside the contents, the outer heading
+    among them. The lowest bit says that the page speaks of it. Then what its pictures are
     called, of many those with the smallest values (of two pages with the same pictures these are the same), and one value for all of them.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
     own, above, facts, title, named = (words[:_MOST_WORDS].tolist() for words in found)
-    times = _times({*own, *above, *title}, prose)
+    times, around = _times({*own, *above, *title}, prose.hashes), _times({*above}, beside)
     words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
-    outer = [_word(word, speaks=times[word] > 0 or word in named) for word in sorted({*above} - {*own})]
+    # Where a long table is the contents, the sentence that says what it is about stands beside it.
+    spoken = {word for word in above if times[word] or around[word] > above.count(word) or word in named}
+    outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
     if pictures:
@@ -121,11 +124,11 @@ def of(called: Cut | Lines, prose: Cut, heading: str, pictures: Sequence[str] = 
     return struct.pack(f">{len(values)}H", *values)
 
 
-def _times(words: set[int], prose: Cut) -> dict[int, int]:
-    """Return how often words stand in the prose."""
+def _times(words: set[int], text: NDArray[np.uint64]) -> dict[int, int]:
+    """Return how often words stand in a text."""
     listed = list(words)
-    places = (prose.hashes == np.array(listed, np.uint64)[:, None]).ravel().nonzero()[0]
-    counts = np.bincount(places // max(1, len(prose.hashes)), minlength=len(listed))
+    places = (text == np.array(listed, np.uint64)[:, None]).ravel().nonzero()[0]
+    counts = np.bincount(places // max(1, len(text)), minlength=len(listed))
     return dict(zip(listed, counts.tolist(), strict=True))
 
 

@@ -821,6 +821,21 @@ def test_heading_facts_and_outer_heading():
     assert (parts.heading, parts.facts, parts.outer_heading) == ("Inside", "200 g\n2 kg", "Outside")
 
 
+@pytest.mark.parametrize(
+    ("boxes", "title"),
+    [
+        ("<div class=title>Boats</div>", "Boats"),
+        ("<header><div class='page-title'>Boats</div></header><div class=widget-title>Near you</div>", "Boats"),
+        ("<div class=title>Boats</div><div class=title>Trains</div><div class='title sub'>Since 1990</div>", "Since 1990"),
+        (f"<div class=title>{english(3)}</div>", ""),
+        ("<div class=title><a href=/>Boats</a></div>", ""),
+        ("<div class=title>Boats</div><nav><h1>Arbonet</h1></nav>", ""),
+    ],
+)
+def test_what_a_page_without_an_h1_calls_its_title_is_its_outer_heading(boxes: str, title: str):
+    assert _page(f"<body>{boxes}<div><h2>Inside</h2><p>{english(20)}</p></div></body>").parts().outer_heading == title
+
+
 def test_the_contents_of_a_manual_beside_a_page_do_not_hide_its_few_lines():
     entries = "".join(f"<li><a href=/{number}>1.{number} A thing of some name</a></li>" for number in range(400))
     manual = f"<div id=toc><h4><a href=/>The manual</a></h4><ul>{entries}</ul></div>"

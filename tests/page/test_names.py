@@ -15,9 +15,14 @@ from tests.samples import chinese, english
 PROSE = "cedar maple willow cedar maple willow birch grow in the north"
 
 
-def _of(heading: str = "", *, outer: str = "", facts: str = "", title: str = "", prose: str = PROSE) -> bytes:
-    # A heading of the content stands in its prose.
-    return names.of(Cut(names.lines((heading, outer), facts, title), seed=1), Cut(f"{heading}\n{prose}", seed=1), heading)
+def _cut(text: str) -> Cut:
+    return Cut(text, seed=1)
+
+
+def _of(heading: str = "", *, outer: str = "", facts: str = "", title: str = "", prose: str = PROSE, beside: str = "") -> bytes:
+    # A heading of the content stands in its prose, and an outer one beside it.
+    around = _cut(f"{outer}\n{beside}").hashes
+    return names.of(_cut(names.lines((heading, outer), facts, title)), _cut(f"{heading}\n{prose}"), around, heading)
 
 
 def _differ(a: bytes, b: bytes) -> bool:
@@ -124,7 +129,8 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
     lines = names.lines((heading, outer), facts, title)
     assert len(lines.splitlines()) == 5
     # Of a text among others it is the same.
-    assert names.of(cut_lines(["", "one two", lines, PROSE], seed=1)[2], Cut(f"{heading}\n{PROSE}", seed=1), heading) == made
+    among = cut_lines(["", "one two", lines, outer], seed=1)
+    assert names.of(among[2], _cut(f"{heading}\n{PROSE}"), among[3].hashes, heading) == made
 
 
 # ---- the verdict
@@ -177,8 +183,7 @@ _HOUSES = [("101 Main Street", "103 Main Street")]
 def test_pages_that_a_number_names_are_no_copies_of_each_other(one: str, other: str) -> None:
     assert not simcrawl.compare(_page(one, TEXT, 1), _page(other, TEXT, 2)).is_near_duplicate
     # Alone, outside the content, where the text speaks of it, or not.
-    spoken = [names.of(Cut(names.lines(("", name), "", f"{name} | Shop"), seed=1), Cut(PROSE, seed=1), "") for name in (one, other)]
-    assert _differ_outside(*spoken)
+    assert _differ_outside(*(_of(outer=name, title=f"{name} | Shop") for name in (one, other)))
 
 
 @pytest.mark.parametrize(
@@ -265,3 +270,40 @@ def test_headings_outside_that_each_page_speaks_of_make_other_pages() -> None:
     assert names.compare_outside(_of(outer="The cedar"), _of(outer="The maple")) is Naming.OTHER
     assert names.compare_outside(_of(outer="Arbonet", prose=prose), _of(outer="Forestia")) is Naming.LONGER
     assert names.compare_outside(_of(outer="cedar"), _of(outer="cedar maple")) is Naming.LONGER
+
+
+def test_where_a_table_is_the_contents_what_stands_beside_it_may_speak_of_the_page() -> None:
+    spoken = [_of(outer=name, prose=english(3), beside=f"All members of {name}, inherited ones too") for name in ("Button", "Slider")]
+    assert names.compare_outside(*spoken) is Naming.OTHER
+    # The heading alone says nothing: it may be the site's.
+    assert names.compare_outside(*(_of(outer=name, prose=english(3)) for name in ("Button", "Slider"))) is not Naming.OTHER
+
+
+def _boxed(name: str, box: str, number: int, *, more: str = "") -> PageFingerprint:
+    rows = "".join(f"<tr><td>{line}</td><td>inherited</td></tr>" for line in TEXT.splitlines())
+    about = f"<p>These are all members of {name}.</p>"
+    html = f"<title>Arbonet: members</title><body>{more}{box.format(name)}{about}<table>{rows}</table>"
+    made = simcrawl.fingerprint_page(html, url=f"http://example.org/{number}")
+    assert isinstance(made, PageFingerprint)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("box", "same"),
+    [
+        ("<div class='title'>{}</div>", False),
+        ("<div class='page-title big'><span>{}</span></div>", False),
+        ("<div class='pageTitle'>{}</div>", False),
+        ("<div class='ProductHeading'>{}</div>", False),
+        ("<div class='subtitles'>{}</div>", True),
+        ("<div>{}</div>", True),
+        # A link leads to another page.
+        ("<div class='title'><a href='/'>{}</a></div>", True),
+    ],
+)
+def test_a_page_without_an_h1_is_called_what_its_one_box_for_a_title_says(box: str, same: bool) -> None:
+    assert _are_copies(_boxed("Button", box, 1), _boxed("Slider", box, 2)) == same
+    # Neither where a heading names it, nor where several boxes are called so, as in the rows of a list.
+    assert _are_copies(_boxed("Button", box, 1, more="<h1>Members</h1>"), _boxed("Slider", box, 2, more="<h1>Members</h1>"))
+    listed = box.format("Members")
+    assert _are_copies(_boxed("Button", box, 1, more=listed), _boxed("Slider", box, 2, more=listed))

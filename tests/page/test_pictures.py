@@ -11,6 +11,7 @@ from simcrawl import Detector, open_store
 from simcrawl.page import names
 from simcrawl.page.blocks import layout
 from simcrawl.page.features import Cut
+from simcrawl.page.fingerprint import NO_HASHES
 from simcrawl.page.pictures import name_of
 from tests.samples import english
 
@@ -154,7 +155,7 @@ def test_kinds_of_differences_beside_a_long_text(kind: str):
 
 
 def _named(pictures: list[str]) -> bytes:
-    return names.of(Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), "x", pictures)
+    return names.of(Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), NO_HASHES, "x", pictures)
 
 
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
