@@ -100,8 +100,8 @@ _TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
 _LETTER = re.compile(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
-# What a page without an h1 calls the box with its name, if there is one such box alone.
-_TITLED = re.compile(r"(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
+# What a page without an h1 calls the box with its name, if there is one such box alone. Not the name of its site.
+_TITLED = re.compile(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
 _CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
 # In runs: there are a tenth of them.
 _WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]+")

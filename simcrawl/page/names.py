@@ -109,10 +109,10 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], heading: str
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
     own, above, facts, title, named = (words[:_MOST_WORDS].tolist() for words in found)
-    times, around = _times({*own, *above, *title}, prose.hashes), _times({*above}, beside)
+    times, around = _times({*own, *above, *title}, prose.hashes), _times({*above} if not own else set(), beside)
     words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
-    # Where a long table is the contents, the sentence that says what it is about stands beside it.
-    spoken = {word for word in above if times[word] or around[word] > above.count(word) or word in named}
+    # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
+    spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]

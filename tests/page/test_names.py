@@ -275,8 +275,10 @@ def test_headings_outside_that_each_page_speaks_of_make_other_pages() -> None:
 def test_where_a_table_is_the_contents_what_stands_beside_it_may_speak_of_the_page() -> None:
     spoken = [_of(outer=name, prose=english(3), beside=f"All members of {name}, inherited ones too") for name in ("Button", "Slider")]
     assert names.compare_outside(*spoken) is Naming.OTHER
-    # The heading alone says nothing: it may be the site's.
+    # The heading alone says nothing: it may be the site's, as it is where the contents have one of their own.
     assert names.compare_outside(*(_of(outer=name, prose=english(3)) for name in ("Button", "Slider"))) is not Naming.OTHER
+    own = [_of("Members", outer=name, prose=english(3), beside=f"All of {name}") for name in ("Button", "Slider")]
+    assert names.compare_outside(*own) is not Naming.OTHER
 
 
 def _boxed(name: str, box: str, number: int, *, more: str = "") -> PageFingerprint:
@@ -296,6 +298,7 @@ def _boxed(name: str, box: str, number: int, *, more: str = "") -> PageFingerpri
         ("<div class='pageTitle'>{}</div>", False),
         ("<div class='ProductHeading'>{}</div>", False),
         ("<div class='subtitles'>{}</div>", True),
+        ("<div class='site-title'>{}</div>", True),
         ("<div>{}</div>", True),
         # A link leads to another page.
         ("<div class='title'><a href='/'>{}</a></div>", True),

@@ -9,6 +9,7 @@
     kernel          the Linux kernel's documentation, by Sphinx with the theme of Read the Docs: many short pages, lists of cards
     crystal         an API reference: classes that inherit nearly all of what their pages list
     scala           another one, with longer lists
+    doxygen         wxWidgets': each class once more as a list of all its members, all of these pages with one title
 
 `build` downloads the packages and unpacks their pages; nothing is installed. A page stands below the name of its release, as it stands in
 its package, so that two releases stand side by side as on a web server.
@@ -55,6 +56,7 @@ KINDS = {
     "kernel": Kind({"bookworm": "linux-doc-6.1"}, "usr/share/doc/linux-doc-6.1/html/", '//div[@itemprop="articleBody"]'),
     "crystal": Kind({"bookworm": "crystal-doc"}, "usr/share/doc/crystal/api-docs/", '//div[@class="main-content"]'),
     "scala": Kind({"bookworm": "scala-doc"}, "usr/share/doc/scala-2.11/api/", "//body"),
+    "doxygen": Kind({"bookworm": "wx3.2-doc"}, "usr/share/doc/wx3.2-doc/html/", "//body"),
     "ikiwiki": Kind({"bookworm": "ikiwiki", "trixie": "ikiwiki"}, "usr/share/doc/ikiwiki/html/", '//div[@id="content"]'),
 }
 
