@@ -57,6 +57,10 @@ _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 _DOUBTFUL_NAME = 0.7
 # A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
+# Of short lines beside equal paragraphs: so many, and such a share of them, make two records; on a page of fewer units, less. Two releases
+# of a page exchange fewer, but where they are as short.
+_LEAST_VALUES, _VALUES_EXCHANGED = 2, 0.15
+_LENGTH_OF_A_RECORD, _LEAST_OF_A_RECORD, _EXCHANGED_BY_RECORDS = 300, 1, 0.05
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -274,7 +278,7 @@ class Rule:
         may_differ = 1 - self.min_similarity
         if names.Naming.OTHER in naming or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
             return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
-        alike = 1 - similarity <= _of_short_pages(may_differ, a, b) and not _is_other_prose(a, b)
+        alike = 1 - similarity <= _of_short_pages(may_differ, a, b) and not _is_other_prose(a, b) and not _has_other_values(a, b)
         if alike and not other_pictures and _same_beside(a, b):
             return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
         prose = self._same_article(a, b, other_pictures=other_pictures)
@@ -452,6 +456,13 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
     if min(a.links.units, b.links.units) <= _LONG_LIST * max(a.prose.units, b.prose.units):
         return False
     return differing(a.prose, b.prose) > max(_BESIDE_EXCHANGED, _EXCHANGED_PROSE * whole)
+
+
+def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
+    is_short = min(a.units, b.units) < _LENGTH_OF_A_RECORD
+    least, share = (_LEAST_OF_A_RECORD, _EXCHANGED_BY_RECORDS) if is_short else (_LEAST_VALUES, _VALUES_EXCHANGED)
+    return names.hold_others(a.names, b.names, least=least, share=share)
 
 
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

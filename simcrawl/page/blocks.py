@@ -186,7 +186,8 @@ class Parts(NamedTuple):
     the page holds besides its blocks.
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside,
     or what a page without one calls its title.
-    `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`.
+    `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
+    headings.
     """
 
     content: list[Block]
@@ -199,6 +200,7 @@ class Parts(NamedTuple):
     facts: str = ""
     outer_heading: str = ""
     pictures: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -264,7 +266,7 @@ class Layout:
         inside = self._below({self._container(furniture, widths, links)})
         for element, end in self._outermost(self._small(self.left_out, sizes)):
             inside[element:end] = bytes(end - element)
-        parts = Parts([], [], [], [], [], [])
+        parts, values = Parts([], [], [], [], [], []), list[str]()
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
         echoes = self._echoes(url) if noindex else None
@@ -287,6 +289,8 @@ class Layout:
             is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
+                if width < _PARAGRAPH and not is_links and block.element not in self.headings:
+                    values.append(block.text)
                 continue
             parts.around.append(block)
             if not (
@@ -304,7 +308,8 @@ class Layout:
         # What scripts show may be anywhere.
         shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
         shown = shown or self._only_linked(url, inside, furniture)
-        return parts._replace(heading=heading, facts=facts, outer_heading=self._name_outside(parts), pictures=shown)
+        outer = self._name_outside(parts)
+        return parts._replace(heading=heading, facts=facts, outer_heading=outer, pictures=shown, values=tuple(values))
 
     def _name_outside(self, parts: Parts) -> str:
         """Return the first h1 beside the contents; of a page without any, the text of the one box that calls itself a title."""

@@ -431,8 +431,7 @@ class _Work:
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
         stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
-        called_so = names.of(called, prose, visible.hashes, parts.heading, parts.pictures)
-        return made | {"beside": _part(stands, size), "names": called_so}
+        return made | {"beside": _part(stands, size), "names": names.of(called, prose, visible.hashes, extract.parts)}
 
 
 # What share of a sketch's registers each of them has.
@@ -478,7 +477,7 @@ def with_head(extract: Extract) -> Extract:
 def named(extract: Extract, prose: Cut, url: str = "") -> bytes:
     """Return what a page is called, see `simcrawl.page.names`."""
     called, beside = (Cut(text, seed=prose.seed) for text in (_called(extract, url), join(extract.parts.beside)))
-    return names.of(called, prose, beside.hashes, extract.parts.heading, extract.parts.pictures)
+    return names.of(called, prose, beside.hashes, extract.parts)
 
 
 def _called(extract: Extract, url: str) -> str:

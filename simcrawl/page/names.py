@@ -22,14 +22,16 @@ import numpy as np
 from simcrawl.page.hashing import hash_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from simcrawl.page.blocks import Parts
     from simcrawl.page.features import Cut, Lines
 
 # Of two bytes a word, or a picture.
 _MOST_WORDS = _MOST_PICTURES = 16
+_MOST_VALUES = 12
 _LONGEST = 400
 _FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
@@ -48,9 +50,10 @@ _DIGITS_OF_A_NAME = 3
 _EXTENSION, _RUN = re.compile(r"\.\w{1,5}$"), re.compile(r"\w+")
 _WORDS = re.compile("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
 _SPEAKS = 1
-# Between the words of the inner and the outer heading.
-_END = 0
+# Between the words of the inner and the outer heading, pictures, what stands for all of these, and short lines.
+_END, _PARTS = 0, 4
 _LATIN, _MIXED = 1, 0
+_SIGNS = " #\xb6:.*"
 _WORD, _BITS_BELOW = 0xFFFF ^ _SPEAKS, 48
 
 
@@ -98,12 +101,12 @@ def _unnumbered(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], heading: str, pictures: Sequence[str] = ()) -> bytes:
+def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
-    `called`: what `lines` gives, cut; `heading`: the prose's; `beside`: the words of what stands beside the contents, the outer heading
-    among them. The lowest bit says that the page speaks of it. Then what its pictures are
-    called, of many those with the smallest values (of two pages with the same pictures these are the same), and one value for all of them.
+    `called`: what `lines` gives, cut; `beside`: the words of what stands beside the contents, the outer heading among them. The lowest bit
+    says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
+    pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -115,13 +118,26 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], heading: str
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
-    values = [whole, _all(facts), _below(_unnumbered(heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
-    if pictures:
-        shown = sorted({(value >> _BITS_BELOW) or 1 for value in hash_units({*pictures}, seed=prose.seed).tolist()})
+    values = [whole, _all(facts), _below(_unnumbered(parts.heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
+    shown, lines = (_digests(texts, prose.seed) for texts in (parts.pictures, map(_plain, parts.values)))
+    if shown or lines:
         values += [_END, *shown[:_MOST_PICTURES]]
-        if len(shown) > _MOST_PICTURES:
-            values += [_END, reduce(xor, shown)]
+    if len(shown) > _MOST_PICTURES or lines:
+        values += [_END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
+    if lines:
+        values += [_END, min(len(lines), _WORD | _SPEAKS), *lines[:_MOST_VALUES]]
     return struct.pack(f">{len(values)}H", *values)
+
+
+def _digests(texts: Iterable[str], seed: int) -> list[int]:
+    """Return two bytes for each text, none of them 0, in order: those of a set of texts are a sample of all."""
+    told = {*texts} - {""}
+    return sorted({(value >> _BITS_BELOW) or 1 for value in hash_units(told, seed=seed).tolist()}) if told else []
+
+
+def _plain(line: str) -> str:
+    # Releases of one generator differ in the signs at the end of a line.
+    return line.casefold().strip(_SIGNS)
 
 
 def _times(words: set[int], text: NDArray[np.uint64]) -> dict[int, int]:
@@ -220,6 +236,20 @@ def show_others(a: bytes, b: bytes) -> bool:
     return bool(known_a - known_b and known_b - known_a)
 
 
+def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
+    """Return whether each of two pages has short lines that the other one has not: so many at least, and such a share of its own."""
+    if not a or not b:
+        return False
+    (lines_a, sample_a), (lines_b, sample_b) = _read(a).values, _read(b).values
+    if not lines_a or not lines_b:
+        return False
+    last = min((sample[-1] for lines, sample in ((lines_a, sample_a), (lines_b, sample_b)) if len(sample) < lines), default=_WORD | _SPEAKS)
+    known_a, known_b = ({value for value in sample if value <= last} for sample in (sample_a, sample_b))
+    exchanged = min(len(known_a - known_b), len(known_b - known_a))
+    known = min(len(known_a), len(known_b))
+    return bool(known) and exchanged >= share * known and exchanged * min(lines_a, lines_b) >= least * known
+
+
 def pictures(names: bytes) -> bytes:
     """Return what stands for all pictures of a page, b"" where it has none."""
     read = _read(names) if names else None
@@ -236,14 +266,17 @@ class _Read(NamedTuple):
     outer: list[int]
     pictures: list[int]
     all: list[int]
+    values: tuple[int, list[int]]
 
 
 def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
-    # An older version wrote no pictures, and few pages have many; the value for all of these may be 0.
-    ends = [place for place, value in enumerate(rest) if value == _END][:3]
-    own, outer, shown = (rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (3 - len(ends))]))
-    return _Read(title, facts, below, own, outer, shown, rest[ends[2] + 1 :] if len(ends) > 2 else [])
+    # Older versions wrote no pictures, or no lines.
+    ends = [place for place, value in enumerate(rest) if value == _END][:_PARTS]
+    own, outer, shown, together, lines = (
+        rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
+    )
+    return _Read(title, facts, below, own, outer, shown, together, (lines[0], lines[1:]) if lines else (0, []))
 
 
 def _only(a: list[int], b: list[int]) -> list[int]:

@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 import simcrawl
 from simcrawl.page import names
+from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.features import Cut, cut_lines
 from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.page.names import Naming
@@ -22,7 +23,8 @@ def _cut(text: str) -> Cut:
 def _of(heading: str = "", *, outer: str = "", facts: str = "", title: str = "", prose: str = PROSE, beside: str = "") -> bytes:
     # A heading of the content stands in its prose, and an outer one beside it.
     around = _cut(f"{outer}\n{beside}").hashes
-    return names.of(_cut(names.lines((heading, outer), facts, title)), _cut(f"{heading}\n{prose}"), around, heading)
+    parts = NO_PARTS._replace(heading=heading)
+    return names.of(_cut(names.lines((heading, outer), facts, title)), _cut(f"{heading}\n{prose}"), around, parts)
 
 
 def _differ(a: bytes, b: bytes) -> bool:
@@ -130,7 +132,7 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
     assert len(lines.splitlines()) == 5
     # Of a text among others it is the same.
     among = cut_lines(["", "one two", lines, outer], seed=1)
-    assert names.of(among[2], _cut(f"{heading}\n{PROSE}"), among[3].hashes, heading) == made
+    assert names.of(among[2], _cut(f"{heading}\n{PROSE}"), among[3].hashes, NO_PARTS._replace(heading=heading)) == made
 
 
 # ---- the verdict
@@ -282,7 +284,7 @@ def test_where_a_table_is_the_contents_what_stands_beside_it_may_speak_of_the_pa
 
 
 def _boxed(name: str, box: str, number: int, *, more: str = "") -> PageFingerprint:
-    rows = "".join(f"<tr><td>{line}</td><td>inherited</td></tr>" for line in TEXT.splitlines())
+    rows = "".join(f"<tr><td>{line[:60]}</td><td>inherited</td></tr>" for line in english(200).splitlines())
     about = f"<p>These are all members of {name}.</p>"
     html = f"<title>Arbonet: members</title><body>{more}{box.format(name)}{about}<table>{rows}</table>"
     made = simcrawl.fingerprint_page(html, url=f"http://example.org/{number}")

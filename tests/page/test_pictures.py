@@ -9,7 +9,7 @@ from lxml import html
 from benchmarks.quality.shown import KINDS, LOSE_PAGES, copies
 from simcrawl import Detector, open_store
 from simcrawl.page import names
-from simcrawl.page.blocks import layout
+from simcrawl.page.blocks import NO_PARTS, layout
 from simcrawl.page.features import Cut
 from simcrawl.page.fingerprint import NO_HASHES
 from simcrawl.page.pictures import name_of
@@ -155,7 +155,7 @@ def test_kinds_of_differences_beside_a_long_text(kind: str):
 
 
 def _named(pictures: list[str]) -> bytes:
-    return names.of(Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), NO_HASHES, "x", pictures)
+    return names.of(Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), NO_HASHES, NO_PARTS._replace(heading="x", pictures=tuple(pictures)))
 
 
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
