@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -57,10 +58,9 @@ _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 _DOUBTFUL_NAME = 0.7
 # A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
-# Of short lines beside equal paragraphs: so many, and such a share of them, make two records; on a page of fewer units, less. Two releases
-# of a page exchange fewer, but where they are as short.
-_LEAST_VALUES, _VALUES_EXCHANGED = 2, 0.15
-_LENGTH_OF_A_RECORD, _LEAST_OF_A_RECORD, _EXCHANGED_BY_RECORDS = 300, 1, 0.05
+# Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
+# releases of one page exchange fewer, but where they are as short.
+_RECORDS = ((300, 1, 0.05), (450, 2, 0.05), (inf, 2, 0.15))
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -460,8 +460,8 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
-    is_short = min(a.units, b.units) < _LENGTH_OF_A_RECORD
-    least, share = (_LEAST_OF_A_RECORD, _EXCHANGED_BY_RECORDS) if is_short else (_LEAST_VALUES, _VALUES_EXCHANGED)
+    units = min(a.units, b.units)
+    least, share = next((least, share) for below, least, share in _RECORDS if units < below)
     return names.hold_others(a.names, b.names, least=least, share=share)
 
 

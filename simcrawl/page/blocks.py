@@ -84,9 +84,10 @@ _LINKS_NAMES = re.compile(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
 )
-# Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.)
+# Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.) The year in
+# "CVE-2024-1234" does not.
 _DATELINE = re.compile(
-    r"\b(?:19|20)\d\d\b|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
+    r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d",
     re.IGNORECASE,
 )
@@ -304,11 +305,11 @@ class Layout:
         # What scripts bring with them stands nowhere.
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
-        heading, facts = self._called(parts.prose)
+        outer = self._name_outside(parts)
+        heading, facts = self._called(parts.prose, is_named=bool(outer))
         # What scripts show may be anywhere.
         shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
         shown = shown or self._only_linked(url, inside, furniture)
-        outer = self._name_outside(parts)
         return parts._replace(heading=heading, facts=facts, outer_heading=outer, pictures=shown, values=tuple(values))
 
     def _name_outside(self, parts: Parts) -> str:
@@ -348,12 +349,15 @@ class Layout:
                 sums[doubtful[block.element]] += width
         return sums[True] < _REMARKS * sums[False]
 
-    def _called(self, prose: list[Block]) -> tuple[str, str]:
-        """Return the first of the highest headings, and the lines between it and the next paragraph."""
+    def _called(self, prose: list[Block], *, is_named: bool) -> tuple[str, str]:
+        """Return the first of the highest headings, and the lines between it and the next paragraph.
+
+        Of a page without any heading, and that nothing else names, its first line, if that is short.
+        """
         places = [place for place, block in enumerate(prose) if block.element in self.headings]
-        if not places:
+        if not places and (is_named or self.headings or not prose or prose[0].width >= _PARAGRAPH):
             return "", ""
-        first = min(places, key=lambda place: self.headings[prose[place].element])
+        first = min(places, key=lambda place: self.headings[prose[place].element], default=0)
         lines = prose[first + 1 : first + 1 + _MOST_FACTS]
         return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 # Of two bytes a word, or a picture.
 _MOST_WORDS = _MOST_PICTURES = 16
-_MOST_VALUES = 12
+# Of a page with few short lines all are kept: it may be a record.
+_FEW_VALUES, _SAMPLE_OF_VALUES = 24, 12
 _LONGEST = 400
 _FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
@@ -125,7 +126,7 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     if len(shown) > _MOST_PICTURES or lines:
         values += [_END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     if lines:
-        values += [_END, min(len(lines), _WORD | _SPEAKS), *lines[:_MOST_VALUES]]
+        values += [_END, min(len(lines), _WORD | _SPEAKS), *(lines if len(lines) <= _FEW_VALUES else lines[:_SAMPLE_OF_VALUES])]
     return struct.pack(f">{len(values)}H", *values)
 
 
