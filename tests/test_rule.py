@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import simcrawl
+from benchmarks.quality import records
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, pack, resemblance, sketch
@@ -769,3 +770,40 @@ def test_candidates_are_counted_and_so_are_decisions_that_stop_at_the_most():
     assert Detector(store).admit(_like(1000, bits=1)).kind is Kind.ADMITTED
     assert Detector(store).admit(_like(1001, bits=40)).kind is Kind.ADMITTED
     assert store.candidates == {"decisions": 2, "compared": 256, "at_cap": 1}
+
+
+# ---- records
+
+
+@pytest.mark.parametrize("template", records.TEMPLATES)
+@pytest.mark.parametrize("kind", records.KINDS)
+def test_records_below_one_text_are_told_apart_and_their_print_views_are_not(kind: str, template: str):
+    wrong, found, copies = records.lost(kind, template, most=60)
+    assert (wrong, found) == (0, copies)
+
+
+@pytest.mark.parametrize(
+    ("rows", "exchanged", "sentences", "same"),
+    [
+        # By the length of the page: up to 300 units, up to 450, and more.
+        (10, 1, 10, False),
+        (30, 1, 10, True),
+        (10, 1, 40, True),
+        (10, 2, 30, False),
+        (10, 1, 30, True),
+        (10, 2, 60, False),
+        (20, 2, 60, True),
+        (20, 4, 60, False),
+    ],
+)
+def test_how_many_short_lines_make_another_record_depends_on_the_page_s_length(rows: int, exchanged: int, sentences: int, same: bool):
+    pages = []
+    for number in (1, 2):
+        values = [f"value {row}" if row >= exchanged else f"own {number} {row}" for row in range(rows)]
+        body = "".join(f"<p>{value}</p>" for value in values)
+        text = "".join(f"<p>{line}, and so on and so forth until the line is long</p>" for line in english(sentences).splitlines())
+        pages.append(fingerprint_page(f"<html><body><main><h1>Record</h1>{body}{text}</main></body></html>", url=f"http://x/{number}"))
+    one, other = pages
+    assert isinstance(one, PageFingerprint)
+    assert isinstance(other, PageFingerprint)
+    assert simcrawl.compare(one, other).is_near_duplicate == same, one.units

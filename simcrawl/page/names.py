@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from enum import Enum
 from functools import reduce
 from itertools import pairwise
@@ -120,7 +121,7 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(parts.heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
-    shown, lines = (_digests(texts, prose.seed) for texts in (parts.pictures, map(_plain, parts.values)))
+    shown, lines = (_digests(texts, prose.seed) for texts in ({*parts.pictures}, _numbered(parts.values)))
     if shown or lines:
         values += [_END, *shown[:_MOST_PICTURES]]
     if len(shown) > _MOST_PICTURES or lines:
@@ -130,15 +131,17 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     return struct.pack(f">{len(values)}H", *values)
 
 
-def _digests(texts: Iterable[str], seed: int) -> list[int]:
-    """Return two bytes for each text, none of them 0, in order: those of a set of texts are a sample of all."""
-    told = {*texts} - {""}
-    return sorted({(value >> _BITS_BELOW) or 1 for value in hash_units(told, seed=seed).tolist()}) if told else []
+def _digests(texts: set[str], seed: int) -> list[int]:
+    """Return two bytes for each text, none of them 0, in order: the first ones are a sample of all."""
+    return sorted({(value >> _BITS_BELOW) or 1 for value in hash_units(texts, seed=seed).tolist()}) if texts else []
 
 
-def _plain(line: str) -> str:
+def _numbered(lines: Iterable[str]) -> set[str]:
+    """Return a page's short lines, and those that stand there several times with a number: one value in two rows is two."""
     # Releases of one generator differ in the signs at the end of a line.
-    return line.casefold().strip(_SIGNS)
+    counts = Counter(line.casefold().strip(_SIGNS) for line in lines)
+    del counts[""]
+    return {f"{line}\n{number}" if number else line for line, count in counts.items() for number in range(count)}
 
 
 def _times(words: set[int], text: NDArray[np.uint64]) -> dict[int, int]:

@@ -204,6 +204,9 @@ DATELINES = [
     "© 2024 The Harbour Times",
 ]
 NO_DATELINES = [
+    "CVE-2024-1234",
+    "GHSA-2024-07",
+    "No. 2024-00017",
     "Twelve boats",
     "The year 20245",
     "A 1850 map",
@@ -834,6 +837,24 @@ def test_heading_facts_and_outer_heading():
 )
 def test_what_a_page_without_an_h1_calls_its_title_is_its_outer_heading(boxes: str, title: str):
     assert _page(f"<body>{boxes}<div><h2>Inside</h2><p>{english(20)}</p></div></body>").parts().outer_heading == title
+
+
+@pytest.mark.parametrize(
+    ("body", "heading", "values"),
+    [
+        # A heading names the page, wherever it stands; a box that calls itself a title does; else its first line.
+        ("<h2>Boats</h2><p>Blue</p><p>Red</p>", "Boats", ("Blue", "Red")),
+        ("<p>Blue</p><h2>Boats</h2><p>Red</p>", "Boats", ("Blue", "Red")),
+        ("<div class=title>Boats</div><p>Blue</p>", "", ("Boats", "Blue")),
+        ("<div>Boats</div><p>Blue</p>", "Boats", ("Boats", "Blue")),
+        ("<table><tr><th>Colour<td>Blue</table>", "Colour", ("Colour", "Blue")),
+        (f"<p>{english(2)}</p><p>Blue</p>", "", ("Blue",)),
+    ],
+)
+def test_short_lines_and_the_first_of_them(body: str, heading: str, values: tuple[str, ...]):
+    text = "".join(f"<p>{english(9, seed)}</p>" for seed in range(3))
+    parts = _page(f"<body><div>{body}{text}<p><a href=/>Home</a></p><p>12 May 2024</p></div></body>").parts()
+    assert (parts.heading, parts.values) == (heading, values)
 
 
 def test_the_contents_of_a_manual_beside_a_page_do_not_hide_its_few_lines():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -9,7 +11,7 @@ import simcrawl
 from simcrawl.page import names
 from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.features import Cut, cut_lines
-from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
 from simcrawl.page.names import Naming
 from tests.samples import chinese, english
 
@@ -133,6 +135,46 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
     # Of a text among others it is the same.
     among = cut_lines(["", "one two", lines, outer], seed=1)
     assert names.of(among[2], _cut(f"{heading}\n{PROSE}"), among[3].hashes, NO_PARTS._replace(heading=heading)) == made
+
+
+# ---- short lines
+
+
+def _with_values(values: list[str]) -> bytes:
+    return names.of(_cut(names.lines(("", ""), "", "")), _cut(PROSE), NO_HASHES, NO_PARTS._replace(values=tuple(values)))
+
+
+_ROWS = st.lists(st.integers(0, 40), max_size=24)
+
+
+@given(_ROWS, _ROWS, st.integers(1, 4), st.sampled_from([0.0, 0.05, 0.15, 0.5]))
+def test_lines_that_each_page_has_for_itself(a: list[int], b: list[int], least: int, share: float):
+    pages = [_with_values([f"Row {number}." for number in rows]) for rows in (a, b)]
+    # A line that stands there twice is two.
+    exchanged = min((Counter(a) - Counter(b)).total(), (Counter(b) - Counter(a)).total())
+    expected = bool(a and b) and exchanged >= least and exchanged >= share * min(len(a), len(b))
+    assert names.hold_others(*pages, least=least, share=share) == names.hold_others(*pages[::-1], least=least, share=share) == expected
+
+
+@given(st.integers(25, 400), st.integers(0, 20))
+def test_of_many_lines_those_with_the_smallest_values_are_compared(many: int, more: int):
+    lines = [f"row {number}" for number in range(many)]
+    a, b = _with_values(lines), _with_values([*lines, *(f"other row {number}" for number in range(more))])
+    # What is left out says nothing.
+    assert not names.hold_others(a, b, least=1, share=0)
+    others = _with_values([f"{line}, another" for line in lines])
+    assert names.hold_others(a, others, least=2, share=0.9)
+    assert len(a) <= 2 * (3 + 4 + 1 + 24)
+
+
+def test_lines_that_differ_in_signs_at_their_ends_or_in_case_are_one():
+    assert not names.hold_others(_with_values(["Blue #", "Red:"]), _with_values(["blue", "RED"]), least=1, share=0)
+
+
+def test_pages_without_lines_or_of_an_older_version_hold_no_others():
+    blue = _with_values(["Blue"])
+    for other in (b"", _with_values([]), _of("The cedar")):
+        assert not names.hold_others(blue, other, least=1, share=0)
 
 
 # ---- the verdict

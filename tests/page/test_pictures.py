@@ -155,7 +155,9 @@ def test_kinds_of_differences_beside_a_long_text(kind: str):
 
 
 def _named(pictures: list[str]) -> bytes:
-    return names.of(Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), NO_HASHES, NO_PARTS._replace(heading="x", pictures=tuple(pictures)))
+    return names.of(
+        Cut(names.lines(("x", ""), "", ""), seed=1), Cut("x", seed=1), NO_HASHES, NO_PARTS._replace(heading="x", pictures=tuple(pictures))
+    )
 
 
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
