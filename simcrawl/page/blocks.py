@@ -318,8 +318,9 @@ class Layout:
             return next((block.text for block in parts.beside if self._is_name(block)), "")
         # Each row of a list may have one: of these none names the page.
         often = Counter(self.titled.values())
-        titles = (block for block in self.blocks if often[self.titled.get(block.element, "")] == 1 and not block.is_links)
-        return next((block.text for block in titles if block.width < _PARAGRAPH), "")
+        # A name stands above the first paragraph: what comes later is called something else, "See also".
+        above = takewhile(lambda block: block.width < _PARAGRAPH or block.is_links, self.blocks) if often else ()
+        return next((block.text for block in above if often[self.titled.get(block.element, "")] == 1 and not block.is_links), "")
 
     def _only_linked(self, url: str, inside: bytearray, furniture: bytearray) -> tuple[str, ...]:
         """Return the picture in a link to the page's own host, where there is one alone: of several each may be another page's."""

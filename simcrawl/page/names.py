@@ -121,7 +121,7 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(parts.heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
-    shown, lines = (_digests(texts, prose.seed) for texts in ({*parts.pictures}, _numbered(parts.values)))
+    shown, lines = (_digests(texts, prose.seed) for texts in ({*parts.pictures}, _values(parts.values)))
     if shown or lines:
         values += [_END, *shown[:_MOST_PICTURES]]
     if len(shown) > _MOST_PICTURES or lines:
@@ -136,11 +136,13 @@ def _digests(texts: set[str], seed: int) -> list[int]:
     return sorted({(value >> _BITS_BELOW) or 1 for value in hash_units(texts, seed=seed).tolist()}) if texts else []
 
 
-def _numbered(lines: Iterable[str]) -> set[str]:
-    """Return a page's short lines, and those that stand there several times with a number: one value in two rows is two."""
+def _values(lines: Iterable[str]) -> set[str]:
+    """Return a page's short lines. Of few, those that stand there several times have a number: one value in two rows is two."""
     # Releases of one generator differ in the signs at the end of a line.
     counts = Counter(line.casefold().strip(_SIGNS) for line in lines)
     del counts[""]
+    if counts.total() > _FEW_VALUES:
+        return {*counts}
     return {f"{line}\n{number}" if number else line for line, count in counts.items() for number in range(count)}
 
 

@@ -831,6 +831,7 @@ def test_heading_facts_and_outer_heading():
         ("<header><div class='page-title'>Boats</div></header><div class=widget-title>Near you</div>", "Boats"),
         ("<div class=title>Boats</div><div class=title>Trains</div><div class='title sub'>Since 1990</div>", "Since 1990"),
         (f"<div class=title>{english(3)}</div>", ""),
+        (f"<p>{english(3)}</p><div class=title>See also</div>", ""),
         ("<div class=title><a href=/>Boats</a></div>", ""),
         ("<div class=title>Boats</div><nav><h1>Arbonet</h1></nav>", ""),
     ],
