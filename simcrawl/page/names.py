@@ -1,5 +1,7 @@
 """What a page is called: the words of its first heading and of its title, in a few bytes, and whether two pages are called differently.
 
+With them stand what its pictures are called and its short lines, the values of a record: two pages may say nothing else of their own.
+
 A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
 alone. So does what heading, title and the end of the page's address have, and a whole number that heading and title have: an advisory,
 a room or a lot has no other name.
