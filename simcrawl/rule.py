@@ -60,7 +60,7 @@ _DOUBTFUL_NAME = 0.7
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
 # releases of one page exchange fewer, but where they are as short.
-_RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 2, 0.15))
+_RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 

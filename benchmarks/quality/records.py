@@ -20,7 +20,7 @@ from html import entities, escape
 from http import HTTPStatus
 from itertools import islice
 from locale import locale_alias
-from mimetypes import types_map
+from mimetypes import MimeTypes
 from random import Random
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, available_timezones
@@ -67,7 +67,8 @@ KINDS: dict[str, Callable[[], Iterator[Record]]] = {
     "named characters": lambda: ({"Entity": f"&{name}", "Means": value} for name, value in sorted(entities.html5.items())),
     "encodings": lambda: ({"Alias": alias, "Codec": codec} for alias, codec in sorted(aliases.items())),
     "locales": _locales,
-    "media types": lambda: ({"Extension": extension, "Type": kind} for extension, kind in sorted(types_map.items())),
+    # Those of Python: what the system adds is another list on each machine.
+    "media types": lambda: ({"Extension": extension, "Type": kind} for extension, kind in sorted(MimeTypes().types_map[True].items())),
     "statuses": lambda: ({"Status": str(int(status)), "Phrase": status.phrase, "Meaning": status.description} for status in HTTPStatus),
     "errors": lambda: (
         {"Symbol": name, "Number": str(code), "Message": os.strerror(code)} for code, name in sorted(errno.errorcode.items())
