@@ -54,11 +54,12 @@ _DIGITS_OF_A_NAME = 3
 _EXTENSION, _RUN = re.compile(r"\.\w{1,5}$"), re.compile(r"\w+")
 _WORDS = re.compile("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
 _SPEAKS = 1
-# Between the words of the inner and the outer heading, pictures, what stands for all of these, and short lines.
-_END, _PARTS = 0, 4
+# Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, and the second digests.
+_END, _PARTS = 0, 5
 _LATIN, _MIXED = 1, 0
 _SIGNS = " #\xb6:.*"
-_WORD, _BITS_BELOW = 0xFFFF ^ _SPEAKS, 48
+_OF_NOTHING = 1
+_WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
 def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> str:
@@ -110,7 +111,8 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
 
     `called`: what `lines` gives, cut; `beside`: the words of what stands beside the contents, the outer heading among them. The lowest bit
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
-    pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are.
+    pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
+    bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -123,19 +125,34 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(parts.heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
-    shown, lines = (_digests(texts, prose.seed) for texts in ({*parts.pictures}, _values(parts.values)))
-    if shown or lines:
-        values += [_END, *shown[:_MOST_PICTURES]]
-    if len(shown) > _MOST_PICTURES or lines:
-        values += [_END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
-    if lines:
-        values += [_END, min(len(lines), _WORD | _SPEAKS), *(lines if len(lines) <= _FEW_VALUES else lines[:_SAMPLE_OF_VALUES])]
+    pictures, short = (_hashes(texts, prose.seed) for texts in ({*parts.pictures}, _values(parts.values)))
+    shown, lines = _digests(pictures), _digests(short)
+    values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
+    values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
+    second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, pictures, short)]
+    while second and second[-1] == _OF_NOTHING:
+        second.pop()
+    values += [_END, *second]
     return struct.pack(f">{len(values)}H", *values)
 
 
-def _digests(texts: set[str], seed: int) -> list[int]:
+def _kept(lines: int) -> int:
+    """Return of how many short lines a page's names tell."""
+    return lines if lines <= _FEW_VALUES else _SAMPLE_OF_VALUES
+
+
+def _hashes(texts: set[str], seed: int) -> list[int]:
+    return hash_units(texts, seed=seed).tolist() if texts else []
+
+
+def _digests(hashes: Iterable[int]) -> list[int]:
     """Return two bytes for each text, none of them 0, in order: the first ones are a sample of all."""
-    return sorted({(value >> _BITS_BELOW) or 1 for value in hash_units(texts, seed=seed).tolist()}) if texts else []
+    return sorted({(value >> _BITS_BELOW) or 1 for value in hashes})
+
+
+def _second(hashes: Iterable[int]) -> int:
+    """Return two bytes for all of some texts together, not 0, of other bits than those that stand for one."""
+    return (reduce(xor, hashes, 0) >> _SECOND_BITS_BELOW) & 0xFFFF or _OF_NOTHING
 
 
 def _values(lines: Iterable[str]) -> set[str]:
@@ -205,15 +222,16 @@ def compare(a: bytes, b: bytes) -> Naming:
     """
     if not a or not b:
         return Naming.SAME
-    (title_a, facts_a, below_a, own_a, *_), (title_b, facts_b, below_b, own_b, *_) = _read(a), _read(b)
-    if (title_a == title_b and title_a & _SPEAKS) or not own_a or not own_b or _is_translated(below_a, below_b):
+    one, other = _read(a), _read(b)
+    if _same_title(one, other) or not one.own or not other.own or _is_translated(one.below, other.below):
         return Naming.SAME
-    only = _only(own_a, own_b)
-    if only and facts_a and facts_b and (facts_a ^ facts_b) & ~_SPEAKS:
+    only = _only(one.own, other.own, one.second.own, other.second.own)
+    other_facts = bool((one.facts ^ other.facts) & ~_SPEAKS) or _differ(one.second.facts, other.second.facts)
+    if only and one.facts and other.facts and other_facts:
         return Naming.OTHER
     if not any(word & _SPEAKS for word in only):
-        return Naming.LONGER if only and (facts_a ^ facts_b) & ~_SPEAKS else Naming.SAME
-    return Naming.LONGER if len({*only} & {*own_a}) in (0, len(only)) else Naming.OTHER
+        return Naming.LONGER if only and other_facts else Naming.SAME
+    return Naming.LONGER if len({*only} & {*one.own}) in (0, len(only)) else Naming.OTHER
 
 
 def compare_outside(a: bytes, b: bytes) -> Naming:
@@ -223,21 +241,24 @@ def compare_outside(a: bytes, b: bytes) -> Naming:
     """
     if not a or not b:
         return Naming.SAME
-    (title_a, _, _, _, outer_a, *_), (title_b, _, _, _, outer_b, *_) = _read(a), _read(b)
-    if (title_a == title_b and title_a & _SPEAKS) or not outer_a or not outer_b:
+    one, other = _read(a), _read(b)
+    if _same_title(one, other) or not one.outer or not other.outer:
         return Naming.SAME
-    only = _only(outer_a, outer_b)
+    only = _only(one.outer, other.outer, one.second.outer, other.second.outer)
     spoken = [word for word in only if word & _SPEAKS]
-    if 0 < len({*spoken} & {*outer_a}) < len(spoken):
+    if 0 < len({*spoken} & {*one.outer}) < len(spoken):
         return Naming.OTHER
-    return Naming.LONGER if spoken or 0 < len({*only} & {*outer_a}) < len(only) else Naming.SAME
+    return Naming.LONGER if spoken or 0 < len({*only} & {*one.outer}) < len(only) else Naming.SAME
 
 
 def show_others(a: bytes, b: bytes) -> bool:
     """Return whether each of two pages shows a picture that the other one does not: one that is left out says nothing."""
     if not a or not b:
         return False
-    shown_a, shown_b = _read(a).pictures, _read(b).pictures
+    one, other = _read(a), _read(b)
+    shown_a, shown_b = one.pictures, other.pictures
+    if shown_a == shown_b and len(shown_a) < _MOST_PICTURES:
+        return _differ(one.second.pictures, other.second.pictures)
     # Of many only those are known that come first.
     last = min((shown[-1] for shown in (shown_a, shown_b) if len(shown) == _MOST_PICTURES), default=_WORD | _SPEAKS)
     known_a, known_b = ({picture for picture in shown if picture <= last} for shown in (shown_a, shown_b))
@@ -248,12 +269,15 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
     """Return whether each of two pages has short lines that the other one has not: so many at least, and such a share of its own."""
     if not a or not b:
         return False
-    (lines_a, sample_a), (lines_b, sample_b) = _read(a).values, _read(b).values
+    one, other = _read(a), _read(b)
+    (lines_a, sample_a), (lines_b, sample_b) = one.values, other.values
     if not lines_a or not lines_b:
         return False
     last = min((sample[-1] for lines, sample in ((lines_a, sample_a), (lines_b, sample_b)) if len(sample) < lines), default=_WORD | _SPEAKS)
     known_a, known_b = ({value for value in sample if value <= last} for sample in (sample_a, sample_b))
     exchanged = min(len(known_a - known_b), len(known_b - known_a))
+    if sample_a == sample_b and lines_a == lines_b == len(sample_a):
+        exchanged = int(_differ(one.second.values, other.second.values))
     known = min(len(known_a), len(known_b))
     return bool(known) and exchanged >= share * known and exchanged * min(lines_a, lines_b) >= least * known
 
@@ -262,6 +286,17 @@ def pictures(names: bytes) -> bytes:
     """Return what stands for all pictures of a page, b"" where it has none."""
     read = _read(names) if names else None
     return struct.pack(f">{len(read.pictures) + len(read.all)}H", *read.pictures, *read.all) if read else b""
+
+
+class _Second(NamedTuple):
+    """Two more bytes for each of what `of` wrote; 0: there is nothing of the kind, or an older version wrote it."""
+
+    title: int = 0
+    facts: int = 0
+    own: int = 0
+    outer: int = 0
+    pictures: int = 0
+    values: int = 0
 
 
 class _Read(NamedTuple):
@@ -275,19 +310,33 @@ class _Read(NamedTuple):
     pictures: list[int]
     all: list[int]
     values: tuple[int, list[int]]
+    second: _Second
 
 
 def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
-    # Older versions wrote no pictures, or no lines.
+    # Older versions wrote no pictures, no lines, or no second digests.
     ends = [place for place, value in enumerate(rest) if value == _END][:_PARTS]
-    own, outer, shown, together, lines = (
+    own, outer, shown, together, lines, second = (
         rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
     )
-    return _Read(title, facts, below, own, outer, shown, together, (lines[0], lines[1:]) if lines else (0, []))
+    values = (lines[0], lines[1:]) if lines else (0, [])
+    return _Read(title, facts, below, own, outer, shown, together, values, _Second(*second))
 
 
-def _only(a: list[int], b: list[int]) -> list[int]:
-    """Return the words that only one of two pages has."""
+def _differ(a: int, b: int) -> bool:
+    """Return whether two second digests are known, and of different texts."""
+    return a != b and a != 0 != b
+
+
+def _same_title(a: _Read, b: _Read) -> bool:
+    """Return whether two pages have one title, and not only their site's."""
+    return a.title == b.title and bool(a.title & _SPEAKS) and not _differ(a.second.title, b.second.title)
+
+
+def _only(a: list[int], b: list[int], second_a: int, second_b: int) -> list[int]:
+    """Return the words that only one of two pages has; all, where two bytes each are the same and the words are not."""
     left, right = ({word | _SPEAKS for word in words} for words in (a, b))
+    if left == right and _differ(second_a, second_b):
+        return a + b
     return [word for word in a + b if word | _SPEAKS not in left & right]
