@@ -462,7 +462,7 @@ def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
     units = min(a.units, b.units)
     least, share = next((least, share) for below, least, share in _RECORDS if units < below)
-    return names.hold_others(a.names, b.names, least=least, share=share)
+    return names.hold_others(a.names, b.names, least=least, share=share) or names.are_records(a.names, b.names)
 
 
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -801,10 +801,43 @@ def test_how_many_short_lines_make_another_record_depends_on_the_page_s_length(r
     pages = []
     for number in (1, 2):
         values = [f"value {row}" if row >= exchanged else f"own {number} {row}" for row in range(rows)]
-        body = "".join(f"<p>{value}</p>" for value in values)
-        text = "".join(f"<p>{line}, and so on and so forth until the line is long</p>" for line in english(sentences).splitlines())
-        pages.append(fingerprint_page(f"<html><body><main><h1>Record</h1>{body}{text}</main></body></html>", url=f"http://x/{number}"))
-    one, other = pages
-    assert isinstance(one, PageFingerprint)
-    assert isinstance(other, PageFingerprint)
-    assert simcrawl.compare(one, other).is_near_duplicate == same, one.units
+        pages.append(
+            _record(
+                values,
+                sentences,
+                last=f"A sentence of edition {number} that is as long as what is a paragraph and no value, whatever else there is",
+            )
+        )
+    assert simcrawl.compare(*pages).is_near_duplicate == same, pages[0].units
+
+
+def _record(values: list[str], sentences: int, *, last: str = "One sentence of both") -> PageFingerprint:
+    body = "".join(f"<p>{value}</p>" for value in values)
+    lines = [*english(sentences).splitlines(), last]
+    text = "".join(f"<p>{line}, and so on and so forth until the line is long</p>" for line in lines)
+    made = fingerprint_page(f"<html><body><main><h1>Record</h1>{body}{text}</main></body></html>", url=f"http://x/{len(body)}/{body}")
+    assert isinstance(made, PageFingerprint)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        # Two of them, or what may be the name: the first one, or that behind a label.
+        (["Colour", "red", "Size", "large", "Weight", "low"], ["Colour", "red", "Size", "small", "Weight", "high"], False),
+        (["Colour", "red", "Size", "large"], ["Colour", "red", "Size", "small"], True),
+        (["CVE-2024-1", "Size", "large"], ["CVE-2024-2", "Size", "large"], False),
+        (["Name", "Tolima", "Size", "large"], ["Name", "Antioquia", "Size", "large"], False),
+        # The number of a table, a sentence, a line that one page has more, and another order name none.
+        (["Table 35.43. Routines", "large"], ["Table 36.39. Routines", "large"], True),
+        (["This is the first one.", "large"], ["This is the second one.", "large"], True),
+        (["Size", "large"], ["Printed from a.test", "Size", "large"], True),
+        (["Size", "large"], ["large", "Size"], True),
+        # Of many lines a sample is known.
+        ([f"row {number}" for number in range(40)], [f"row {number}" for number in range(39)] + ["other"], True),
+        ([f"row {number}" for number in range(40)], [f"row {number}" for number in range(20)] + [f"other {n}" for n in range(20)], False),
+    ],
+)
+def test_where_all_paragraphs_are_the_same_short_lines_say_more(one: list[str], other: list[str], same: bool):
+    pages = [_record(values, 60) for values in (one, other)]
+    assert simcrawl.compare(*pages).is_near_duplicate == simcrawl.compare(*pages[::-1]).is_near_duplicate == same, pages[0].units

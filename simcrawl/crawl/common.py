@@ -71,6 +71,10 @@ class Common:
         self.stats.inc_value("simcrawl/store/errors" if reason == "store_error" else "simcrawl/errors")
         self.warn(reason, message, exc, exc_info=not isinstance(exc, StoreError))
 
+    def failed(self, exc: Exception) -> None:
+        """Count a failure of simcrawl's own, and tell of the first one: what was at hand goes on as without simcrawl."""
+        self.fault("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+
     def warn(self, kind: str, message: str, *args: Any, exc_info: bool = False) -> None:
         """Log a warning, the first of its kind."""
         if kind not in self._warned:

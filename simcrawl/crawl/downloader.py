@@ -31,7 +31,14 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         return await self._session.frontier.ask(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response, unchanged, once its verdict is known."""
+        """Return the response, unchanged, once its verdict is known. Never raises: Scrapy would take that for a failed download."""
+        try:
+            await self._look(request, response)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self._session.failed(exc)
+        return response
+
+    async def _look(self, request: Request, response: Response) -> None:
         yielded = bool(request.meta.pop(YIELDED, False))
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
@@ -40,7 +47,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
             request.meta.pop(CARRIED, None)
-            return response
+            return
         if skip_reason(request, response) is None:
             verdict = await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
             if sampled:
@@ -51,13 +58,16 @@ class NearDuplicateDownloaderMiddleware(OfSession):
             self._session.preferred.arrived(response.url)
         # Not sooner, for the verdict depends on it; and no callback is to find what only simcrawl reads.
         request.meta.pop(CARRIED, None)
-        return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy passes it
-        """Note that a page was asked for in vain: whether it is gone nobody knows."""
-        if request.callback is not NO_CALLBACK:
+        """Note that a page was asked for in vain: whether it is gone nobody knows. Never raises."""
+        if request.callback is NO_CALLBACK:
+            return
+        try:
             self._session.changes.failed(request)
             self._session.preferred.arrived(request.url, answered=False)
+        except Exception as exc:  # noqa: BLE001 - as above
+            self._session.failed(exc)
 
 
 def skip_reason(request: Request, response: Response) -> str | None:

@@ -171,14 +171,20 @@ class Frontier:
 
     def show(self, urls: list[str]) -> None:
         """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
-        if self._outlinks:
-            self._outlinks.show(urls)
+        try:
+            if self._outlinks:
+                self._outlinks.show(urls)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the links are followed
+            self._common.failed(exc)
         urls.clear()
 
     def note(self, page: str, links: list[str]) -> None:
-        """Note all that a callback has asked for, when it has ended well; of more than `MOST_LINKS` requests, one more."""
-        if self._outlinks:
-            self._outlinks.note(self._common.known_as(page), links)
+        """Note all that a callback has asked for, when it has ended well; of more than `MOST_LINKS` requests, one more. Never raises."""
+        try:
+            if self._outlinks:
+                self._outlinks.note(self._common.known_as(page), links)
+        except Exception as exc:  # noqa: BLE001 - as above
+            self._common.failed(exc)
 
     def lets_wait(self, response: Response) -> bool:
         """Return whether requests that come of a response may wait.
@@ -202,11 +208,17 @@ class Frontier:
     def found(self, request: Request, links: Links) -> None:
         """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
 
-        Before others comes one for a URL by which another page of its site wants to be known.
+        Before others comes one for a URL by which another page of its site wants to be known. Never raises.
         """
         if not (links.on_copy or links.hints or self._named):
             # Nearly all links of nearly all pages.
             return
+        try:
+            self._found(request, links)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the link is followed
+            self._common.failed(exc)
+
+    def _found(self, request: Request, links: Links) -> None:
         meta = request.meta
         if links.behind:
             meta[BEHIND] = [*links.behind]
@@ -316,19 +328,18 @@ class Frontier:
     async def ask(self, request: Request) -> Request | None:
         """Return None for a request that is to be made now; otherwise the request, which goes back to the engine. Never raises."""
         meta = request.meta
-        if CARRIED not in meta:
-            if ORDER in meta or ASKED in meta:
-                meta[CARRIED] = ""
-            else:
-                mark_unyielded(request)
-        level = meta.get(ORDER)
-        if level is None:
-            return None
         try:
-            return await self._asked(request, level)
+            if CARRIED not in meta:
+                if ORDER in meta or ASKED in meta:
+                    meta[CARRIED] = ""
+                else:
+                    mark_unyielded(request)
+            level = meta.get(ORDER)
+            return None if level is None else await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
             self._common.fault("error", "simcrawl failed on a request, which is made all the same: %r", exc)
-            _release(request)
+            if ORDER in meta:
+                _release(request)
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:

@@ -247,7 +247,8 @@ class Session(Common):
         except PassedError as exc:
             case = self._passed(exc)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
-            case = self._unchecked("error", "simcrawl failed on a page, which passes unchecked: %r", exc)
+            self.failed(exc)
+            case = Case(Verdict(kind=Kind.SKIPPED, reason="error"))
         self.preferred.arrived(response.url)
         self.history.held(self.known_as(response.url), started)
         self._note_visit(request, response, case.verdict)
@@ -269,6 +270,8 @@ class Session(Common):
                 self._tell_foreign()
         except StoreError as exc:
             self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+        except Exception as exc:  # noqa: BLE001 - the verdict stands, and its claim has to be settled
+            self.failed(exc)
 
     def _tell_foreign(self) -> None:
         self.warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)

@@ -34,6 +34,14 @@ class NearDuplicateSpiderMiddleware(OfSession):
         Raises:
             NearDuplicate: the page and its outlinks are dropped.
         """
+        try:
+            self._act(response)
+        except NearDuplicate:
+            raise
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the page passes
+            self._session.failed(exc)
+
+    def _act(self, response: Response) -> None:
         case = case_of(response)
         if case and case.body != response.body:
             case = self._session.replaced(case, response)
@@ -78,12 +86,18 @@ class NearDuplicateSpiderMiddleware(OfSession):
             if not case.exhausted:
                 case.fail()
             frontier.show(shown)
+            self._told(response, case, counts)
+            frontier.look_again()
+        case.settle()
+
+    def _told(self, response: Response, case: Case, counts: Counter[str]) -> None:
+        try:
             # Once a page: Scrapy's stats take as long for a link as all that is decided about it.
             for name, count in counts.items():
                 self._inc(name, count)
-            frontier.look_again()
             self._session.tell_links(response, case.links_dropped)
-        case.settle()
+        except Exception as exc:  # noqa: BLE001 - what is told of a page is no reason to lose it
+            self._session.failed(exc)
 
     def _passes(self, entry: Any, case: Case, links: Links, counts: Counter[str], shown: list[str]) -> bool:
         verdict = case.verdict
@@ -139,9 +153,12 @@ class CallbackWatchMiddleware(OfSession):
         may_wait, links = frontier.lets_wait(response), list[str]()
         async for entry in result:
             if isinstance(entry, Request):
-                # First: before there are marks in its meta.
-                mark_carried(entry, response.url)
-                frontier.mark(entry, may_wait=may_wait)
+                try:
+                    # First: before there are marks in its meta.
+                    mark_carried(entry, response.url)
+                    frontier.mark(entry, may_wait=may_wait)
+                except Exception as exc:  # noqa: BLE001 - whatever it is, the link is followed
+                    self._session.failed(exc)
                 # A callback may yield any number of requests.
                 if len(links) <= MOST_LINKS:
                     links.append(entry.url)

@@ -202,6 +202,7 @@ class Parts(NamedTuple):
     outer_heading: str = ""
     pictures: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -267,7 +268,7 @@ class Layout:
         inside = self._below({self._container(furniture, widths, links)})
         for element, end in self._outermost(self._small(self.left_out, sizes)):
             inside[element:end] = bytes(end - element)
-        parts, values = Parts([], [], [], [], [], []), list[str]()
+        parts, values, paragraphs = Parts([], [], [], [], [], []), list[str](), list[str]()
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
         echoes = self._echoes(url) if noindex else None
@@ -290,8 +291,8 @@ class Layout:
             is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
-                if width < _PARAGRAPH and not is_links and block.element not in self.headings:
-                    values.append(block.text)
+                if not is_links and block.element not in self.headings:
+                    (values if width < _PARAGRAPH else paragraphs).append(block.text)
                 continue
             parts.around.append(block)
             if not (
@@ -310,7 +311,9 @@ class Layout:
         # What scripts show may be anywhere.
         shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
         shown = shown or self._only_linked(url, inside, furniture)
-        return parts._replace(heading=heading, facts=facts, outer_heading=outer, pictures=shown, values=tuple(values))
+        return parts._replace(
+            heading=heading, facts=facts, outer_heading=outer, pictures=shown, values=tuple(values), paragraphs=tuple(paragraphs)
+        )
 
     def _name_outside(self, parts: Parts) -> str:
         """Return the first h1 beside the contents; of a page without any, the text of the one box that calls itself a title."""

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _MOST_WORDS = _MOST_PICTURES = 16
 # Of a page with few short lines all are kept: it may be a record.
 _FEW_VALUES, _SAMPLE_OF_VALUES = 24, 12
+_LEAST_OF_A_RECORD = 2
+# What a record is called stands first, or behind a label.
+_FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 _LONGEST = 400
 _FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
@@ -47,6 +50,7 @@ _NUMBERING = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
+_NUMBERED = re.compile(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
 _NUMBER = re.compile(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
@@ -129,7 +133,9 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
-    second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, pictures, short)]
+    paragraphs = _hashes({_bare(text) for text in parts.paragraphs}, prose.seed)
+    first = _hashes({_name_in(text) for text in parts.values[:_FIRST_VALUES]}, prose.seed)
+    second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, paragraphs, first, pictures, short)]
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -155,10 +161,19 @@ def _second(hashes: Iterable[int]) -> int:
     return (reduce(xor, hashes, 0) >> _SECOND_BITS_BELOW) & 0xFFFF or _OF_NOTHING
 
 
+def _bare(line: str) -> str:
+    # Releases of one generator differ in the signs at the end of a line.
+    return line.casefold().strip(_SIGNS)
+
+
+def _name_in(line: str) -> str:
+    """Return a line that may be what a record is called, "" for a sentence or an example of code. Tables are numbered, releases too."""
+    return _NUMBERED.sub(" ", _bare(line)) if len(line) <= _LONGEST_NAME and not line.endswith(_ENDS) else ""
+
+
 def _values(lines: Iterable[str]) -> set[str]:
     """Return a page's short lines. Of few, those that stand there several times have a number: one value in two rows is two."""
-    # Releases of one generator differ in the signs at the end of a line.
-    counts = Counter(line.casefold().strip(_SIGNS) for line in lines)
+    counts = Counter(map(_bare, lines))
     del counts[""]
     if counts.total() > _FEW_VALUES:
         return {*counts}
@@ -270,16 +285,31 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    (lines_a, sample_a), (lines_b, sample_b) = one.values, other.values
-    if not lines_a or not lines_b:
+    exchanged, known = _exchanged(one, other)
+    return bool(known) and exchanged >= share * known and exchanged * min(one.values[0], other.values[0]) >= least * known
+
+
+def are_records(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs and differ in short lines alone: in two, or in one that may be a record's name."""
+    if not a or not b:
         return False
-    last = min((sample[-1] for lines, sample in ((lines_a, sample_a), (lines_b, sample_b)) if len(sample) < lines), default=_WORD | _SPEAKS)
-    known_a, known_b = ({value for value in sample if value <= last} for sample in (sample_a, sample_b))
-    exchanged = min(len(known_a - known_b), len(known_b - known_a))
+    one, other = _read(a), _read(b)
+    if one.second.paragraphs <= _OF_NOTHING or one.second.paragraphs != other.second.paragraphs:
+        return False
+    is_exchanged = one.values[0] == other.values[0] and _differ(one.second.values, other.second.values)
+    return (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
+
+
+def _exchanged(a: _Read, b: _Read) -> tuple[int, int]:
+    """Return how many short lines each of two pages has that the other one has not, and of how many that is known."""
+    (lines_a, sample_a), (lines_b, sample_b) = a.values, b.values
+    if not lines_a or not lines_b:
+        return 0, 0
     if sample_a == sample_b and lines_a == lines_b == len(sample_a):
-        exchanged = int(_differ(one.second.values, other.second.values))
-    known = min(len(known_a), len(known_b))
-    return bool(known) and exchanged >= share * known and exchanged * min(lines_a, lines_b) >= least * known
+        return int(_differ(a.second.values, b.second.values)), lines_a
+    last = min((sample[-1] for lines, sample in (a.values, b.values) if len(sample) < lines), default=_WORD | _SPEAKS)
+    known_a, known_b = ({value for value in sample if value <= last} for sample in (sample_a, sample_b))
+    return min(len(known_a - known_b), len(known_b - known_a)), min(len(known_a), len(known_b))
 
 
 def pictures(names: bytes) -> bytes:
@@ -295,6 +325,8 @@ class _Second(NamedTuple):
     facts: int = 0
     own: int = 0
     outer: int = 0
+    paragraphs: int = 0
+    first: int = 0
     pictures: int = 0
     values: int = 0
 

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import signal
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -451,6 +452,20 @@ class FailingPipeline:
         if item["url"].endswith("/first"):
             raise RuntimeError("this item cannot be stored")
         return item
+
+
+class Breaking:
+    """A downloader middleware that breaks a method of simcrawl's own, as a mistake in it would: TEST_BROKEN names it."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Any:
+        module, owner, name = crawler.settings["TEST_BROKEN"].rsplit(".", 2)
+
+        def broken(*_: Any, **__: Any) -> None:
+            raise RuntimeError("broken by the test")
+
+        setattr(getattr(import_module(module), owner), name, broken)
+        return cls()
 
 
 class Sabotage:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from time import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from simcrawl.cli import run
 from simcrawl.store import open_store
 from simcrawl.store.committed import Batch
@@ -18,9 +20,31 @@ from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from tests.crawl.server import DirectorySite, Site
+
+
+_OWN_METHODS = [
+    f"simcrawl.{method}"
+    for method in (
+        "crawl.changes.Changes.judged",
+        "crawl.changes.Changes.fetched",
+        "crawl.frontier.Frontier.lesson",
+        "crawl.frontier.Frontier.mark",
+        "crawl.frontier.Frontier._found",
+        "crawl.frontier.Frontier._asked",
+        "crawl.history.History.held",
+        "crawl.preferred.Preferred.arrived",
+        "crawl.preferred.Preferred.redirected",
+        "crawl.session.Session._case",
+        "crawl.session.Session.count",
+        "crawl.session.Session.tell",
+        "crawl.session.Session.tell_links",
+        "urls.outlinks.Outlinks.note",
+        "urls.outlinks.Outlinks.show",
+        "urls.rewrites.RewriteRules.look",
+        "urls.rewrites.RewriteRules.observe",
+    )
+]
 
 
 def _lines(path: Path) -> list[str]:
@@ -99,6 +123,20 @@ def test_a_crawl_goes_on_when_the_store_is_damaged_under_it(site: Site, tmp_path
     assert outcome.pages()["skipped/store_error"] >= 2
     assert outcome.log.count("simcrawl cannot") == 1
     check_sums(outcome)
+
+
+@pytest.mark.parametrize("method", _OWN_METHODS)
+def test_a_mistake_of_simcrawl_s_own_loses_nothing(site: Site, method: str) -> None:
+    copies(site)
+    site.add("/", hub("/first", "/second", "/near", "/other", "/missing"))
+    broken = {"TEST_BROKEN": method, "DOWNLOADER_MIDDLEWARES": {"tests.crawl.spiders.Breaking": 900}}
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | broken)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert {"/first", "/other", "/behind?page=first", "/behind-other"} <= set(outcome.paths("kept"))
+    assert not [name for name in outcome.stats if name.startswith(("spider_exceptions", "downloader/exception"))]
+    assert "Traceback" not in outcome.log.replace("Traceback", "", 1)
+    assert outcome.stats["simcrawl/errors"] >= 1
+    assert outcome.log.count("(no more such warnings will be shown)") == 1
 
 
 def test_stored_pages_are_revisited_and_their_changes_noticed(site: Site, tmp_path: Path) -> None:
