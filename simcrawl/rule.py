@@ -49,6 +49,8 @@ _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, a share of the content, and units at most: some paragraphs are content on any page.
 _BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 60
 _BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
+# Of what the page that is dropped has beside, and its original has not: a commit's message above its difference.
+_MOST_LOST = 40
 # Of a few lines beside a list of links so many times as long: what share of them, in all, two pages may differ in. A shorter list would let
 # their likeness show that they differ.
 _LONG_LIST, _EXCHANGED_PROSE = 15, 0.5
@@ -61,6 +63,7 @@ _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
 # releases of one page exchange fewer, but where they are as short.
 _RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
+_LONGEST_RECORD = 1000
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -379,7 +382,8 @@ class Rule:
             stored = candidate.stored()
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
-            if (comparison := self.compare(page, stored.page)).is_near_duplicate:
+            comparison = self.compare(page, stored.page)
+            if comparison.is_near_duplicate and (comparison.same_article or not _adds_to(page, stored.page)):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
@@ -462,7 +466,9 @@ def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
     units = min(a.units, b.units)
     least, share = next((least, share) for below, least, share in _RECORDS if units < below)
-    return names.hold_others(a.names, b.names, least=least, share=share) or names.are_records(a.names, b.names)
+    # Of terms of a thousand words the county is a detail.
+    are_records = units < _LONGEST_RECORD and names.are_records(a.names, b.names)
+    return are_records or names.hold_others(a.names, b.names, least=least, share=share)
 
 
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -476,6 +482,14 @@ def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
     added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
     return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
+
+
+def _adds_to(page: PageFingerprint, original: PageFingerprint) -> bool:
+    """Return whether a page says much beside its contents that its original does not say: it would be lost with the page.
+
+    The other way round nothing is lost: a bare difference is a copy of the page that has the message, too.
+    """
+    return own_units(page.beside, original.beside)[0] > _MOST_LOST
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

@@ -772,6 +772,29 @@ def test_candidates_are_counted_and_so_are_decisions_that_stop_at_the_most():
     assert store.candidates == {"decisions": 2, "compared": 256, "at_cap": 1}
 
 
+# ---- what stands beside
+
+
+def _commit(message: str, path: str) -> PageFingerprint | Abstention:
+    lines = english(200).splitlines()
+    about = "".join(f"<p>{line}</p>" for line in english(12, seed=9).splitlines()) if message else ""
+    body = f"<div>{message}{about}</div><div>{''.join(f'<p>{line}</p>' for line in lines)}</div>"
+    return fingerprint_page(f"<html><head><title>A project</title></head><body>{body}</body></html>", url=f"http://a.test/{path}")
+
+
+@pytest.mark.parametrize("first", ["diff", "commit"])
+def test_what_a_page_says_beside_its_contents_is_not_lost_with_it(first: str):
+    pages = {"diff": _commit("", "diff"), "commit": _commit("<p>A message</p>", "commit")}
+    assert isinstance(pages["diff"], PageFingerprint)
+    assert isinstance(pages["commit"], PageFingerprint)
+    assert simcrawl.compare(pages["diff"], pages["commit"]).is_near_duplicate
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(pages.pop(first))
+        # The difference alone is a copy of the commit with its message, and not the other way round.
+        assert detector.admit(*pages.values()).is_duplicate == (first == "commit")
+
+
 # ---- records
 
 
@@ -818,6 +841,12 @@ def _record(values: list[str], sentences: int, *, last: str = "One sentence of b
     made = fingerprint_page(f"<html><body><main><h1>Record</h1>{body}{text}</main></body></html>", url=f"http://x/{len(body)}/{body}")
     assert isinstance(made, PageFingerprint)
     return made
+
+
+def test_on_a_long_page_two_short_lines_are_a_detail():
+    one, other = (_record([f"in the county of {name}", "Boats", f"the court of {name}"], 130) for name in ("Norfolk", "Suffolk"))
+    assert one.units > 1000
+    assert simcrawl.compare(one, other).is_near_duplicate
 
 
 @pytest.mark.parametrize(
