@@ -188,7 +188,7 @@ class Parts(NamedTuple):
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside,
     or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
-    headings.
+    headings; `paragraphs`: its other ones.
     """
 
     content: list[Block]

@@ -14,7 +14,7 @@ import re
 import struct
 from collections import Counter
 from enum import Enum
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise
 from operator import xor
 from typing import TYPE_CHECKING, NamedTuple
@@ -167,7 +167,7 @@ def _bare(line: str) -> str:
 
 
 def _name_in(line: str) -> str:
-    """Return a line that may be what a record is called, "" for a sentence or an example of code. Tables are numbered, releases too."""
+    """Return a line that may be what a record is called, "" for a sentence or a long one. Tables are numbered, releases too."""
     return _NUMBERED.sub(" ", _bare(line)) if len(line) <= _LONGEST_NAME and not line.endswith(_ENDS) else ""
 
 
@@ -345,6 +345,8 @@ class _Read(NamedTuple):
     second: _Second
 
 
+# A page is compared with hundreds, in half a dozen ways each.
+@lru_cache(maxsize=1024)
 def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
     # Older versions wrote no pictures, no lines, or no second digests.
@@ -353,7 +355,7 @@ def _read(names: bytes) -> _Read:
         rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
     )
     values = (lines[0], lines[1:]) if lines else (0, [])
-    return _Read(title, facts, below, own, outer, shown, together, values, _Second(*second))
+    return _Read(title, facts, below, own, outer, shown, together, values, _Second(*second[: len(_Second._fields)]))
 
 
 def _differ(a: int, b: int) -> bool:
