@@ -21,7 +21,7 @@ from simcrawl.page.fingerprint import UNKNOWN, Abstention, Page, PageFingerprint
 from simcrawl.page.sketch import differing, own_units, resemblance, resemblances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simcrawl.page.hints import Canonical
     from simcrawl.page.recipes import Recipe
@@ -106,13 +106,25 @@ class Verdict:
         return self.kind in (Kind.EXACT_DUPLICATE, Kind.NEAR_DUPLICATE)
 
 
+class Apart(StrEnum):
+    """Why two pages within the distance are no near-duplicates, in words: the first of these that is so."""
+
+    NAMES = "they are called differently, by heading, title or address"
+    CONTENTS = "the contents are not alike enough"
+    SHORT = "pages of so few words have to be more alike"
+    PROSE = "beside a long list of links they say other things"
+    LINES = "each has short lines for itself, as records have"
+    PICTURES = "each shows a picture, or offers a file, that the other one does not"
+    BESIDE = "what stands beside the contents differs"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two pages by the rule, and the conclusion: `is_near_duplicate`.
 
     `distance`: differing bits of the fingerprints. `similarity`: 0 to 1, estimated, of what decided; None without sketches.
     `identical_text`: all text, shown or not, is the same; `identical_links`: the links lead to the same addresses. `same_article`: the
-    prose decided, not all of the content.
+    prose decided, not all of the content. `apart`: why they are none, within the distance and where candidates are verified.
     """
 
     distance: int
@@ -121,6 +133,7 @@ class Comparison:
     identical_text: bool = False
     identical_links: bool = False
     same_article: bool = False
+    apart: Apart | None = None
 
 
 def with_data(callback: str, digest: str) -> str:
@@ -271,21 +284,33 @@ class Rule:
         # On two sites one article may stand with two photographs.
         other_pictures = names.show_others(a.names, b.names) and site(a.url) == site(b.url)
         if a.text_digest == b.text_digest:
-            return Comparison(distance, 1.0, is_near_duplicate=not other_pictures, identical_text=True, identical_links=links)
+            pictures = Apart.PICTURES if other_pictures else None
+            return Comparison(distance, 1.0, is_near_duplicate=not pictures, identical_text=True, identical_links=links, apart=pictures)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
             return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
+        apart = self._apart(a, b, similarity, other_pictures=other_pictures)
+        if not apart or apart is Apart.NAMES:
+            return Comparison(distance, similarity, is_near_duplicate=not apart, identical_links=links, apart=apart)
+        if prose := self._same_article(a, b, other_pictures=other_pictures):
+            return Comparison(distance, prose, is_near_duplicate=True, same_article=True, identical_links=links)
+        return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links, apart=apart)
+
+    def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, *, other_pictures: bool) -> Apart | None:
+        """Return what tells the contents of two pages apart, None where they are the same."""
         naming = {names.compare(a.names, b.names), names.compare_outside(a.names, b.names)}
-        doubtful = names.Naming.LONGER in naming
-        may_differ = 1 - self.min_similarity
-        if names.Naming.OTHER in naming or (doubtful and 1 - similarity > _DOUBTFUL_NAME * may_differ):
-            return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links)
-        alike = 1 - similarity <= _of_short_pages(may_differ, a, b) and not _is_other_prose(a, b) and not _has_other_values(a, b)
-        if alike and not other_pictures and _same_beside(a, b):
-            return Comparison(distance, similarity, is_near_duplicate=True, identical_links=links)
-        prose = self._same_article(a, b, other_pictures=other_pictures)
-        return Comparison(distance, prose or similarity, is_near_duplicate=prose > 0, same_article=prose > 0, identical_links=links)
+        doubtful, differ, may_differ = names.Naming.LONGER in naming, 1 - similarity, 1 - self.min_similarity
+        checks: tuple[tuple[Apart, Callable[[], bool]], ...] = (
+            (Apart.NAMES, lambda: names.Naming.OTHER in naming or (doubtful and differ > _DOUBTFUL_NAME * may_differ)),
+            (Apart.CONTENTS, lambda: differ > may_differ),
+            (Apart.SHORT, lambda: differ > _of_short_pages(may_differ, a, b)),
+            (Apart.PROSE, lambda: _is_other_prose(a, b)),
+            (Apart.LINES, lambda: _has_other_values(a, b)),
+            (Apart.PICTURES, lambda: other_pictures),
+            (Apart.BESIDE, lambda: not _same_beside(a, b)),
+        )
+        return next((apart for apart, tells in checks if tells()), None)
 
     def allows(self, similarity: float, *, same_article: bool = False) -> bool:
         """Return whether so much likeness, of contents or of the prose of an article, can make a copy: it must, and need not do."""
@@ -383,7 +408,7 @@ class Rule:
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             comparison = self.compare(page, stored.page)
-            if comparison.is_near_duplicate and (comparison.same_article or not _adds_to(page, stored.page)):
+            if comparison.is_near_duplicate and (comparison.same_article or not adds_to(page, stored.page)):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
@@ -484,7 +509,7 @@ def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
 
 
-def _adds_to(page: PageFingerprint, original: PageFingerprint) -> bool:
+def adds_to(page: PageFingerprint, original: PageFingerprint) -> bool:
     """Return whether a page says much beside its contents that its original does not say: it would be lost with the page.
 
     The other way round nothing is lost: a bare difference is a copy of the page that has the message, too.

@@ -28,7 +28,7 @@ from simcrawl.detector import Detector
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
 from simcrawl.page.recipes import resolve
 from simcrawl.page.sketch import resemblance
-from simcrawl.rule import Rule
+from simcrawl.rule import Apart, Rule, adds_to
 from simcrawl.tools import differences
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from simcrawl.rule import Comparison
     from simcrawl.tools.differences import Change, Pull
 
+_KEPT = "; yet the second page is kept after the first one, for what it says beside its contents"
 _PARTS = ("prose", "links", "around")
 _STRONGEST, _IN_JSON = 12, 100
 
@@ -132,7 +133,8 @@ def _side(source: str, recipe: Recipe, detector: Detector | None, *, fetch: bool
 def _answer(a: _Side, b: _Side, rule: Rule) -> dict[str, Any]:
     if isinstance(a.page, PageFingerprint) and isinstance(b.page, PageFingerprint):
         result = rule.compare(a.page, b.page)
-        return match_row(result.distance, result) | {"why": _why(result, rule)}
+        kept = _KEPT if result.is_near_duplicate and not result.same_article and adds_to(b.page, a.page) else ""
+        return match_row(result.distance, result) | {"why": _why(result, rule) + kept}
     same = a.page.body_digest == b.page.body_digest and getattr(a.page, "reason", None) is not Reason.EMPTY
     why = "identical bodies" if same else "a page without a fingerprint is an exact copy or none"
     return {"distance": None, "similarity": 1.0 if same else None, "near-duplicate": same, "why": why}
@@ -149,17 +151,16 @@ def match_row(distance: int, comparison: Comparison) -> dict[str, Any]:
 
 
 def _why(result: Comparison, rule: Rule) -> str:
-    if result.identical_text:
-        return "identical text"
-    if result.distance > rule.max_distance:
-        return f"more than {rule.max_distance} bits differ"
-    if result.same_article:
-        return "same article in other surroundings"
-    if rule.min_similarity <= 0:
-        return f"{rule.max_distance} bits or fewer differ"
-    if result.is_near_duplicate:
-        return f"the contents are alike by {rule.min_similarity:g} or more"
-    return f"the contents are alike by less than {rule.min_similarity:g}"
+    reasons = (
+        (result.apart not in (None, Apart.CONTENTS), str(result.apart)),
+        (result.identical_text, "identical text"),
+        (result.distance > rule.max_distance, f"more than {rule.max_distance} bits differ"),
+        (result.same_article, "same article in other surroundings"),
+        (rule.min_similarity <= 0, f"{rule.max_distance} bits or fewer differ"),
+        (result.is_near_duplicate, f"the contents are alike by {rule.min_similarity:g} or more"),
+        (True, f"the contents are alike by less than {rule.min_similarity:g}"),
+    )
+    return next(reason for holds, reason in reasons if holds)
 
 
 def page_row(page: PageFingerprint | Abstention) -> dict[str, Any]:

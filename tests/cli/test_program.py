@@ -18,7 +18,7 @@ from simcrawl.cli import run, store_commands
 from simcrawl.cli.compare import _texts
 from simcrawl.crawl.command import SimcrawlCommand
 from simcrawl.tools import differences
-from tests.samples import chinese, edited, english, page
+from tests.samples import chinese, edited, english, page, site_page
 
 if TYPE_CHECKING:
     from tests.crawl.server import Site
@@ -285,6 +285,32 @@ def test_compare_under_other_thresholds(options: list[str], why: str, code: int,
     files = [write(f"{edits}.html", page(edited(english(150), edits))) for edits in (0, 1)]
     assert run(["compare", *files, "--json", *options]) == code
     assert _rows(capsys)[0]["why"] == why
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ("<h1>The harbour</h1><p>harbour bridge</p>", "<h1>The bridge</h1><p>harbour bridge</p>", "they are called differently"),
+        ("<p>Code 12</p>", "<p>Code 13</p>", "each has short lines for itself"),
+        ("<img src=/one.png>", "<img src=/two.png>", "each shows a picture"),
+    ],
+)
+def test_compare_says_what_tells_pages_of_like_contents_apart(
+    one: str, other: str, why: str, write: Any, capsys: pytest.CaptureFixture[str]
+):
+    bodies = [f"<p>{'</p><p>'.join(english(30).splitlines())}</p>{own}" for own in (one, other)]
+    assert run(["compare", *(write(f"{number}.html", site_page(body)) for number, body in enumerate(bodies)), "--json"]) == 1
+    assert _rows(capsys)[0]["why"].startswith(why)
+
+
+def test_compare_says_that_what_a_page_says_beside_keeps_it(write: Any, capsys: pytest.CaptureFixture[str]):
+    message = "".join(f"<p>{line}</p>" for line in english(12, seed=9).splitlines())
+    difference = "".join(f"<p>{line}</p>" for line in english(200).splitlines())
+    bare, whole = (write(f"{len(said)}.html", f"<body><div>{said}</div><div>{difference}</div></body>") for said in ("", message))
+    assert run(["compare", bare, whole, "--json"]) == 0
+    assert "is kept after the first one" in _rows(capsys)[0]["why"]
+    assert run(["compare", whole, bare, "--json"]) == 0
+    assert "is kept" not in _rows(capsys)[0]["why"]
 
 
 def test_compare_beyond_the_radius(write: Any, capsys: pytest.CaptureFixture[str]):
