@@ -408,7 +408,7 @@ class Rule:
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             comparison = self.compare(page, stored.page)
-            if comparison.is_near_duplicate and (comparison.same_article or not adds_to(page, stored.page)):
+            if comparison.is_near_duplicate and not self.loses(page, stored.page, comparison):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
@@ -426,6 +426,16 @@ class Rule:
         if page.prose.units >= self.min_prose:
             alike |= prose <= _PROSE_MAY_DIFFER * may_differ
         return [candidate for candidate, chosen in zip(candidates, alike.tolist(), strict=True) if chosen]
+
+    def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
+        """Return whether much would be lost with a page that is near its original: it says more beside its contents.
+
+        The other way round nothing is: a bare difference is a copy of the page that has the message, too. An article's surroundings are no
+        loss, and where fingerprints alone decide nothing else does.
+        """
+        if comparison.same_article or self.min_similarity <= 0:
+            return False
+        return own_units(page.beside, original.beside)[0] > _MOST_LOST
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
@@ -507,14 +517,6 @@ def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
     added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
     return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
-
-
-def adds_to(page: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page says much beside its contents that its original does not say: it would be lost with the page.
-
-    The other way round nothing is lost: a bare difference is a copy of the page that has the message, too.
-    """
-    return own_units(page.beside, original.beside)[0] > _MOST_LOST
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

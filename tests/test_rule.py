@@ -795,6 +795,14 @@ def test_what_a_page_says_beside_its_contents_is_not_lost_with_it(first: str):
         assert detector.admit(*pages.values()).is_duplicate == (first == "commit")
 
 
+def test_where_fingerprints_alone_decide_what_stands_beside_keeps_no_page():
+    diff, commit = _commit("", "diff"), _commit("<p>A message</p>", "commit")
+    with open_store("memory:") as store:
+        detector = Detector(store, min_similarity=0)
+        detector.admit(diff)
+        assert detector.admit(commit).is_duplicate
+
+
 # ---- records
 
 

@@ -28,7 +28,7 @@ from simcrawl.detector import Detector
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason, fingerprint_page, page_texts
 from simcrawl.page.recipes import resolve
 from simcrawl.page.sketch import resemblance
-from simcrawl.rule import Apart, Rule, adds_to
+from simcrawl.rule import Apart, Rule
 from simcrawl.tools import differences
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _side(source: str, recipe: Recipe, detector: Detector | None, *, fetch: bool
 def _answer(a: _Side, b: _Side, rule: Rule) -> dict[str, Any]:
     if isinstance(a.page, PageFingerprint) and isinstance(b.page, PageFingerprint):
         result = rule.compare(a.page, b.page)
-        kept = _KEPT if result.is_near_duplicate and not result.same_article and adds_to(b.page, a.page) else ""
+        kept = _KEPT if result.is_near_duplicate and rule.loses(b.page, a.page, result) else ""
         return match_row(result.distance, result) | {"why": _why(result, rule) + kept}
     same = a.page.body_digest == b.page.body_digest and getattr(a.page, "reason", None) is not Reason.EMPTY
     why = "identical bodies" if same else "a page without a fingerprint is an exact copy or none"

@@ -191,15 +191,30 @@ class Frontier:
 
         Not of a sitemap, whose site names what is to be visited, in order. And not where links are followed to a depth alone, but for those
         at its end: what is behind a page that waits may be found on a longer way meanwhile, and then be too deep for what it links to.
+        Never raises.
         """
+        try:
+            return self._order and self._lets_wait(response)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the links are followed, in the spider's own order
+            self._common.failed(exc)
+            return False
+
+    def _lets_wait(self, response: Response) -> bool:
         spider: Any = self._crawler.spider
         request = response.request
         is_sitemap = isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
         at_end = not self._deepest or response.meta.get("depth", 0) + 1 >= self._deepest
-        return self._order and not is_sitemap and at_end
+        return not is_sitemap and at_end
 
     def links(self, verdict: Verdict, page: Request | None) -> Links:
-        """Return what is known of all links of a page. `page`: the request for it."""
+        """Return what is known of all links of a page. `page`: the request for it. Never raises."""
+        try:
+            return self._links(verdict, page)
+        except Exception as exc:  # noqa: BLE001 - as above
+            self._common.failed(exc)
+            return Links(None, verdict.is_duplicate, None)
+
+    def _links(self, verdict: Verdict, page: Request | None) -> Links:
         is_copy = verdict.is_duplicate
         behind = [self._name(page), verdict.page.url] if self._order and is_copy and page and verdict.page else None
         hints = verdict.page.hints if verdict.page else None

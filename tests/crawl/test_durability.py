@@ -31,6 +31,8 @@ _OWN_METHODS = [
         "crawl.frontier.Frontier.lesson",
         "crawl.frontier.Frontier.mark",
         "crawl.frontier.Frontier._found",
+        "crawl.frontier.Frontier._lets_wait",
+        "crawl.frontier.Frontier._links",
         "crawl.frontier.Frontier._asked",
         "crawl.history.History.held",
         "crawl.preferred.Preferred.arrived",
