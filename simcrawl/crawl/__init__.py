@@ -38,10 +38,15 @@ Where work is done that must not block the event loop:
     lag            how late the event loop is
 
     collector      what the collector of garbage need not look at
+    numpy_first    loads numpy so that its threads sleep
 """
 
 from __future__ import annotations
 
+# isort: off
+from simcrawl.crawl import numpy_first  # noqa: F401 - first
+
+# isort: on
 from simcrawl.crawl import signals
 from simcrawl.crawl.addon import Addon
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
 from simcrawl.page.echoes import Echoes
+from simcrawl.page.patterns import late
 from simcrawl.page.scripts import is_data, texts
 
 if TYPE_CHECKING:
@@ -68,44 +69,44 @@ _MOUNTS = frozenset({
     "react-app", "vue-app", "blazor-app", "application", "app-mount", "app-container", "flutter-app"
 })
 # The tag of a component that is one.
-_MOUNT_TAG = re.compile(r"(?:^|-)(?:app|root|outlet)(?:-|$)")
+_MOUNT_TAG = late(r"(?:^|-)(?:app|root|outlet)(?:-|$)")
 _META = frozenset({"description", "og:title", "og:description", "twitter:title", "twitter:description"})
 # fmt: on
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
 # Names of surroundings, whatever is in them ...
-_AROUND_NAMES = re.compile(
+_AROUND_NAMES = late(
     rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
     rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
     rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
     re.IGNORECASE,
 )
 # ... and names that boxes of content have as well: such a box is furniture where most of it is links.
-_LINKS_NAMES = re.compile(
+_LINKS_NAMES = late(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
 )
 # Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.) The year in
 # "CVE-2024-1234" does not.
-_DATELINE = re.compile(
+_DATELINE = late(
     r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d",
     re.IGNORECASE,
 )
 # None is without: most lines end here.
-_DIGIT = re.compile(r"\d")
+_DIGIT = late(r"\d")
 _DATELINE_WIDTH = 60
 _LONGEST_ECHO = 120
 # Where a page stands, or which pages a reader saw before: never of it.
-_TRAIL = re.compile(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
+_TRAIL = late(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
 # What the programs for letters call what they repeat.
-_LETTER = re.compile(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
+_LETTER = late(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
-_SIDEBAR = re.compile(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
+_SIDEBAR = late(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 # What a page without an h1 calls the box with its name, if there is one such box alone. Not the name of its site.
-_TITLED = re.compile(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
-_CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
+_TITLED = late(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
+_CAMEL = late("(?<=[a-z])(?=[A-Z])")
 # In runs: there are a tenth of them.
-_WIDE = re.compile("[\u2e80-\uffdc\U00020000-\U0003ffff]+")
+_WIDE = late("[\u2e80-\uffdc\U00020000-\U0003ffff]+")
 
 # A wide character says about as much as three letters.
 _WIDE_AS_LETTERS = 3
@@ -117,27 +118,27 @@ _SHORT_WEIGHT, _LINK_WEIGHT, _FURNITURE_WEIGHT = 0.3, 0.05, 0.1
 # Text of which less than this is words says what it says in signs.
 _SIGNS_SHARE = 0.4
 _LEAST_SIGNS = 4
-_HAS_WORD = re.compile(r"\w\w\w")
-_WORD = re.compile(r"\w+")
-_SIGN = re.compile("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
+_HAS_WORD = late(r"\w\w\w")
+_WORD = late(r"\w+")
+_SIGN = late("[!-/:-@\\[-`{-~\\xa1-\\xbf\\u2010-\\u205f\\u3001-\\u303f]")
 _LONGEST_VALUE = 2_000
 # A line of a letter that repeats an earlier one. Not a prompt of Python's; of others a page seldom has so many words in one place.
-_QUOTED_LINE = re.compile(r"^[ \t]*>(?!>>).*$", re.MULTILINE)
+_QUOTED_LINE = late(r"^[ \t]*>(?!>>).*$", re.MULTILINE)
 _LEAST_QUOTED, _LEAST_OF_A_LINE, _FEWEST_LINES = 30, 5, 3
 _CAPTION = 20
 _REMARKS = 0.1
 _MOST_FACTS = 6
-_ADVERTISING = re.compile(
+_ADVERTISING = late(
     r"captcha|doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
     re.IGNORECASE,
 )
 # What a text area offers to show this page elsewhere.
-_TO_EMBED = re.compile(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
+_TO_EMBED = late(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
 _PICTURES = frozenset({"img", "svg", "meter", "progress", *_TARGETS})
 _NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_PICTURES})
 _UNSEEN = _SKIPPED | _HIDDEN
-_WORDS = re.compile(r"[\W_]+")
+_WORDS = late(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
 _INVISIBLE = frozenset({"0", "1", "0px", "1px"})
 # Nothing but their names says what they are.

@@ -25,6 +25,7 @@ from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
 from simcrawl.page.common_words import factors, factors_of
 from simcrawl.page.hashing import MARGIN, among, firsts, hash_runs, hash_short, hash_units
+from simcrawl.page.patterns import late
 from simcrawl.page.simhash import pack, project, project_rounded, round_weights
 from simcrawl.page.sketch import sequences
 
@@ -46,12 +47,12 @@ _SYMBOLS = "\u2190-\u2bff\u4dc0-\u4dff\U0001d100-\U0001d1ff\U0001f000-\U0001faff
 _UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
 _LONGEST_RUN = 256
-_UNIT = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
-_ONE_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_HANS = re.compile(f"[{_HAN}]+")
-_TERM_RUN = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\w)+")
-_HAN_RUN = re.compile(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
-_WORD = re.compile(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_UNIT = late(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_ONE_UNSPACED = late(f"[{_UNSPACED}]")
+_HANS = late(f"[{_HAN}]+")
+_TERM_RUN = late(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\w)+")
+_HAN_RUN = late(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
+_WORD = late(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 _SIMPLE = 0x10000
 _SIMPLE_RANGES = (
     range(0x01, 0x180),
@@ -74,10 +75,10 @@ _SENTENCE_ENDS = frozenset(
     ".!?\u2026\u203c\u2047\u2048\u2049\u3002\uff01\uff0e\uff1f\uff61\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u0f0d"
 )
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-_HAS_KANA = re.compile(f"[{_KANA}]")
-_HAS_HAN = re.compile(f"[{_HAN}]")
+_HAS_KANA = late(f"[{_KANA}]")
+_HAS_HAN = late(f"[{_HAN}]")
 
-_LONG_RUN = re.compile(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
+_LONG_RUN = late(rf"([{_HAN}]{{{_LONGEST_RUN}}})(?=[{_HAN}])")
 # Releases of rjieba, and the digest of jieba's dictionary that each has in it.
 _SAME_DICTIONARY = {("0.2.2", "7197c3211ddd98962b036cdf40324d1ea2bfaa12bd028e68faa70111a88e12a8")}
 # TextRank is quadratic in the words of a page.

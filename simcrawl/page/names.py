@@ -23,6 +23,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from simcrawl.page.hashing import hash_units
+from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,21 +43,21 @@ _FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01",
 _LONGEST = 400
 _FIRST = "x"
 # (Han: ordinal, and what chapters and sections are called.)
-_NUMBERING = re.compile(
+_NUMBERING = late(
     r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
     r"(?:\d++(?:[.-]\d++)*+(?=[.:)])|\d\d?+(?:[.-]\d++)*+(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)|^\s*\u7b2c?\s*[\d\u4e00-\u5341.]+\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7]\s*",
     re.IGNORECASE,
 )
-_VERSION = re.compile(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
-_NUMBERED = re.compile(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
+_VERSION = late(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
+_NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
-_NUMBER = re.compile(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
+_NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
-_EXTENSION, _RUN = re.compile(r"\.\w{1,5}$"), re.compile(r"\w+")
-_WORDS = re.compile("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
+_EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(r"\w+")
+_WORDS = late("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, and the second digests.
 _END, _PARTS = 0, 5

@@ -12,6 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
+from simcrawl.page.patterns import late
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -24,10 +26,10 @@ _PLACES = ("data-lat", "data-latitude", "data-lng", "data-lon", "data-longitude"
 # Of components that a site made, or that a library gives.
 _SHOWN_BY_COMPONENTS = ("src", "data-src", "videoid", "video-id")
 # No address with a bracket: each of a thousand beginnings would else be followed to the end.
-_URL_IN_STYLE = re.compile(r"\burl\(([^()]+)\)", re.IGNORECASE)
-_FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|jxl|heic|mp[34]|webm|og[gv]|wav|pdf)$", re.IGNORECASE)
+_URL_IN_STYLE = late(r"\burl\(([^()]+)\)", re.IGNORECASE)
+_FILE = late(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|jxl|heic|mp[34]|webm|og[gv]|wav|pdf)$", re.IGNORECASE)
 # What boxes are called that have such attributes.
-_MAY_BE_BEHIND = re.compile(
+_MAY_BE_BEHIND = late(
     r"lazy|load|bg|back|image|img|photo|pic|hero|cover|slide|banner|thumb|map|geo|marker|location|place|store", re.IGNORECASE
 )
 # fmt: off
@@ -43,7 +45,7 @@ _OFFERED = frozenset({
 _ADDRESSED = ("mailto:", "tel:", "sms:", "geo:", "magnet:")
 _MAY_BE_ADDRESSED = frozenset(address[:4] for address in _ADDRESSED)
 # Which picture a program is to send, or a map is to show, by the names of its parameters.
-_WHICH = re.compile(
+_WHICH = late(
     r"(?:url|src|source|image|img|photo|pic(?:ture)?|file(?:name)?|path|media|video|attachment|doc(?:id)?|tracks?|list|data|text|chl|query|center"
     r"|place|name|key|ll|pb|[pv]?id|[fivq])$",
     re.IGNORECASE,
@@ -51,24 +53,22 @@ _WHICH = re.compile(
 # Where a program shows a place, and how one is written: in two numbers of degrees.
 _MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat")
 _DEGREES = r"(-?\d{1,3}\.\d{3,})"
-_PLACE = re.compile(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
+_PLACE = late(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
 # Of fewer most are sizes.
-_SERIES = re.compile(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
+_SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
 # What stands for no picture of the page's own.
-_OF_NO_CONTENT = re.compile(
-    r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE
-)
-_SIGN = re.compile(r"icon|logo|avatar|emoji|smil(?:ey|ie)", re.IGNORECASE)
-_PIXELS = re.compile(r"\b(?:width|height)\s*:\s*(\d+)px", re.IGNORECASE)
+_OF_NO_CONTENT = late(r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE)
+_SIGN = late(r"icon|logo|avatar|emoji|smil(?:ey|ie)", re.IGNORECASE)
+_PIXELS = late(r"\b(?:width|height)\s*:\s*(\d+)px", re.IGNORECASE)
 # Another size, or another version, of the same picture.
-_VARIANT = re.compile(
+_VARIANT = late(
     r"(?:[-_]\d{2,4}x\d{2,4}|@[1-4]x|[-_.](?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|scaled)|(?<=\w{3})[-_.~][0-9a-f]{8,})+$",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
+_SIZE = late(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
 # Names that every directory has.
-_OF_ANY = re.compile(
+_OF_ANY = late(
     r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|\w{1,2})$",
     re.IGNORECASE,
 )

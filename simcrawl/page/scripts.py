@@ -14,6 +14,8 @@ from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from simcrawl.page.patterns import late
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,52 +26,52 @@ _VALUE = r"(?:(?P<colon>\s*+:)(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+
 # What is neither, a word at a time: to look for the next one at each character takes half as long again.
 _NEITHER = r'[^"\w$]*+(?:(?:[\w$]++(?!\s*+:)|(?![A-Za-z_$])[\w$]++)[^"\w$]*+)*+'
 # A string that does not end would be read again from each quote in it.
-_LITERAL = re.compile(rf'{_NEITHER}(?:(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>)))', re.DOTALL)
-_NAMED = re.compile(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)
-_KEY = re.compile(
+_LITERAL = late(rf'{_NEITHER}(?:(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>)))', re.DOTALL)
+_NAMED = late(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)
+_KEY = late(
     r"(?:.*[a-z_:-])?(?:name|title|headline|heading|label|caption|text|body|content|description|summary|excerpt|price|amount|sku|isbn|gtin\d*"
     r"|quantity|question|answer|message|subject|value|brand|author|location|address|street\w*|city|phone|email)",
     re.IGNORECASE | re.DOTALL,
 )
 # Of looks, addresses and what is counted, hashed or drawn anew.
-_NO_KEY = re.compile(
+_NO_KEY = late(
     r"(?:.*(?:[_:-]|(?-i:[a-z](?=[A-Z]))))?(?:class(?:names?)?|style|css|d|src(?:set)?|sizes|href|url|uri|path(?:name)?|slug|id|rel|media|type|integrity|nonce|token|hash|digest"
     r"|build\w*|version|locale|timestamp|date\w*|time|(?:created|updated|modified|published)\w*|views?|session\w*|csrf\w*|useragent|query|variables)",
     re.IGNORECASE | re.DOTALL,
 )
 # Lists of other pages, which may be drawn anew, and dictionaries of a program's own words.
-_OF_OTHERS = re.compile(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
-_BRACKET = re.compile(rf'{_STRING}"?+|[][{{}}]', re.DOTALL)
-_OPENING = re.compile(rf'\s*+(?:{_STRING}"|[][{{}}])', re.DOTALL)
-_NESTED = re.compile(r'[\[{:,]\s?"')
+_OF_OTHERS = late(r".{0,40}(?:recommend|related|similar|suggest|trending|upsell|cross_?sell|translation|i18n|advert)", re.IGNORECASE)
+_BRACKET = late(rf'{_STRING}"?+|[][{{}}]', re.DOTALL)
+_OPENING = late(rf'\s*+(?:{_STRING}"|[][{{}}])', re.DOTALL)
+_NESTED = late(r'[\[{:,]\s?"')
 _PROPERTY = r"\s*(?:\.\s*\w+|\[[^\]\n]{1,60}\])"
 # Each alternative begins with a letter of its own: `re` passes over what begins with none of them at a third of the time.
-_STATE = re.compile(
+_STATE = late(
     rf"(?:__[A-Za-z]\w{{0,40}}__|__next_f\.push|JSON\.parse|window{_PROPERTY}|self{_PROPERTY}|globalThis{_PROPERTY}|var\s+\w+|let\s+\w+|const\s+\w+)"
     r"\s*(?:=|\()\s*[\[{(\"'J]"
 )
-_DATA_TYPE = re.compile(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_DATA_TYPE = late(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
+_ESCAPE = late(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
-_MARKUP = re.compile(r"<[^<>]{0,2000}>")
+_MARKUP = late(r"<[^<>]{0,2000}>")
 # Text of a few words, or of a few wide characters.
-_READ = re.compile(
+_READ = late(
     r"(?<!\w)[^\W\d_]\w*+[^\w\s]{0,3}\s{1,3}[^\w\s]{0,3}\w++[^\w\s]{0,3}\s{1,3}[^\w\s]{0,3}\w|[\u2e80-\ud7ff\uf900-\uffdc]{2}.{0,40}[\u2e80-\ud7ff\uf900-\uffdc]{3}",
     re.DOTALL,
 )
-_SHORT = re.compile(r"\w")
+_SHORT = late(r"\w")
 # Times as programs write them, addresses, code.
-_MACHINE = re.compile(
+_MACHINE = late(
     r"\s*(?:[a-z][a-z0-9+.-]*:|//|/|\.|#)\S*\s*$|\d{4}-\d\d-\d\dT|[A-Z][a-z]{2},? \d{1,2} [A-Z][a-z]{2} \d{4}"
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d? [\d:]{8}"
     r"|\s*(?:function\b|\(function|!function|var |const |let |import |@|[.#]?[\w-]+\s*\{)|Mozilla/"
 )
 # An identifier: digits among letters, or long.
-_TOKEN = re.compile(
+_TOKEN = late(
     r"\s*(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_+/=.-]{16,}\s*|\s*[0-9a-fA-F-]{16,}\s*|\s*\S{60,}\s*|\s*(?:true|false|null|undefined)\s*",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|[\n|]+")
+_SENTENCE = late(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])|[\n|]+")
 _DEEPEST = 3
 _LONGEST_KEY = 60
 # Characters: of a value under a key that speaks of content, and of one that has to be some words.

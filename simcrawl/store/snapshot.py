@@ -20,7 +20,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint
 from simcrawl.sealed import seal, unseal
 from simcrawl.store.committed import MOST_CRAWLS
-from simcrawl.store.records import PackedPage, decode, decode_again, encode, last_seen
+from simcrawl.store.records import PackedPage, decode, decode_again, encode_again, last_seen
 from simcrawl.store.register import format_line, parse_line, quick_when
 from simcrawl.store.rejections import format_rejection, parse_rejection, url_key
 
@@ -311,9 +311,9 @@ class Writer(Snapshot):
                 self._unlink(known.page, number)
                 if known.page.body_digest != page.body_digest:
                     self.txn.delete(key, db=self.databases.contents)
-            self.txn.put(number, encode(stored), db=self.databases.pages)
+            self.txn.put(number, encode_again(stored), db=self.databases.pages)
         else:
-            number = self._append(encode(stored))
+            number = self._append(encode_again(stored))
             self.txn.put(key, number, db=self.databases.numbers)
         self.txn.put(digest_key(page.body_digest), number, db=self.databases.bodies, dupdata=True)
         if isinstance(page, PageFingerprint):

@@ -1,0 +1,28 @@
+"""Regular expressions that are compiled when they are first used.
+
+A crawl's own process loads what makes pages, and leaves the making to workers: those patterns that speak of whole scripts take 30 ms to
+compile there, for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Pattern:
+    """In the place of a `re.Pattern`. What was asked for once is an attribute like any other from then on: it costs no more."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._source = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        # Only where there is no such attribute yet. In two threads at a time the same is made twice.
+        found = getattr(re.compile(*self._source), name)
+        setattr(self, name, found)
+        return found
+
+
+def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` does, as far as attributes and methods go."""
+    return cast("re.Pattern[str]", _Pattern(pattern, flags))
