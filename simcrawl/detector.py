@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from dataclasses import replace
+from functools import lru_cache, partial
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,8 @@ class Detector:
         self._recent: OrderedDict[bytes, PageFingerprint | Abstention] = OrderedDict()
         self._named = hints.Named()
         self._redact = frozenset(parse("SIMCRAWL_REDACT", redact))
+        # Of each page it is asked eight times.
+        self._known_as = lru_cache(maxsize=_MOST_RECENT)(partial(page_key, seed=store.header.seed, redact=self._redact))
         self._lock = Lock()
         self._originals = parse("SIMCRAWL_ORIGINALS", originals)
         self._name = None if isinstance(crawl, Crawl) else parse("SIMCRAWL_CRAWL", crawl)
@@ -196,7 +199,7 @@ class Detector:
 
     def known_as(self, url: str) -> str:
         """Return what a URL is stored and told as: without fragment, user, password, and the values of parameters to redact."""
-        return page_key(url, self.store.header.seed, self._redact)
+        return self._known_as(url)
 
     @property
     def page_options(self) -> dict[str, Any]:

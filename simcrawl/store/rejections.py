@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ class Rejection:
         return (self.url, self.content if told_apart else ""), (self.original, self.original_content if told_apart else "")
 
 
+# A page is looked up, claimed, noted as seen and written, in two stores.
+@lru_cache(maxsize=4096)
 def url_key(url: str, seed: int) -> bytes:
     """Return the 16 bytes under which a URL stands in a store."""
     return digest(url.encode("utf-8", "surrogatepass"), seed)

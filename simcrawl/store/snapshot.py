@@ -386,8 +386,10 @@ class Writer(Snapshot):
 
     def remove_duplicate(self, url: str) -> bool:
         """Strike a URL's line out of the register; return whether there was one. Its text goes with it, unless there is a page."""
-        known = self.txn.delete(self.key(url), db=self.databases.duplicates)
-        self._drop_text(self.key(url))
+        key = self.key(url)
+        known = self.txn.delete(key, db=self.databases.duplicates)
+        if known:
+            self._drop_text(key)
         return known
 
     def expire(self, name: str, keys: Iterable[bytes], before: float, spared: Container[str]) -> int:
