@@ -153,7 +153,12 @@ def test_the_package_itself_imports_nothing_of_its_own():
 def test_blocks_need_the_parser_s_tree_and_nothing_else():
     names = {imported.name.partition(".")[0] for imported in _of("page.blocks")}
     assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml", "simcrawl"}
-    assert {own for imported in _of("page.blocks") if (own := _own(imported))} == {"page.echoes", "page.pictures", "page.scripts"}
+    assert {own for imported in _of("page.blocks") if (own := _own(imported))} == {
+        "page.echoes",
+        "page.patterns",
+        "page.pictures",
+        "page.scripts",
+    }
 
 
 def test_there_is_no_cycle_of_modules():

@@ -16,4 +16,5 @@ simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
 names          what a page is called
 kept           its text as stores keep it
+patterns       regular expressions that are compiled when they are used
 """
