@@ -430,10 +430,11 @@ class Rule:
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
         """Return whether much would be lost with a page that is near its original: it says more beside its contents.
 
-        The other way round nothing is: a bare difference is a copy of the page that has the message, too. An article's surroundings are no
-        loss, and where fingerprints alone decide nothing else does.
+        The other way round nothing is: a bare difference is a copy of the page that has the message, too. What surrounds an article on
+        another site is no loss, and where fingerprints alone decide nothing else does. On one site an article's surroundings are those of
+        all its pages, so what else stands there belongs to it: the introduction of a chapter that is also there by itself.
         """
-        if comparison.same_article or self.min_similarity <= 0:
+        if self.min_similarity <= 0 or (comparison.same_article and site(page.url) != site(original.url)):
             return False
         return own_units(page.beside, original.beside)[0] > _MOST_LOST
 

@@ -251,6 +251,24 @@ def test_one_article_outside_the_radius_is_no_near_copy(bits: int, found: bool):
     assert (comparison.is_near_duplicate, comparison.same_article) == (found, found)
 
 
+@pytest.mark.parametrize(
+    ("url", "units", "lost"),
+    [
+        ("http://example.org/1", 40, False),
+        ("http://example.org/1", 41, True),
+        ("http://www.example.org/1", 41, True),
+        # Another site's teasers.
+        ("http://example.com/1", 400, False),
+    ],
+)
+def test_what_only_an_article_of_the_same_site_has_beside_is_not_lost(url: str, units: int, lost: bool):
+    asked = replace(OTHER, beside=_sketched(units, 64), url=url)
+    assert RULE.compare(FIRST, asked).same_article
+    assert (_judge(FIRST, asked).kind is Kind.ADMITTED) == lost
+    # The other way round nothing is lost.
+    assert _judge(asked, FIRST).kind is Kind.NEAR_DUPLICATE
+
+
 @pytest.mark.parametrize("prose", [0, 256])
 def test_equal_content_suffices_whatever_the_prose(prose: int):
     asked = replace(OTHER, content_sketch=FIRST.content_sketch, prose=_sketched(200, 256, changed=prose, size=256))

@@ -85,11 +85,15 @@ _LINKS_NAMES = late(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
 )
-# Dates, times, ages and counters change from day to day. (Han: year, month; the counters are those that pages show.) The year in
-# "CVE-2024-1234" does not.
+# Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
+# counters of readers, year, month.) The year in "CVE-2024-1234" does not.
 _DATELINE = late(
     r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
-    r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d",
+    r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
+    r"|\bviewed\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
+    r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
+    r"(?:online|viewing|looking|watching|browsing|reading)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+    r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d",
     re.IGNORECASE,
 )
 # None is without: most lines end here.
@@ -135,7 +139,7 @@ _ADVERTISING = late(
 )
 # What a text area offers to show this page elsewhere.
 _TO_EMBED = late(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
-_PICTURES = frozenset({"img", "svg", "meter", "progress", *_TARGETS})
+_PICTURES = frozenset({"img", "svg", "canvas", "meter", "progress", *_TARGETS})
 _NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_PICTURES})
 _UNSEEN = _SKIPPED | _HIDDEN
 _WORDS = late(r"[\W_]+")
@@ -489,15 +493,16 @@ def join(blocks: Iterable[Block]) -> str:
     return "\n".join([block.text for block in blocks])
 
 
-def layout(tree: HtmlElement, *, has_styles: bool = True) -> Layout:
+def layout(tree: HtmlElement, *, has_styles: bool = True, has_attributes: bool = True) -> Layout:
     """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it.
 
-    `has_styles`: whether any element may have a picture behind it by a style of its own.
+    `has_styles`: whether any element may have a picture behind it by a style of its own. `has_attributes`: whether scripts may draw
+    something from attributes.
     """
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk(has_styles=has_styles)
+    walk = _Walk(has_styles=has_styles, has_attributes=has_attributes)
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
@@ -505,9 +510,9 @@ def layout(tree: HtmlElement, *, has_styles: bool = True) -> Layout:
 class _Walk:
     """Collects a layout while the tree is walked."""
 
-    def __init__(self, *, has_styles: bool) -> None:
+    def __init__(self, *, has_styles: bool, has_attributes: bool) -> None:
         layout = self._layout = Layout()
-        self._has_styles = has_styles
+        self._has_styles, self._has_attributes = has_styles, has_attributes
         self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
@@ -570,6 +575,8 @@ class _Walk:
             self._in_link = True
             if name := pictures.offered(element, target):
                 self._layout.pictures.append((name, self._number))
+        elif self._has_attributes and (name := pictures.drawn(element)):
+            self._keep_picture(element, name, self._number)
         if len(opened) > self._depth:
             self._deepen()
 
@@ -643,6 +650,8 @@ class _Walk:
         elif tag in _SHOWN:
             for text in _shown(element, tag, in_link=in_link):
                 self._add(self._layout.shown, text, number)
+            if tag == "input" and (text := _fixed(element)):
+                self._layout.pictures.append((text, number))
         # A drawing in a drawing is a part of it: each is looked at as a whole, and they may stand in one another a thousand deep. In a
         # link most are arrows.
         is_part = tag == "svg" and (self._unseen or in_link)
@@ -679,6 +688,8 @@ class _Walk:
                 self._keep_picture(element, name, number)
         if identity in _MOUNTS or ("-" in tag and _MOUNT_TAG.search(tag)):
             self._layout.mounts.add(number)
+        if role == "img" and len(label := element.get("aria-label") or "") >= _CAPTION:
+            self._keep_picture(element, label[:_LONGEST_VALUE], number)
         # Most elements that are looked at are none of these.
         if role or tag not in _BOXES_ALONE:
             self._classify_further(element, tag, role, number)
@@ -772,6 +783,12 @@ def _shown(element: HtmlElement, tag: str, *, in_link: bool) -> Iterator[str]:
         if tag != "img" or Block(text, 0, 0).width >= _CAPTION:
             # As of what is embedded.
             yield f"a picture shows here: {text}" if tag == "img" else text
+
+
+def _fixed(field: HtmlElement) -> str:
+    """Return what stands in a field that a reader is to copy from; "" for an address, which is most often the page's own."""
+    value = (field.get("value") or "") if field.get("readonly") is not None and field.get("type") != "hidden" else ""
+    return "" if "://" in value else value[:_LONGEST_VALUE]
 
 
 def _embedded(element: HtmlElement, tag: str) -> str:

@@ -22,16 +22,26 @@ _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 # Of one picture in several sizes.
 _SETS = ("srcset", "data-srcset")
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
-_PLACES = ("data-lat", "data-latitude", "data-lng", "data-lon", "data-longitude")
 # Of components that a site made, or that a library gives.
 _SHOWN_BY_COMPONENTS = ("src", "data-src", "videoid", "video-id")
 # No address with a bracket: each of a thousand beginnings would else be followed to the end.
 _URL_IN_STYLE = late(r"\burl\(([^()]+)\)", re.IGNORECASE)
 _FILE = late(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?|jxl|heic|mp[34]|webm|og[gv]|wav|pdf)$", re.IGNORECASE)
+# A swatch has nothing but its colour.
+_COLOUR_IN_STYLE = late(r"\bbackground(?:-color)?\s*:\s*(#[0-9a-f]{3,8}\b|(?:rgb|hsl)a?\([^()]{5,40}\))", re.IGNORECASE)
 # What boxes are called that have such attributes.
-_MAY_BE_BEHIND = late(
-    r"lazy|load|bg|back|image|img|photo|pic|hero|cover|slide|banner|thumb|map|geo|marker|location|place|store", re.IGNORECASE
+_MAY_BE_BEHIND = late(r"lazy|load|bg|back|image|img|photo|pic|hero|cover|slide|banner|thumb", re.IGNORECASE)
+# What scripts draw, play or ask a reader from, by a word in the attribute's name. No counters, which change from visit to visit, and no
+# numbers or addresses of the page itself, which are others where the same page stands elsewhere.
+_WORDS = (
+    "fen|pgn|tex|latex|katex|mathjax|formula|equation|smiles|pdb|molecule|abc|musicxml|midi|lilypond|puzzle|sudoku|crossword|clues?|answers?"
+    "|solutions?|videos?|video-?id|youtube|vimeo|wistia|audio|sounds?|mp3|geojson|coords?|coordinates?|lat|latitude|lon|lng|longitude|latlng"
 )
+# These have other uses as well: they count where their values are lists of numbers.
+_LISTS = "series|points|values|datasets?|graph|plot|chart"
+_DRAWN_FROM = late(rf"(?:^|[-_])(?:(?P<list>{_LISTS})|{_WORDS})(?:$|[-_])")
+_IN_BODY = re.compile(rf"\sdata-(?:\w+-){{0,4}}(?:{_LISTS}|{_WORDS})[-=\s]".encode())
+_LIST = late(r"\d\D++\d++\D++\d")
 # fmt: off
 # What a page offers for keeps, by what its name ends with.
 _OFFERED = frozenset({
@@ -54,6 +64,7 @@ _WHICH = late(
 _MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat")
 _DEGREES = r"(-?\d{1,3}\.\d{3,})"
 _PLACE = late(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
+_ADDRESS = late(r"(?:\w+:)?/|\.{1,2}/|[\w/-]+\.\w{2,5}$")
 # Of fewer most are sizes.
 _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
@@ -86,6 +97,8 @@ def of(element: HtmlElement, tag: str) -> str:
         return f"{tag} {element.get('value') or ''}"
     if tag == "svg":
         return _drawing(element)
+    if tag == "canvas":
+        return drawn(element)
     if tag != "img":
         return name_of(element.get("src") or element.get("data") or "") or _of_set(element)
     return "" if _is_sign(element) else name_of(next(filter(None, map(element.get, _SOURCES)), "")) or _of_set(element)
@@ -110,22 +123,41 @@ def host_of(address: str) -> str:
 
 
 def behind(element: HtmlElement) -> str:
-    """Return what is behind a box by its own style, or where scripts look for it, or which place it shows; "" for nothing."""
+    """Return what is behind a box by its own style, or where scripts look for it, or the colour of an empty one; "" for nothing."""
     style = element.get("style")
     if style and (found := _URL_IN_STYLE.search(style[:_LONGEST])):
         return name_of(found[1].strip("\"' \t\n"))
-    named = next(filter(None, map(element.get, _BACKGROUNDS)), "")
-    return name_of(named) if named else " ".join(filter(None, map(element.get, _PLACES)))[:_LONGEST]
+    if style and not len(element) and not element.text and (found := _COLOUR_IN_STYLE.search(style[:_LONGEST])):
+        return f"colour {found[1].lower()}"
+    return name_of(next(filter(None, map(element.get, _BACKGROUNDS)), ""))
 
 
 def may_be_behind(names: str) -> bool:
-    """Return whether a box of this class may have something behind it, or show a place."""
+    """Return whether a box of this class may have something behind it."""
     return _may_be_behind(names) if len(names) <= _LONGEST_CACHED else _may_be_behind.__wrapped__(names)
 
 
 @lru_cache(maxsize=4096)
 def _may_be_behind(names: str) -> bool:
     return bool(_MAY_BE_BEHIND.search(names))
+
+
+def has_styles(body: bytes) -> bool:
+    """Return whether any element of a page may have something behind it by a style of its own."""
+    return b"url(" in body or b"background" in body
+
+
+def has_attributes(body: bytes) -> bool:
+    """Return whether scripts may draw something from attributes of a page."""
+    return _IN_BODY.search(body) is not None
+
+
+def drawn(element: HtmlElement, prefix: str = "data-") -> str:
+    """Return what scripts draw, play or ask from an element's attributes, "" for nothing. `prefix`: with what their names begin."""
+    found = [(_DRAWN_FROM.search(name.removeprefix(prefix)), value) for name, value in element.items() if name.startswith(prefix)]
+    values = [value[:_LONGEST] for by, value in found if by and value and (not by["list"] or _LIST.search(value[:_LONGEST]))]
+    # Where a file is does not matter, as with pictures.
+    return " ".join(name_of(value) if _ADDRESS.match(value) else " ".join(value.split()) for value in values)
 
 
 def of_script(script: str) -> str:
@@ -141,7 +173,9 @@ def of_script(script: str) -> str:
 
 def of_component(element: HtmlElement) -> str:
     """Return the name of what a component (`<amp-img src=...>`) shows; "" for none."""
-    return "" if _is_sign(element) else name_of(next(filter(None, map(element.get, _SHOWN_BY_COMPONENTS)), ""))
+    if _is_sign(element):
+        return ""
+    return name_of(next(filter(None, map(element.get, _SHOWN_BY_COMPONENTS)), "")) or drawn(element, "")
 
 
 def offered(link: HtmlElement, target: str) -> str:
