@@ -262,7 +262,7 @@ def test_one_article_outside_the_radius_is_no_near_copy(bits: int, found: bool):
     ],
 )
 def test_what_only_an_article_of_the_same_site_has_beside_is_not_lost(url: str, units: int, lost: bool):
-    asked = replace(OTHER, beside=_sketched(units, 64), url=url)
+    asked = replace(OTHER, beside=_sketched(units, 104, size=104), url=url)
     assert RULE.compare(FIRST, asked).same_article
     assert (_judge(FIRST, asked).kind is Kind.ADMITTED) == lost
     # The other way round nothing is lost.
