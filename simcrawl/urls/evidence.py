@@ -259,6 +259,11 @@ class Tried:
         self.prefixes: dict[str, None] | None = {}
         self.told: dict[str, tuple[list[int], list[tuple[str, str]]]] = {}
 
+    @property
+    def led(self) -> int:
+        """How often the rule led from a copy to its very original, in either direction."""
+        return sum(number for (number,), _ in self.told.values())
+
     def example(self, twin: Twin, url: str) -> None:
         """Note that the rule led from a copy to its very original."""
         number, pairs = self.told.setdefault(twin.rule, ([0], []))

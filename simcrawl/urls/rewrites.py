@@ -64,6 +64,9 @@ _CONFIRMED = 20
 _OTHER = 0.8
 # A rule skips nothing if more of its copies than that lead to new pages. Some do by chance: of a page and its copy either comes first.
 _MOST_LEADING = 0.3
+# Nor if less than this share of the copies that it was right about were copies of the page that it leads to. Of several mirrors any may be
+# the original, so even the best rules do not always name it.
+_LEAST_LED = 0.2
 # Nor if it was wrong in so many directories when it was sure. In one alone a book may have been rewritten.
 _MOST_MISSED = 2
 # Nothing is skipped by a rule that was tried on fewer pages: the links on its copies have hardly been seen.
@@ -417,10 +420,19 @@ class RewriteRules:
     def _original(self, twin: Twin, likely: list[Likely]) -> str:
         """Return the page that a twin is a copy of, or itself, if it was kept and rules lead to it; otherwise nothing."""
         if twin.status == KEPT:
-            return twin.url
+            return twin.url if self._leads_to_originals(twin) else ""
         # These rules have to be proven as well: on a wiki, to skip pages whose own way to the original was hardly tried lost some contents.
         kept = (one.twin.url for one in likely if one.twin.status == KEPT and self._is_proven(one.twin))
         return next((url for url in kept if self._copy_of(url) == twin.status), "")
+
+    def _leads_to_originals(self, twin: Twin) -> bool:
+        """Return whether the copies that a rule was right about were copies of what it leads to, often enough.
+
+        Where all pages of a language are copies of another mirror's, "they have a twin in another language" is right about each of them,
+        and that twin says something else.
+        """
+        tried = self._tried.get(twin.part)
+        return not twin.name or (tried is not None and tried.led >= _LEAST_LED * tried.copies)
 
     def _is_proven(self, twin: Twin) -> bool:
         tried = self._tried.get(twin.part)

@@ -885,3 +885,32 @@ def test_a_page_of_a_class_that_gave_nothing_new_comes_later_and_is_never_skippe
     assert rules.priority(printed) < 0
     assert rules.priority(empty) < 0
     assert not any(map(rules.skips, (text, printed, empty)))
+
+
+def _two_books_in_two_languages(rules: RewriteRules) -> None:
+    """Fetch German pages of one mirror, English ones of another, and those of the first, which are copies of the latter."""
+    # Two pages that nobody has translated, from which the rule of languages is learned.
+    for name in ("licence.html", "index-of-tables.html"):
+        rules.observe(f"{SITE}/b/de/{name}", _kept())
+        rules.observe(f"{SITE}/b/en/{name}", _copy_of(f"{SITE}/b/de/{name}"))
+    names = _chapters(60)
+    _fetch(rules, [*names, "alone.html"], directory=f"{SITE}/b/de/")
+    _mirrored(rules, names, here=f"{SITE}/b/en/", there=f"{SITE}/a/en/")
+
+
+@pytest.mark.parametrize("share", [None, 0.0])
+def test_a_page_is_no_copy_of_what_its_likes_were_no_copies_of(share: float | None, monkeypatch: pytest.MonkeyPatch):
+    if share is not None:
+        monkeypatch.setattr(rewrites, "_LEAST_LED", share)
+    monkeypatch.setattr(rewrites, "_SAMPLED", 10**9)
+    rules = RewriteRules()
+    _two_books_in_two_languages(rules)
+    # Each English page of this mirror was a copy, and had a German twin; of this one nothing but that twin is known.
+    found = rules.would_skip(f"{SITE}/b/en/alone.html")
+    assert (found is None) == (share is None)
+    _fetch(rules, ["both.html"], directory=f"{SITE}/b/de/")
+    _fetch(rules, ["both.html"], directory=f"{SITE}/a/en/")
+    found = rules.would_skip(f"{SITE}/b/en/both.html")
+    assert found is not None
+    if share is None:
+        assert found.original == f"{SITE}/a/en/both.html"
