@@ -57,6 +57,8 @@ KINDS: dict[str, Callable[[int], str]] = {
     "a video": lambda n: f"<video src=/v/item{n}.mp4></video>",
     "a video in a frame": lambda n: f"<iframe src='https://video.test/embed/{_hex(n)}'></iframe>",
     "a video in a frame, by a parameter": lambda n: f"<iframe src='https://video.test/watch?v={_hex(n)}'></iframe>",
+    "a video played by a script": lambda n: f"<div id=player></div><script>player.setup({{file: '/v/item{n}.mp4', width: 640}})</script>",
+    "a video named in a script": lambda n: f"<div id=player></div><script>new YT.Player('p', {{videoId: '{_hex(n)}'}})</script>",
     "a video by a component": lambda n: f"<lite-youtube videoid='{_hex(n)}'></lite-youtube>",
     "sound": lambda n: f"<audio><source src=/v/item{n}.mp3></audio>",
     "an object": lambda n: f"<object data=/f/item{n}.swf></object>",

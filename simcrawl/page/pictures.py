@@ -67,6 +67,12 @@ _PLACE = late(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREE
 _ADDRESS = late(r"(?:\w+:)?/|\.{1,2}/|[\w/-]+\.\w{2,5}$")
 # Of fewer most are sizes.
 _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
+# What a program plays, or draws from a file. No pictures, which programs load for pages to come.
+_ENDS_AS_PLAYED = r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b"
+_PLAYED, _FILES = late(_ENDS_AS_PLAYED), late(rf"[\"']([^\"'\s<>]{{1,300}})(?={_ENDS_AS_PLAYED})")
+_NUMBERS = late(r"\bvideo_?id[\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']", re.IGNORECASE)
+# A player has a few forms of one film; a list of others' has many, and other ones each time.
+_MOST_PLAYED = 4
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = late(r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE)
@@ -161,14 +167,21 @@ def drawn(element: HtmlElement, prefix: str = "data-") -> str:
 
 
 def of_script(script: str) -> str:
-    """Return the places that a program shows on a map, and the lists of numbers that it may draw; "" for none."""
+    """Return the places that a program shows on a map, the lists of numbers that it may draw, and what it plays; "" for none."""
     if len(script) < _SHORTEST_SCRIPT:
         return ""
     script = script[:_LONGEST_SCRIPT]
     # Looking for these takes a fraction of the time that looking for numbers does.
     places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
-    return " ".join([*numbers, *(found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))])
+    return " ".join([*numbers, *(found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES)), *_played(script)])
+
+
+def _played(script: str) -> list[str]:
+    files = {name_of(found[1]) for found in _FILES.finditer(script)} if _PLAYED.search(script) else set[str]()
+    if "video" in script:
+        files.update(found[1] for found in _NUMBERS.finditer(script))
+    return sorted(files) if len(files) <= _MOST_PLAYED else []
 
 
 def of_component(element: HtmlElement) -> str:

@@ -120,6 +120,13 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ('<script type="application/ld+json">{"geo": {"latitude": 47.3769, "longitude": "-8.5417"}}</script>', ("47.3769 -8.5417",)),
         ("<script>var template = 0.37231, lat = 'en'</script>", ()),
         ("<script>draw([1, 2.5,-3], [300, 250], ['x', 1, 2, 3])</script>", ("[1, 2.5,-3",)),
+        ("<script>player.setup({file: 'https://cdn.test/v/one.mp4?t=17', image: '/i/two.jpg'})</script>", ("one",)),
+        ('<script>{"sources": ["\\/v\\/one.webm", "\\/v\\/one.m3u8"]}</script>', ("one",)),
+        ("<script>new YT.Player('p', {videoId: 'dQw4w9WgXcQ'})</script>", ("dQw4w9WgXcQ",)),
+        ('<script>{"video_id":"k2-7"}, {"video_id":"ab"}</script>', ()),
+        ("<script>document.cookie = 'x.mp4more'</script>", ()),
+        # Those of other pages.
+        (f"<script>more = {[f'/v/{name}.mp4' for name in ('one', 'two', 'three', 'four', 'five')]}</script>", ()),
         ("<img src=one.jpg width=16>", ()),
         ("<img src=one.jpg style='height: 16px'>", ()),
         ("<img src=one.jpg class=iconimage>", ()),
