@@ -493,16 +493,16 @@ def join(blocks: Iterable[Block]) -> str:
     return "\n".join([block.text for block in blocks])
 
 
-def layout(tree: HtmlElement, *, has_styles: bool = True, has_attributes: bool = True) -> Layout:
+def layout(tree: HtmlElement, *, has_styles: bool = True, attributes: tuple[str, ...] = ()) -> Layout:
     """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it.
 
-    `has_styles`: whether any element may have a picture behind it by a style of its own. `has_attributes`: whether scripts may draw
-    something from attributes.
+    `has_styles`: whether any element may have a picture behind it by a style of its own. `attributes`: names of those from
+    which scripts may draw something.
     """
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk(has_styles=has_styles, has_attributes=has_attributes)
+    walk = _Walk(has_styles=has_styles, attributes=attributes)
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
@@ -510,9 +510,9 @@ def layout(tree: HtmlElement, *, has_styles: bool = True, has_attributes: bool =
 class _Walk:
     """Collects a layout while the tree is walked."""
 
-    def __init__(self, *, has_styles: bool, has_attributes: bool) -> None:
+    def __init__(self, *, has_styles: bool, attributes: tuple[str, ...]) -> None:
         layout = self._layout = Layout()
-        self._has_styles, self._has_attributes = has_styles, has_attributes
+        self._has_styles, self._attributes = has_styles, attributes
         self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
@@ -575,7 +575,7 @@ class _Walk:
             self._in_link = True
             if name := pictures.offered(element, target):
                 self._layout.pictures.append((name, self._number))
-        elif self._has_attributes and (name := pictures.drawn(element)):
+        elif self._attributes and (name := pictures.drawn(element, self._attributes)):
             self._keep_picture(element, name, self._number)
         if len(opened) > self._depth:
             self._deepen()

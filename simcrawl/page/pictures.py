@@ -15,6 +15,8 @@ from urllib.parse import parse_qsl, urlsplit
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lxml.html import HtmlElement
 
 # Where scripts that load pictures late find them; the source is another picture until then.
@@ -39,8 +41,13 @@ _WORDS = (
 )
 # These have other uses as well: they count where their values are lists of numbers.
 _LISTS = "series|points|values|datasets?|graph|plot|chart"
-_DRAWN_FROM = late(rf"(?:^|[-_])(?:(?P<list>{_LISTS})|{_WORDS})(?:$|[-_])")
-_IN_BODY = re.compile(rf"\sdata-(?:\w+-){{0,4}}(?:{_LISTS}|{_WORDS})[-=\s]".encode())
+# What may follow the word: other words say how it is shown, for how long, and which of many it is today.
+_OF_IT = "(?:[-_](?:id|url|src|file|source|data|json|key|code))?"
+_DRAWN_FROM = late(rf"(?:^|[-_])(?:(?P<list>{_LISTS})|{_WORDS}){_OF_IT}$")
+# Both begin with letters: what begins with a space takes four times as long to look for.
+_IN_BODY = re.compile(rf"(data-(?:\w+-){{0,4}}(?:{_LISTS}|{_WORDS}){_OF_IT})[=\s]".encode())
+_MOST_ATTRIBUTES = 8
+_STYLED = re.compile(rb"style\s*=\s*(?:\"[^\">]*?(?:url\(|background)|'[^'>]*?(?:url\(|background)|[^\s\"'>]*(?:url\(|background))")
 _LIST = late(r"\d\D++\d++\D++\d")
 # fmt: off
 # What a page offers for keeps, by what its name ends with.
@@ -68,9 +75,9 @@ _ADDRESS = late(r"(?:\w+:)?/|\.{1,2}/|[\w/-]+\.\w{2,5}$")
 # Of fewer most are sizes.
 _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 # What a program plays, or draws from a file. No pictures, which programs load for pages to come.
-_ENDS_AS_PLAYED = r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b"
-_PLAYED, _FILES = late(_ENDS_AS_PLAYED), late(rf"[\"']([^\"'\s<>]{{1,300}})(?={_ENDS_AS_PLAYED})")
-_NUMBERS = late(r"\bvideo_?id[\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']", re.IGNORECASE)
+_PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
+_BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
+_NUMBERS = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
 _MOST_PLAYED = 4
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
@@ -104,7 +111,7 @@ def of(element: HtmlElement, tag: str) -> str:
     if tag == "svg":
         return _drawing(element)
     if tag == "canvas":
-        return drawn(element)
+        return drawn(element, element.keys())
     if tag != "img":
         return name_of(element.get("src") or element.get("data") or "") or _of_set(element)
     return "" if _is_sign(element) else name_of(next(filter(None, map(element.get, _SOURCES)), "")) or _of_set(element)
@@ -150,20 +157,27 @@ def _may_be_behind(names: str) -> bool:
 
 def has_styles(body: bytes) -> bool:
     """Return whether any element of a page may have something behind it by a style of its own."""
-    return b"url(" in body or b"background" in body
+    return b"STYLE=" in body or _STYLED.search(body) is not None
 
 
-def has_attributes(body: bytes) -> bool:
-    """Return whether scripts may draw something from attributes of a page."""
-    return _IN_BODY.search(body) is not None
+def attributes(body: bytes) -> tuple[str, ...]:
+    """Return the names of attributes from which scripts of a page may draw something; of many the first ones. Most pages have none."""
+    found = dict.fromkeys(islice((name[1] for name in _IN_BODY.finditer(body)), _MOST_ELEMENTS))
+    return tuple(name.decode("ascii", "replace") for name in islice(found, _MOST_ATTRIBUTES))
 
 
-def drawn(element: HtmlElement, prefix: str = "data-") -> str:
-    """Return what scripts draw, play or ask from an element's attributes, "" for nothing. `prefix`: with what their names begin."""
-    found = [(_DRAWN_FROM.search(name.removeprefix(prefix)), value) for name, value in element.items() if name.startswith(prefix)]
-    values = [value[:_LONGEST] for by, value in found if by and value and (not by["list"] or _LIST.search(value[:_LONGEST]))]
+def drawn(element: HtmlElement, names: Iterable[str]) -> str:
+    """Return what scripts draw, play or ask from those attributes of an element, "" for nothing."""
+    values = [(name, value) for name in names if (value := element.get(name))]
+    return " ".join(filter(None, (_drawn_from(name, value[:_LONGEST]) for name, value in values))) if values else ""
+
+
+def _drawn_from(name: str, value: str) -> str:
+    by = _DRAWN_FROM.search(name.removeprefix("data-"))
+    if not by or (by["list"] and not _LIST.search(value)):
+        return ""
     # Where a file is does not matter, as with pictures.
-    return " ".join(name_of(value) if _ADDRESS.match(value) else " ".join(value.split()) for value in values)
+    return name_of(value) if _ADDRESS.match(value) else " ".join(value.split())
 
 
 def of_script(script: str) -> str:
@@ -178,9 +192,13 @@ def of_script(script: str) -> str:
 
 
 def _played(script: str) -> list[str]:
-    files = {name_of(found[1]) for found in _FILES.finditer(script)} if _PLAYED.search(script) else set[str]()
-    if "video" in script:
-        files.update(found[1] for found in _NUMBERS.finditer(script))
+    files = set[str]()
+    for end in _PLAYED.finditer(script):
+        # Back to where the string begins.
+        files.add(name_of(_BEGINNING.split(script[max(0, end.start() - _LONGEST_NAME) : end.start()])[-1]))
+        if len(files) > _MOST_PLAYED:
+            return []
+    files.update(found[1] for found in islice(_NUMBERS.finditer(script), _MOST_PLAYED + 1))
     return sorted(files) if len(files) <= _MOST_PLAYED else []
 
 
@@ -188,7 +206,7 @@ def of_component(element: HtmlElement) -> str:
     """Return the name of what a component (`<amp-img src=...>`) shows; "" for none."""
     if _is_sign(element):
         return ""
-    return name_of(next(filter(None, map(element.get, _SHOWN_BY_COMPONENTS)), "")) or drawn(element, "")
+    return name_of(next(filter(None, map(element.get, _SHOWN_BY_COMPONENTS)), "")) or drawn(element, element.keys())
 
 
 def offered(link: HtmlElement, target: str) -> str:

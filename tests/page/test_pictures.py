@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, strategies as st
-from lxml import html
 
 from benchmarks.quality.shown import KINDS, LOSE_PAGES, copies
 from simcrawl import Detector, open_store
 from simcrawl.page import names
-from simcrawl.page.blocks import NO_PARTS, layout
+from simcrawl.page.blocks import NO_PARTS
+from simcrawl.page.extraction import extract
 from simcrawl.page.features import Cut
 from simcrawl.page.fingerprint import NO_HASHES
 from simcrawl.page.pictures import name_of
@@ -20,7 +20,7 @@ PATH = " ".join(f"L{x} {x * x % 97}" for x in range(120))
 
 def shown(markup: str) -> tuple[str, ...]:
     page = f"<body><main><h1>A picture</h1>{markup}<p>{english(80)}</p></main></body>"
-    return layout(html.fromstring(page)).parts("http://example.com/").pictures
+    return extract(page.encode(), encoding="utf-8", url="http://example.com/").parts.pictures
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,8 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<button data-audio='https://cdn.test/v/one.mp3?v=2'>Play</button>", ("one",)),
         ("<div data-youtube-id=abc></div>", ("abc",)),
         ("<div data-id=7 data-token=abc data-url=/here></div>", ()),
+        ("<div data-video-duration=153 data-video-instance=x7></div>", ()),
+        ("<div STYLE='background: #ff8800'></div>", ("colour #ff8800",)),
         ("<canvas data-values='3, 10,15'></canvas>", ("3, 10,15",)),
         # A counter.
         ("<div data-points=35></div>", ()),
