@@ -39,6 +39,7 @@ _OF_THE_MOMENT = {Reason.TOO_LARGE, Reason.TOO_SLOW, Reason.OUT_OF_MEMORY, Reaso
 _SHORT = {Reason.EMPTY, Reason.SHORT}
 # Some kilobyte each.
 _MOST_RECENT = 200
+_LONGEST_CACHED = 500
 
 OUTLINKS = {"drop": DROP_OUTLINKS, "follow": FOLLOW_OUTLINKS}
 
@@ -199,7 +200,7 @@ class Detector:
 
     def known_as(self, url: str) -> str:
         """Return what a URL is stored and told as: without fragment, user, password, and the values of parameters to redact."""
-        return self._known_as(url)
+        return self._known_as(url) if len(url) <= _LONGEST_CACHED else self._known_as.__wrapped__(url)
 
     @property
     def page_options(self) -> dict[str, Any]:

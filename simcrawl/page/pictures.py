@@ -47,7 +47,9 @@ _DRAWN_FROM = late(rf"(?:^|[-_])(?:(?P<list>{_LISTS})|{_WORDS}){_OF_IT}$")
 # Both begin with letters: what begins with a space takes four times as long to look for.
 _IN_BODY = re.compile(rf"(data-(?:\w+-){{0,4}}(?:{_LISTS}|{_WORDS}){_OF_IT})[=\s]".encode())
 _MOST_ATTRIBUTES = 8
-_STYLED = re.compile(rb"style\s*=\s*(?:\"[^\">]*?(?:url\(|background)|'[^'>]*?(?:url\(|background)|[^\s\"'>]*(?:url\(|background))")
+# Bounded, as is what is looked at later: of `style=style=style=` each would else be followed to the end.
+_BEHIND = r"(?:url\(|background)"
+_STYLED = re.compile(rf"style\s*=\s*(?:\"[^\">]{{0,2000}}?{_BEHIND}|'[^'>]{{0,2000}}?{_BEHIND}|[^\s\"'>]{{0,60}}?{_BEHIND})".encode())
 _LIST = late(r"\d\D++\d++\D++\d")
 # fmt: off
 # What a page offers for keeps, by what its name ends with.
@@ -79,7 +81,7 @@ _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gp
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
 _NUMBERS = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
-_MOST_PLAYED = 4
+_MOST_PLAYED, _MOST_TIMES = 4, 64
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = late(r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE)
@@ -140,7 +142,7 @@ def behind(element: HtmlElement) -> str:
     style = element.get("style")
     if style and (found := _URL_IN_STYLE.search(style[:_LONGEST])):
         return name_of(found[1].strip("\"' \t\n"))
-    if style and not len(element) and not element.text and (found := _COLOUR_IN_STYLE.search(style[:_LONGEST])):
+    if style and not len(element) and not (element.text or "").strip() and (found := _COLOUR_IN_STYLE.search(style[:_LONGEST])):
         return f"colour {found[1].lower()}"
     return name_of(next(filter(None, map(element.get, _BACKGROUNDS)), ""))
 
@@ -192,12 +194,9 @@ def of_script(script: str) -> str:
 
 
 def _played(script: str) -> list[str]:
-    files = set[str]()
-    for end in _PLAYED.finditer(script):
-        # Back to where the string begins.
-        files.add(name_of(_BEGINNING.split(script[max(0, end.start() - _LONGEST_NAME) : end.start()])[-1]))
-        if len(files) > _MOST_PLAYED:
-            return []
+    ends = [found.start() for found in islice(_PLAYED.finditer(script), _MOST_TIMES)]
+    # Back to where the string begins.
+    files = {name_of(_BEGINNING.split(script[max(0, end - _LONGEST_NAME) : end])[-1]) for end in ends}
     files.update(found[1] for found in islice(_NUMBERS.finditer(script), _MOST_PLAYED + 1))
     return sorted(files) if len(files) <= _MOST_PLAYED else []
 

@@ -33,7 +33,7 @@ _OWN = struct.Struct(">16s 8s")
 # Records of some 700 bytes that are kept with their pages: two megabytes.
 _LATELY = 512
 # Pages that a crawl may write at a time, twice each. They are there in any case until they are written.
-_AT_ONCE = 2048
+_AT_ONCE, _LONGEST_CACHED = 2048, 500
 _SMALL_PARTS = ("links", "around", "beside")
 _LAST_SEEN = struct.Struct(f">{CRC_BYTES + 2}x d")
 # Their numbers stand in records: new ones come last.
@@ -59,8 +59,13 @@ def encode(stored: StoredPage, *, recipe: int = 0) -> bytes:
     return seal(b"".join((every, _numbers(numbers), *rest, url)))
 
 
-encode_again = lru_cache(maxsize=_AT_ONCE)(encode)
-"""As `encode`, and at a tenth of its time where it was asked lately: a crawl writes each page into the store, and into its own."""
+_encode_lately = lru_cache(maxsize=_AT_ONCE)(encode)
+
+
+def encode_again(stored: StoredPage) -> bytes:
+    """As `encode`, and at a tenth of its time where it was asked lately: a crawl writes each page into the store, and into its own."""
+    # The cache is not to keep what a page made up.
+    return _encode_lately(stored) if len(stored.page.url) <= _LONGEST_CACHED else encode(stored)
 
 
 def _own(page: PageFingerprint) -> tuple[bytes, list[int], list[bytes]]:

@@ -20,6 +20,8 @@ from simcrawl.sealed import seal, unseal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_LONGEST_CACHED = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
@@ -44,10 +46,15 @@ class Rejection:
         return (self.url, self.content if told_apart else ""), (self.original, self.original_content if told_apart else "")
 
 
-# A page is looked up, claimed, noted as seen and written, in two stores.
-@lru_cache(maxsize=4096)
 def url_key(url: str, seed: int) -> bytes:
     """Return the 16 bytes under which a URL stands in a store."""
+    # The cache is not to keep what a page made up.
+    return _url_key(url, seed) if len(url) <= _LONGEST_CACHED else _url_key.__wrapped__(url, seed)
+
+
+# A page is looked up, claimed, noted as seen and written, in two stores.
+@lru_cache(maxsize=4096)
+def _url_key(url: str, seed: int) -> bytes:
     return digest(url.encode("utf-8", "surrogatepass"), seed)
 
 

@@ -12,7 +12,7 @@ from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.extraction import extract
 from simcrawl.page.features import Cut
 from simcrawl.page.fingerprint import NO_HASHES
-from simcrawl.page.pictures import name_of
+from simcrawl.page.pictures import attributes, has_styles, name_of
 from tests.samples import english
 
 PATH = " ".join(f"L{x} {x * x % 97}" for x in range(120))
@@ -220,3 +220,12 @@ def test_what_stands_for_all_pictures(a: set[int], b: set[int]):
 def test_what_an_older_version_wrote_says_nothing_of_pictures():
     assert not names.show_others(_named([]), _named(["one"]))
     assert not names.show_others(b"", _named(["one"]))
+
+
+@pytest.mark.parametrize(
+    "body", [b"style=" * 200_000, b'style="' * 200_000, b"data-" * 200_000, b"data-a-" * 100_000, b"data-" + b"a" * 1_000_000]
+)
+def test_what_a_page_may_have_is_looked_for_in_one_pass(body: bytes):
+    # With a second pass from each beginning this would take hours.
+    assert not has_styles(body)
+    assert attributes(body) == ()
