@@ -176,7 +176,8 @@ def drawn(element: HtmlElement, names: Iterable[str]) -> str:
 
 def _drawn_from(name: str, value: str) -> str:
     by = _DRAWN_FROM.search(name.removeprefix("data-"))
-    if not by or (by["list"] and not _LIST.search(value)):
+    # How many there are is a counter: `data-answers="3"`.
+    if not by or (by["list"] and not _LIST.search(value)) or (name.endswith("s") and value.isdecimal()):
         return ""
     # Where a file is does not matter, as with pictures.
     return name_of(value) if _ADDRESS.match(value) else " ".join(value.split())

@@ -100,8 +100,9 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<div data-video-duration=153 data-video-instance=x7></div>", ()),
         ("<div STYLE='background: #ff8800'></div>", ("colour #ff8800",)),
         ("<canvas data-values='3, 10,15'></canvas>", ("3, 10,15",)),
-        # A counter.
-        ("<div data-points=35></div>", ()),
+        # Counters.
+        ("<div data-points=35 data-answers=3></div>", ()),
+        ("<div data-answers='3, 4'></div>", ("3, 4",)),
         ("<div data-latex='a\n  b'></div>", ("a b",)),
         # Of the page that it leads to.
         ("<a href=/other data-video-id=abc>Other</a>", ()),
