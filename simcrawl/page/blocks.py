@@ -90,7 +90,7 @@ _LINKS_NAMES = late(
 _DATELINE = late(
     r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
-    r"|\bviewed\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
+    r"|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
     r"(?:online|viewing|looking|watching|browsing|reading)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
     r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d",
@@ -100,8 +100,8 @@ _DATELINE = late(
 _DIGIT = late(r"\d")
 _DATELINE_WIDTH = 60
 _LONGEST_ECHO = 120
-# Where a page stands, or which pages a reader saw before: never of it.
-_TRAIL = late(rf"{_START}bread-?crumbs?{_END}", re.IGNORECASE)
+# Where a page stands, which pages a reader saw before, or which of its versions this is, as MediaWiki calls that: never of it.
+_TRAIL = late(rf"{_START}(?:bread-?crumbs?|mw-revision|print-?footer){_END}", re.IGNORECASE)
 # What the programs for letters call what they repeat.
 _LETTER = late(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
 # A site's, or, in books, a box of text that belongs to the chapter.
