@@ -411,7 +411,9 @@ def test_cells_code_links_and_paragraphs_that_repeat_the_address_are_what_they_a
     assert not _echoed(f"<table><tr>{line}</tr></table>" if "td" in line else line)
 
 
-@pytest.mark.parametrize("name", ["class=breadcrumbs", "id=bread-crumb", "class=mw-revision", "class=printfooter", 'class="page-breadcrumb"'])
+@pytest.mark.parametrize(
+    "name", ["class=breadcrumbs", "id=bread-crumb", "class=mw-revision", "class=printfooter", 'class="page-breadcrumb"']
+)
 def test_the_trail_to_a_page_is_no_content(name: str):
     assert _content(f"<body><main><div {name}>Home, then tools</div>{_article(english(60))}</main></body>") == _content(
         f"<body><main>{_article(english(60))}</main></body>"
