@@ -824,6 +824,25 @@ def test_where_fingerprints_alone_decide_what_stands_beside_keeps_no_page():
 # ---- records
 
 
+def _viewed(line: str, path: str) -> PageFingerprint:
+    return _page(page(f"{line}\n{english(12)}"), f"http://a.test/{path}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Viewed 1033 times", "Viewed 1034 times", True),
+        ("17 people are looking at this now", "9 people are looking at this now", True),
+        ("Berth 1033", "Berth 1034", False),
+        ("Room for 17 people", "Room for 9 people", False),
+    ],
+)
+def test_a_counter_of_visits_makes_no_other_record_of_a_short_page_and_a_value_does(one: str, other: str, same: bool):
+    first, second = _viewed(one, "boat"), _viewed(other, "print/boat")
+    assert first.units < 300
+    assert RULE.compare(first, second).is_near_duplicate == same
+
+
 @pytest.mark.parametrize("template", records.TEMPLATES)
 @pytest.mark.parametrize("kind", records.KINDS)
 def test_records_below_one_text_are_told_apart_and_their_print_views_are_not(kind: str, template: str):

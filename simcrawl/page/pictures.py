@@ -79,7 +79,7 @@ _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 # What a program plays, or draws from a file. No pictures, which programs load for pages to come.
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
-_NUMBERS = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
+_VIDEO = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
 _MOST_PLAYED, _MOST_TIMES = 4, 64
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
@@ -198,7 +198,7 @@ def _played(script: str) -> list[str]:
     ends = [found.start() for found in islice(_PLAYED.finditer(script), _MOST_TIMES)]
     # Back to where the string begins.
     files = {name_of(_BEGINNING.split(script[max(0, end - _LONGEST_NAME) : end])[-1]) for end in ends}
-    files.update(found[1] for found in islice(_NUMBERS.finditer(script), _MOST_PLAYED + 1))
+    files.update(found[1] for found in islice(_VIDEO.finditer(script), _MOST_PLAYED + 1))
     return sorted(files) if len(files) <= _MOST_PLAYED else []
 
 

@@ -15,7 +15,7 @@ from simcrawl.errors import StoreCorruptError
 from simcrawl.page.fingerprint import PageFingerprint, fingerprint_page
 from simcrawl.page.sketch import Part
 from simcrawl.rule import StoredPage
-from simcrawl.store.records import PackedPage, decode, decode_again, encode
+from simcrawl.store.records import PackedPage, decode, decode_again, encode, encode_again
 from tests.documents import ROOT
 from tests.samples import english, link_list, site_page
 from tests.strategies import RECIPE, abstention, page, pages, widths
@@ -44,6 +44,26 @@ def test_a_record_that_was_decoded_lately_is_refused_when_it_is_damaged():
     assert decode_again(record, **form) == decode_again(bytes([*record]), **form) == _decode(record)
     with pytest.raises(StoreCorruptError):
         decode_again(record[:-1] + b"x", **form)
+
+
+@given(pages(64), times, times, st.text(max_size=3))
+def test_a_record_is_the_same_whether_it_was_encoded_lately_or_not(
+    stored: PageFingerprint | Abstention, first: float, last: float, to: str
+):
+    kept = StoredPage(stored, first, last, callback=to)
+    assert encode_again(kept) == encode_again(replace(kept)) == encode(kept)
+
+
+@pytest.mark.parametrize("change", [{"last_seen": 3.0}, {"first_seen": 0.5}, {"callback": "parse"}])
+def test_what_was_encoded_lately_is_not_taken_for_another_record(change: dict[str, Any]):
+    kept = StoredPage(page("http://a.test/"), 1.0, 2.0)
+    assert encode_again(kept) != encode_again(replace(kept, **change)) == encode(replace(kept, **change))
+
+
+def test_a_long_url_is_not_kept_with_what_was_encoded_lately():
+    kept = StoredPage(page(f"http://a.test/{'a' * 1000}"), 1.0, 2.0)
+    assert encode_again(kept) == encode(kept)
+    assert encode_again(kept) is not encode_again(kept)
 
 
 def _all_different() -> PageFingerprint:
