@@ -428,13 +428,19 @@ class Rule:
         return [candidate for candidate, chosen in zip(candidates, alike.tolist(), strict=True) if chosen]
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
-        """Return whether much would be lost with a page that is near its original: it says more beside its contents.
+        """Return whether much would be lost with a page that is near its original: it says more beside its contents, or is the page itself.
 
+        An old version, a preview or a page for printing asks search engines to leave it alone. The page that they are to find may say a
+        sentence more, and is never dropped in favour of such a one, but where they say the same.
         The other way round nothing is: a bare difference is a copy of the page that has the message, too. What surrounds an article on
         another site is no loss, and where fingerprints alone decide nothing else does. On one site an article's surroundings are those of
         all its pages, so what else stands there belongs to it: the introduction of a chapter that is also there by itself.
         """
-        if self.min_similarity <= 0 or (comparison.same_article and site(page.url) != site(original.url)):
+        if self.min_similarity <= 0:
+            return False
+        if names.is_left_alone(original.names) and not names.is_left_alone(page.names):
+            return True
+        if comparison.same_article and site(page.url) != site(original.url):
             return False
         return own_units(page.beside, original.beside)[0] > _MOST_LOST
 

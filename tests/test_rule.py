@@ -821,6 +821,48 @@ def test_where_fingerprints_alone_decide_what_stands_beside_keeps_no_page():
         assert detector.admit(commit).is_duplicate
 
 
+# ---- what search engines are to leave alone
+
+
+def _version(text: str, path: str, *, noindex: bool) -> PageFingerprint:
+    robots = "<meta name=robots content=noindex>" if noindex else ""
+    html = f"<html><head><title>Harbours</title>{robots}</head><body><h1>Harbours</h1>{page(text)}</body></html>"
+    return _page(html, f"http://wiki.test/{path}")
+
+
+_SECTION = "Since May a ferry leaves the northern pier twice a day for the islands."
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "texts", "is_copy"),
+    [
+        # The current page says a sentence more than an old version, which a crawl may meet first.
+        (True, False, (TEXT, f"{TEXT}\n{_SECTION}"), False),
+        (False, True, (f"{TEXT}\n{_SECTION}", TEXT), True),
+        # Of pages of one kind nothing is known of which is which, and of equal ones nothing is lost.
+        (True, True, (TEXT, f"{TEXT}\n{_SECTION}"), True),
+        (False, False, (TEXT, f"{TEXT}\n{_SECTION}"), True),
+        (True, False, (TEXT, TEXT), True),
+    ],
+)
+def test_no_page_is_dropped_for_one_that_search_engines_are_to_leave_alone(
+    before: bool, after: bool, texts: tuple[str, str], is_copy: bool
+):
+    first, second = _version(texts[0], "w?oldid=7", noindex=before), _version(texts[1], "Harbours", noindex=after)
+    assert simcrawl.compare(first, second).is_near_duplicate
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(first)
+        assert detector.admit(second).is_duplicate == is_copy
+
+
+def test_where_fingerprints_alone_decide_it_does_not_matter_who_is_to_be_left_alone():
+    with open_store("memory:") as store:
+        detector = Detector(store, min_similarity=0)
+        detector.admit(_version(TEXT, "w?oldid=7", noindex=True))
+        assert detector.admit(_version(f"{TEXT}\n{_SECTION}", "Harbours", noindex=False)).is_duplicate
+
+
 # ---- records
 
 

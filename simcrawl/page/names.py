@@ -63,7 +63,7 @@ _SPEAKS = 1
 _END, _PARTS = 0, 5
 _LATIN, _MIXED = 1, 0
 _SIGNS = " #\xb6:.*"
-_OF_NOTHING = 1
+_OF_NOTHING, _LEFT_ALONE = 1, 2
 _WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
@@ -111,13 +111,14 @@ def _unnumbered(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts) -> bytes:
+def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts, *, noindex: bool = False) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
     `called`: what `lines` gives, cut; `beside`: the words of what stands beside the contents, the outer heading among them. The lowest bit
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
-    bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000.
+    bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
+    search engines to leave it alone (`noindex`).
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -137,6 +138,7 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     paragraphs = _hashes({_bare(text) for text in parts.paragraphs}, prose.seed)
     first = _hashes({_name_in(text) for text in parts.values[:_FIRST_VALUES]}, prose.seed)
     second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, paragraphs, first, pictures, short)]
+    second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -301,6 +303,11 @@ def are_records(a: bytes, b: bytes) -> bool:
     return (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
 
 
+def is_left_alone(names: bytes) -> bool:
+    """Return whether a page asks search engines to leave it alone; False where that is not known."""
+    return bool(names) and _read(names).second.noindex == _LEFT_ALONE
+
+
 def _exchanged(a: _Read, b: _Read) -> tuple[int, int]:
     """Return how many short lines each of two pages has that the other one has not, and of how many that is known."""
     (lines_a, sample_a), (lines_b, sample_b) = a.values, b.values
@@ -330,6 +337,7 @@ class _Second(NamedTuple):
     first: int = 0
     pictures: int = 0
     values: int = 0
+    noindex: int = 0
 
 
 class _Read(NamedTuple):

@@ -190,29 +190,37 @@ class Counters:
         """Return how many pages were seen behind this prefix: what a replacement says rests on them."""
         return max(self.trials(twin.contexts[1]), self.trials(twin.contexts[-1]))
 
-    def likelihood(self, twin: Twin, twins: list[Twin]) -> tuple[float, float, tuple[float, float]]:
+    def likelihood(self, twin: Twin, others: tuple[int, int]) -> tuple[float, float, tuple[float, float]]:
         """Return the lower bound of how likely a URL is a copy for its twin, and how many pages it rests on.
 
-        Third is what `Order.bound` starts from: the odds by the rule, and by other twins. `twins`: all of the URL.
+        Third is what `Order.bound` starts from: the odds by the rule, and by other twins. `others`: what `statuses` says of all twins.
         """
-        likely = self.rate(twin.contexts)
-        support = (self.get(twin.contexts[-1]) or (0.0, 0.0))[1]
+        # A URL has a dozen twins, and every link is asked about: each context is looked up once.
+        counts = [self.get(context) for context in twin.contexts]
+        narrow = counts[-1]
+        support = narrow[1] if narrow else 0.0
+        wide = likely = 0.5
+        for place, (count, prior) in enumerate(zip(counts, PRIORS, strict=False)):
+            if count:
+                likely = (count[0] + prior * likely) / (count[1] + prior)
+            if place == 1:
+                wide = likely
         said = (0.0, 0.0)
         if twin.name:
-            said = here, others = logit(likely), log_odds_of_others(twin, twins)
+            said = here, by_twins = logit(likely), log_odds_of_others(twin, others)
             by_name, by_rule = (self.odds(context) for context in twin.names)
             odds = (
                 _BIAS
-                + _OF_RULE * logit(self.rate(twin.contexts[:2]))
+                + _OF_RULE * logit(wide)
                 + _OF_DIRECTORY * here
-                + _OF_TWINS * others
+                + _OF_TWINS * by_twins
                 + _OF_NAME * by_name
                 + _OF_NAME_BY_RULE * by_rule
             )
             likely = likely_of(odds)
-            support = self.support(twin)
-        trials = support + PRIORS[len(twin.contexts) - 1]
-        return lower_bound(likely, trials), support, said
+            behind = counts[1]
+            support = max(behind[1] if behind else 0.0, support)
+        return lower_bound(likely, support + PRIORS[len(counts) - 1]), support, said
 
 
 def lower_bound(likely: float, trials: float) -> float:
@@ -235,11 +243,16 @@ def logit(rate: float) -> float:
     return math.log(rate / (1 - rate))
 
 
-def log_odds_of_others(twin: Twin, twins: Iterable[Twin]) -> float:
-    """Return the log-odds that this page's other twins speak of: that two of them were kept says that they differ."""
-    others = {other.url: other.status for other in twins if other.name}
-    copies = sum(status >= COPY for status in others.values())
-    kept = len(others) - copies
+def statuses(twins: Iterable[Twin]) -> tuple[int, int]:
+    """Return how many of a page's twins by replacements were copies, and how many were kept."""
+    found = {twin.url: twin.status for twin in twins if twin.name}
+    copies = sum(status >= COPY for status in found.values())
+    return copies, len(found) - copies
+
+
+def log_odds_of_others(twin: Twin, others: tuple[int, int]) -> float:
+    """Return the log-odds that a page's other twins speak of: that two of them were kept says that they differ. See `statuses`."""
+    copies, kept = others
     return _log_odds(copies - (kept == 0 and twin.status >= COPY), max(0, kept - 1))
 
 

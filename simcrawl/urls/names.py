@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simcrawl.urls.evidence import PRIORS, likely_of, log_odds_of_others, logit, lower_bound
+from simcrawl.urls.evidence import PRIORS, likely_of, log_odds_of_others, logit, lower_bound, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -67,9 +67,9 @@ class Order:
         if not named:
             return
         rates = [counters.rate(twin.contexts) for twin in named]
-        contexts = [_contexts(twin) for twin in named]
+        contexts, others = [_contexts(twin) for twin in named], statuses(named)
         said = [
-            self._evidence(names, logit(rate), log_odds_of_others(twin, named))
+            self._evidence(names, logit(rate), log_odds_of_others(twin, others))
             for names, rate, twin in zip(contexts, rates, named, strict=True)
         ]
         waited = 0

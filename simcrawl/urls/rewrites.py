@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
 from simcrawl.urls.classes import Address, Classes, key_of
-from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced
+from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced, statuses
 from simcrawl.urls.learned import learned_rules
 from simcrawl.urls.names import Order
 from simcrawl.urls.redirects import Redirects
@@ -315,6 +315,7 @@ class RewriteRules:
 
     def _check(self, twins: list[Twin], *, copy: bool) -> None:
         """Compare what was predicted by rules that skip with what came: a miss sends all back that was skipped since the last hit."""
+        others = statuses(twins)
         for twin in twins:
             rule = twin.contexts[-1]
             held = rule in self._held
@@ -323,7 +324,7 @@ class RewriteRules:
                 self._number_held -= len(urls)
                 if not copy:
                     self._released += urls
-            if not copy and (held or self._counters.likelihood(twin, twins)[0] >= self._skip):
+            if not copy and (held or self._counters.likelihood(twin, others)[0] >= self._skip):
                 if tried := self._tried.get(twin.part):
                     tried.missed.add(rule)
                 for context in twin.contexts[1:]:
@@ -489,7 +490,8 @@ class RewriteRules:
     def _likely(self, twins: list[Twin]) -> list[Likely]:
         """Return twins that may be named, the likeliest first."""
         tried = [twin for twin in twins if twin.contexts[0] not in self._suggested] if self._suggested else twins
-        made = [Likely(twin, *self._counters.likelihood(twin, tried)) for twin in tried]
+        others = statuses(tried)
+        made = [Likely(twin, *self._counters.likelihood(twin, others)) for twin in tried]
         # A page that was kept is the better name for an original.
         return sorted(made, key=lambda one: (one.bound, one.twin.status == KEPT), reverse=True)
 

@@ -144,6 +144,21 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
     assert names.of(among[2], _cut(f"{heading}\n{PROSE}"), among[3].hashes, NO_PARTS._replace(heading=heading)) == made
 
 
+# ---- whether it is to be left alone
+
+
+def test_a_page_that_asks_search_engines_to_leave_it_alone_says_so_and_others_say_nothing():
+    texts = _cut(names.lines(("Oak", ""), "", "")), _cut(PROSE), NO_HASHES, NO_PARTS
+    plain, left = (names.of(*texts, noindex=noindex) for noindex in (False, True))
+    assert names.is_left_alone(left)
+    assert not names.is_left_alone(plain)
+    # What older versions wrote is what is written now, and less.
+    assert names.of(*texts) == plain
+    assert len(plain) < len(left)
+    assert not names.is_left_alone(b"")
+    assert not _differ(plain, left)
+
+
 # ---- short lines
 
 
