@@ -47,17 +47,18 @@ _MANY = 4
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of equal content, see `_same_beside`: units, a share of the content, and units at most: some paragraphs are content on any page.
-_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 60
+_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 40
 _BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
-# Of what the page that is dropped has beside, and its original has not: a commit's message above its difference.
-_MOST_LOST = 40
+# Of what the page that is dropped has beside, or in its prose, and its original has not: a commit's message above its difference, a
+# paragraph. A paragraph in which a word differs is one that each of them has, so there the original may have so much of that for itself.
+_MOST_LOST, _EXCHANGED_TO_ADDED = 40, 0.25
 # Of a few lines beside a list of links so many times as long: what share of them, in all, two pages may differ in. A shorter list would let
 # their likeness show that they differ.
-_LONG_LIST, _EXCHANGED_PROSE = 15, 0.5
+_LONG_LIST, _EXCHANGED_PROSE = 15, 0.2
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
-_DOUBTFUL_NAME = 0.7
+_DOUBTFUL_NAME = 0.35
 # A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
@@ -442,7 +443,7 @@ class Rule:
             return True
         if comparison.same_article and site(page.url) != site(original.url):
             return False
-        return own_units(page.beside, original.beside)[0] > _MOST_LOST
+        return own_units(page.beside, original.beside)[0] > _MOST_LOST or _adds_paragraphs(page, original)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
@@ -524,6 +525,14 @@ def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
     added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
     return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
+
+
+def _adds_paragraphs(page: PageFingerprint, original: PageFingerprint) -> bool:
+    """Return whether a page says all that another one of its site says, and paragraphs more."""
+    if not (page.prose.sketch and original.prose.sketch):
+        return False
+    added, exchanged = own_units(page.prose, original.prose)
+    return added > _MOST_LOST and exchanged <= _EXCHANGED_TO_ADDED * added and site(page.url) == site(original.url)
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

@@ -186,7 +186,7 @@ CONDITIONS: list[tuple[str, dict[str, Part], dict[str, Part], bool]] = [
     ),
     ("other prose", {}, {"prose": _sketched(200, PROSE, changed=PROSE, size=PROSE)}, False),
     # There must be 100 units of it in both.
-    ("100 units of prose", {}, {"prose": _sketched(100, PROSE, size=PROSE)}, True),
+    ("100 units of prose", {"prose": _sketched(100, PROSE, size=PROSE)}, {"prose": _sketched(100, PROSE, size=PROSE)}, True),
     ("99 units of prose in one", {}, {"prose": _sketched(99, PROSE, size=PROSE)}, False),
     # And 120 around one of them.
     ("120 units around one", {"around": _sketched(0, 0)}, {"around": _sketched(120, 64)}, True),
@@ -819,6 +819,37 @@ def test_where_fingerprints_alone_decide_what_stands_beside_keeps_no_page():
         detector = Detector(store, min_similarity=0)
         detector.admit(diff)
         assert detector.admit(commit).is_duplicate
+
+
+def _adding(path: str, more: str = "", *, edited_words: int = 0) -> PageFingerprint:
+    text = edited(english(150), edited_words) if edited_words else english(150)
+    return _page(page(f"{text}\n{more}" if more else text), path)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "url", "kept"),
+    [
+        (6, "http://a.test/2", True),
+        # A sentence is no paragraph, and other sites have paragraphs of their own under an article.
+        (2, "http://a.test/2", False),
+        (6, "http://b.test/1", False),
+    ],
+)
+def test_a_page_that_says_a_paragraph_more_is_kept(sentences: int, url: str, kept: bool):
+    short, long = _adding("http://a.test/1"), _adding(url, english(sentences, seed=7))
+    assert simcrawl.compare(short, long).is_near_duplicate
+    assert _judge(short, long).is_duplicate == (not kept)
+    # Nothing is lost the other way round.
+    assert _judge(long, short).is_duplicate
+
+
+def test_a_paragraph_in_which_a_word_differs_is_none_that_one_page_has_more():
+    assert _judge(_adding("http://a.test/1"), _adding("http://a.test/2", edited_words=1)).is_duplicate
+
+
+def test_a_page_of_another_recipe_has_no_prose_to_lose():
+    more = replace(_adding("http://a.test/2", english(6, seed=7)), prose=NO_PART)
+    assert _judge(_adding("http://a.test/1"), more).is_duplicate
 
 
 # ---- what search engines are to leave alone

@@ -36,17 +36,17 @@ CARRIED = "_simcrawl_carried"
 _SETTINGS = frozenset(
     """
     allow_offsite autothrottle_dont_adjust_delay bindaddress cached_response cookiejar deltafetch_enabled deltafetch_key depth dont_cache
-    dont_filter dont_merge_cookies dont_obey_robotstxt dont_proxy dont_redirect dont_retry ftp_local_filename ftp_password ftp_user
+    dont_filter dont_merge_cookies dont_obey_robotstxt dont_proxy dont_redirect dont_retry download_delay download_fail_on_dataloss
+    download_latency download_maxsize download_slot download_timeout download_warnsize ftp_local_filename ftp_password ftp_user
     give_up_log_level handle_httpstatus_all handle_httpstatus_list http_auth_domain http_pass http_user impersonate impersonate_args
-    is_start_request js_source link_text max_proxies_to_try max_retry_times priority_adjust proxy redirect_reasons redirect_times
-    redirect_ttl redirect_urls referrer_policy retry_times rule screenshot script start_time verbatim_url wait_time wait_until
+    is_start_request link_text max_proxies_to_try max_retry_times priority_adjust proxy redirect_reasons redirect_times
+    redirect_ttl redirect_urls referrer_policy retry_times rule verbatim_url
     """.split()  # noqa: SIM905 - a list of sixty strings is longer, and no clearer
 )
 _COMPONENTS = (
     "_",
     "autoextract",
     "crawlera",
-    "download_",
     "hcf_",
     "playwright",
     "puppeteer",

@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED
+from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED, UNYIELDED
 from simcrawl.crawl.session import YIELDED, OfSession
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         return response
 
     async def _look(self, request: Request, response: Response) -> None:
-        yielded = bool(request.meta.pop(YIELDED, False))
+        # A callback that downloads a page itself would wait for its own end. Such a request no spider yielded.
+        unyielded = bool(request.meta.pop(UNYIELDED, False))
+        yielded = bool(request.meta.pop(YIELDED, False)) or (request.callback is not None and not unyielded)
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))

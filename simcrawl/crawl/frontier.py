@@ -22,8 +22,9 @@ from __future__ import annotations
 import logging
 from collections import Counter, OrderedDict
 from functools import partial
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
 
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import IgnoreRequest
@@ -67,6 +68,8 @@ ASKED = "_simcrawl_asked"
 """Key of `Request.meta`: the spider itself has set `dont_filter`, which Scrapy sets, too, where it tries again."""
 SAMPLED = "_simcrawl_sampled"
 """Key of `Request.meta`: the page is almost certainly a copy, and was fetched all the same."""
+UNYIELDED = "_simcrawl_unyielded"
+"""Key of `Request.meta`: no callback has yielded it, so its own may never be called: a callback may have downloaded its page itself."""
 BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
 
@@ -89,6 +92,12 @@ _MOST_HOSTS = 200
 # Seconds after which a request at the end of the queue makes room for others, if nothing has told of them before.
 _PATIENCE = 0.5
 _SHORTEST_PAUSE = 0.005
+# Seconds after which callbacks that are at work while nothing else is are taken for such as wait for held requests.
+_STUCK = 5.0
+_WAITED_FOR = (
+    "A callback seems to wait for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from the "
+    "start"
+)
 
 
 class _Kind:
@@ -142,6 +151,9 @@ class Frontier:
         # Whether nothing but the end of the queue is left, so that it can be checked.
         self._checking = False
         self._waiting: set[Wake] = set()
+        # Whose callbacks have ended, and since when nothing but callbacks is at work.
+        self._ended: WeakSet[Request] = WeakSet()
+        self._still_since = 0.0
         self._told = False
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
@@ -349,6 +361,7 @@ class Frontier:
                     meta[CARRIED] = ""
                 else:
                     mark_unyielded(request)
+                    meta[UNYIELDED] = True
             level = meta.get(ORDER)
             return None if level is None else await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
@@ -404,7 +417,7 @@ class Frontier:
         try:
             page = common.pages.known(original)
             came_out = page and page.confirmed and page.serves(callback) and common.crawl.has_seen(original)
-            return bool(came_out) and not common.store.are_rejected(url, original)
+            return bool(came_out) and not common.given.may_lose(original, callback) and not common.store.are_rejected(url, original)
         except StoreError as exc:
             common.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
             return False
@@ -417,10 +430,12 @@ class Frontier:
 
     async def _check(self, request: Request, kind: _Kind | None) -> Request | None:
         """Return what becomes of a request at the end of the queue. `kind`: with what it would be skipped, None if it is made."""
-        if kind and not self._checking and self._others_at_work():
+        if kind and not self._checking and self._others_at_work() and not self._is_stuck():
             # They may bring links, which come first, or prove the rule wrong.
             await self._others()
             return _put_back(request, _HELD)
+        if self._skip is None:
+            kind = None
         if kind:
             self._checking = True
             if not kind.is_checked(self._common.known_as(request.url)):
@@ -439,11 +454,11 @@ class Frontier:
         hidden = self._hidden_behind(request, prediction) if prediction else None
         # What is under way may bring what is hidden, if it was made for that. Pages that hide something else each need not wait for one
         # another: behind a list that could not be had there may be hundreds.
-        if prediction and (hidden is None or self._is_sought(hidden)) and self._others_at_work():
+        if prediction and (hidden is None or self._is_sought(hidden)) and self._others_at_work() and not self._is_stuck():
             await self._others()
             return _put_back(request, _LAST)
         self._hold(-1)
-        if prediction and hidden is None:
+        if prediction and hidden is None and self._skip is not None:
             return self._left_out(request, prediction)
         if hidden is not None:
             self._seek(request, hidden)
@@ -479,12 +494,35 @@ class Frontier:
     def _others_at_work(self) -> bool:
         """Return whether any request is under way, or any callback, that is not itself at the end of the queue."""
         engine: Any = self._crawler.engine
+        return self._are_under_way() or not engine.scraper.slot.is_idle()
+
+    def _are_under_way(self) -> bool:
+        engine: Any = self._crawler.engine
         # Those that are skipped have an end before them as well, and bring nothing.
         under_way = (request.meta.get(ORDER) for request in engine.downloader.active)
-        return any(level not in (_HELD, _LAST, _SKIPPED) for level in under_way) or not engine.scraper.slot.is_idle()
+        return any(level not in (_HELD, _LAST, _SKIPPED) for level in under_way)
 
-    def look_again(self) -> None:
+    def _is_stuck(self) -> bool:
+        """Return whether callbacks, and nothing else, have been at work for long, and stop skipping if they have.
+
+        One may wait for the very requests that are held here, or ask itself again and again whether they have been answered.
+        """
+        engine: Any = self._crawler.engine
+        running = any(request not in self._ended for request in engine.scraper.slot.active)
+        if not running or self._are_under_way():
+            self._still_since = 0.0
+        elif not self._still_since:
+            self._still_since = monotonic()
+        elif monotonic() - self._still_since > _STUCK and self._skip is not None:
+            self._skip = None
+            self._common.warn("stuck", _WAITED_FOR)
+        return self._skip is None
+
+    def look_again(self, ended: Request | None) -> None:
         """Let those who wait at the end of the queue go back to it: a callback has ended, and may have brought others."""
+        self._still_since = 0.0
+        if ended is not None:
+            self._ended.add(ended)
         for wake in self._waiting:
             wake()
 

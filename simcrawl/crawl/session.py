@@ -24,6 +24,7 @@ from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
+from simcrawl.crawl.patience import Patience
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
@@ -67,6 +68,10 @@ _TOO_MANY = (
     "The %d pages that were not seen for SIMCRAWL_EXPIRE_DAYS are kept: they are more than half of the store's %d. If that is right "
     "(%g days, and it is %s now), remove them with: simcrawl forget %s --older-than %g --force"
 )
+_GIVES = "Items of %s come out: it is a copy of %s, of which none have come for its callback (no more such copies will be shown)"
+_NOT_WAITED = (
+    "Callbacks and item pipelines take so long that pages do not wait any more until their originals have come out: some copies are kept"
+)
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
@@ -107,7 +112,10 @@ class Case:
     items_open: int = 0
     items_out: int = 0
     links_dropped: int = 0
+    gives: bool | None = None
     came_out: Callable[[], None] | None = None
+    has_given: Callable[..., None] | None = None
+    give_back: Callable[[], None] | None = None
 
     def item_left(self, *, out: bool) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused."""
@@ -127,12 +135,17 @@ class Case:
 
     def end(self) -> None:
         """Settle the claim by what is known: nothing more will come of this page."""
+        is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
+        if is_lost and self.give_back:
+            self.give_back()
         if self.claim is None:
             return
-        if self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out):
+        if is_lost:
             self.claim.withdraw()
         else:
             self.claim.confirm(kept_for(self.callback, items=self.items))
+            if self.has_given:
+                self.has_given(items=bool(self.items))
             if self.came_out:
                 self.came_out()
                 self.came_out = None
@@ -170,13 +183,14 @@ class Session(Common):
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
+        self._patience = Patience(at_once)
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
-        self._told = self._syncing = self._closed = self._ending = False
+        self._has_told_given = self._told = self._syncing = self._closed = self._ending = False
         # Not in tests of components, whose crawler never crawls.
         self._is_to_begin = crawler.crawling
         self._expiring: Deferred[None] | None = None
@@ -238,10 +252,8 @@ class Session(Common):
         self._end_abandoned()
         started = monotonic()
         self.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
-        # A callback that downloads a page itself would wait for its own end. Such a request has no callback, and no spider yielded it.
-        sure = yielded or request.callback is not None
         try:
-            case = await self._case(request, response, never_drop=never_drop, sure=sure)
+            case = await self._case(request, response, never_drop=never_drop, sure=yielded)
         except StoreError as exc:
             case = self._unchecked("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except PassedError as exc:
@@ -258,9 +270,23 @@ class Session(Common):
             # The case must not hold its request, as whose end its own is known.
             case.came_out = self.frontier.lesson(request, response.url, case.verdict)
         if case.claim:
+            kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
+            case.has_given = partial(self.given.kept, kept, case.callback)
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
         return case.verdict
+
+    def gives(self, case: Case) -> bool:
+        """Return whether items of a copy come out, since its original gave none to its callback: see `simcrawl.crawl.given`."""
+        if case.gives is None:
+            original = case.verdict.original or ""
+            case.gives = self.given.take(original, case.callback)
+            if case.gives:
+                case.give_back = partial(self.given.give_back, original, case.callback)
+                if not self._has_told_given:
+                    self._has_told_given = True
+                    logger.info(_GIVES, case.verdict.page.url if case.verdict.page else "a page", original, extra=self._extra)
+        return case.gives
 
     def _note_visit(self, request: Request, response: Response, verdict: Verdict) -> None:
         """Note that the page was fetched, tell its callback what has changed, and look where its original comes from."""
@@ -300,14 +326,26 @@ class Session(Common):
         if isinstance(page, Abstention) and page.reason in _LIMITS:
             self.warn(page.reason, _LIMITS[page.reason], page.url)
         again = partial(self._store_threads.run, claim, page)
-        patience = self.config.max_page_seconds if sure else self._unsure_wait
-        started = monotonic()
-        admission = await wait_for_original(first or await again(never_drop=never_drop), again, patience, never_drop=never_drop)
-        if not sure and monotonic() - started >= _UNSURE_WAIT:
-            self._in_vain += 1
+        admission = first or await again(never_drop=never_drop)
+        if admission.waits_for:
+            admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
         return Case(verdict, self.feeds.hold(admission.claim), callback=callback)
+
+    async def _wait(self, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool) -> Admission:
+        """Return an admission that waits for no other page, see `wait_for_original`: as long as there is patience."""
+        most, started = self.config.max_page_seconds if sure else self._unsure_wait, monotonic()
+        with self._patience.wait(most) as patience:
+            admission = await wait_for_original(admission, again, patience, never_drop=never_drop)
+        waited = monotonic() - started
+        if not sure and waited >= _UNSURE_WAIT:
+            self._in_vain += 1
+        if waited >= patience:
+            self.stats.inc_value("simcrawl/pages/not_waited")
+            if sure and patience < most:
+                self.warn("not_waited", _NOT_WAITED)
+        return admission
 
     @property
     def _unsure_wait(self) -> float:

@@ -87,7 +87,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 case.fail()
             frontier.show(shown)
             self._told(response, case, counts)
-            frontier.look_again()
+            frontier.look_again(response.request)
         case.settle()
 
     def _told(self, response: Response, case: Case, counts: Counter[str]) -> None:
@@ -112,12 +112,14 @@ class NearDuplicateSpiderMiddleware(OfSession):
             else:
                 self._show(entry, shown)
             return not verdict.drop_outlinks
-        if verdict.drop_page:
+        if verdict.drop_page and not self._session.gives(case):
             counts["items/dropped"] += 1
-        else:
-            case.items += 1
-            case.items_open += 1
-        return not verdict.drop_page
+            return False
+        if verdict.drop_page:
+            counts["items/given"] += 1
+        case.items += 1
+        case.items_open += 1
+        return True
 
     def _show(self, request: Request, shown: list[str]) -> None:
         # Many at a time: each link of each page comes here.

@@ -57,6 +57,11 @@ _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(r"\w+")
+_OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
+# As texinfo writes what is no letter.
+_HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
+_NO_LETTER = late(r"[\W_]+")
+_LEAST_TOGETHER = 4
 _WORDS = late("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, and the second digests.
@@ -73,18 +78,31 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
     inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
+    signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
+    inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
-    addressed = _words_of(_slug(url)) & _words_of(full)
-    if addressed and addressed.isdisjoint(_words_of(f"{inner} {outer}")):
+    addressed = _addressed(url, full)
+    if unsaid := addressed - _words_of(f"{inner} {outer}"):
         # The headings are those of every page: "Methods", "Description".
-        outer = " ".join([outer, *sorted(addressed)])
-    names = numbers.intersection(_NUMBER.findall(full)) | (addressed & _words_of(f"{inner} {outer}"))
+        outer = " ".join([outer, *sorted(unsaid)])
+    names = numbers.intersection(_NUMBER.findall(full)) | addressed | set(map(_word_for, signs))
     texts = [inner, outer, facts[:_LONGEST], called, " ".join(sorted(names))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
+
+
+def _spelled(text: str, names: set[str]) -> str:
+    """Return a text with a word in the place of each of some names that have none, such as "+:"."""
+    for name in names:
+        text = text.replace(name, f" {_word_for(name)} ")
+    return text
+
+
+def _word_for(signs: str) -> str:
+    return "".join([_FIRST, *(f"{ord(sign):x}" for sign in signs)])
 
 
 def _numbers(heading: str) -> list[str]:
@@ -94,12 +112,31 @@ def _numbers(heading: str) -> list[str]:
     return [number for number in found if is_all or len(number) >= _DIGITS_OF_A_NAME]
 
 
+def _addressed(url: str, title: str) -> set[str]:
+    """Return the words of a title by which its page's address may call it, see `_slug`: as such, or run together, in whatever writing.
+
+    Generators write `gr::video_sdl` as `gr_1_1video__sdl`, `map_entry` as `map-entry`, and `Grob_pq` as `Grob_005fpq`.
+    """
+    slug = _slug(url)
+    words, together = _words_of(f"{slug} {slug.replace('_', ' ')}"), _squeezed(slug)
+    return {word for word in _words_of(title) if word in words or (len(one := _squeezed(word)) >= _LEAST_TOGETHER and one in together)}
+
+
 def _slug(url: str) -> str:
-    """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query."""
+    """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query.
+
+    Of a directory's own page, the directory.
+    """
     path = url.partition("://")[2].partition("#")[0].partition("/")[2]
-    segment = "" if "?" in path else path.rstrip("/").rpartition("/")[2]
+    directories, _, segment = ("" if "?" in path else path.rstrip("/")).rpartition("/")
+    if _OWN_PAGE.match(segment):
+        segment = directories.rpartition("/")[2]
     named = _EXTENSION.sub("", unquote(segment[:_LONGEST]))
-    return f"{named} {named.replace('_', ' ')}"
+    return _HEXADECIMAL.sub(lambda found: chr(int(found[1], 16)), named)
+
+
+def _squeezed(text: str) -> str:
+    return _NO_LETTER.sub("", text.casefold())
 
 
 def _words_of(text: str) -> set[str]:

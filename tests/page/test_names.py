@@ -395,12 +395,31 @@ def test_one_name_at_two_addresses_is_one_page() -> None:
         (("api/index.html", "api/index.html?2"), ("ByteArray", "LongArray"), True),
         (("1.2/ByteArray.html", "2.0/ByteArray.html"), ("ByteArray 1.2", "ByteArray 2.0"), True),
         (("api/ByteArray.html", "api/LongArray.html"), ("Arrays", "Arrays"), True),
+        # As doxygen, mdBook, texinfo and the C# reference of Berkeley DB write them.
+        (("classgr_1_1video__sdl.html", "classgr_1_1fir__filter.html"), ("gr::video_sdl", "gr::fir_filter"), False),
+        (("features/map-entry.html", "features/abi-ptx.html"), ("map_entry", "abi_ptx"), False),
+        (("Grob_005fpq_005fengraver.html", "Note_005fname_005fengraver.html"), ("Grob_pq_engraver", "Note_name_engraver"), False),
+        (("Methods_T_HashCursor.htm", "Methods_T_TreeCursor.htm"), ("HashCursor Methods", "TreeCursor Methods"), False),
+        (("logic/index.html", "matrices/"), ("Logic", "Matrices"), False),
+        # Three letters may stand in any word.
+        (("clogs.html", "cards.html"), ("Log", "Car"), True),
     ],
 )
 def test_where_all_headings_are_alike_title_and_address_name_a_page(slugs: tuple[str, str], titles: tuple[str, str], same: bool) -> None:
     lasts = ("So it is.", "So it may be.")
     pages = [_called("Methods", slug, title=title, last=last) for slug, title, last in zip(slugs, titles, lasts, strict=True)]
     assert _are_copies(*pages) == same
+
+
+def _signed(name: str, *, title: str = "") -> bytes:
+    lines = names.lines((name, ""), "", title or f"{name} - Arbonet")
+    return names.of(_cut(lines), _cut(f"{name} {PROSE}"), NO_HASHES, NO_PARTS._replace(heading=name))
+
+
+def test_a_name_that_is_nothing_but_signs_is_one_where_the_title_has_it() -> None:
+    assert names.compare(_signed("+:"), _signed(":+")) is Naming.OTHER
+    assert names.compare(_signed("+:"), _signed("+:", title="+: | Forestia")) is Naming.SAME
+    assert names.compare(_signed("* * *", title="Arbonet"), _signed("---", title="Arbonet")) is Naming.SAME
 
 
 def test_headings_outside_that_each_page_speaks_of_make_other_pages() -> None:

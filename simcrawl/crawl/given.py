@@ -1,0 +1,56 @@
+"""For which callbacks a content has given items, so that nothing is lost with a copy that only its callback would have taken.
+
+    page that is kept ──► its callback has ended ──► given for that callback, or for none yet
+    copy of it        ──► its callback yields an item ──► given for it before: the item is dropped
+                                                      ──► not given: the item comes out, and counts as given from then on
+
+The text of a page for printing is its article's, and so are the bytes of one page at two addresses. But the callback may take items of one
+template alone, or of URLs of one form, and each address may have a callback of its own.
+
+In memory: what a crawl does not know of an original (one of an earlier crawl's, or one of very many) it decides as if items had come of it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+_MOST_PAGES, _MOST_USES, _MOST_UNLIKE = 50_000, 16, 1_000
+
+
+class Given:
+    """What came out of which content, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
+
+    def __init__(self) -> None:
+        self._uses: OrderedDict[str, set[str]] = OrderedDict()
+        # Whose copies gave items where their originals gave none.
+        self._unlike: OrderedDict[str, None] = OrderedDict()
+
+    def kept(self, url: str, use: str, *, items: bool) -> None:
+        """Note that a page has come out, and whether with items."""
+        self._uses.setdefault(url, set()).update([use] if items else [])
+        if len(self._uses) > _MOST_PAGES:
+            self._uses.popitem(last=False)
+
+    def take(self, original: str, use: str) -> bool:
+        """Return whether items of a copy are to come out, and note that they do: none have come of this content for its callback."""
+        uses = self._uses.get(original)
+        if uses is None or use in uses or len(uses) >= _MOST_USES:
+            return False
+        if not uses:
+            self._unlike[use] = None
+            if len(self._unlike) > _MOST_UNLIKE:
+                self._unlike.popitem(last=False)
+        uses.add(use)
+        return True
+
+    def give_back(self, original: str, use: str) -> None:
+        """Note that nothing has come out all the same."""
+        self._uses.get(original, set()).discard(use)
+
+    def may_lose(self, original: str, use: str) -> bool:
+        """Return whether a page may give items that its original did not, if it is left out unseen.
+
+        Where the original gave none, lists do not either: until a copy of its kind has.
+        """
+        uses = self._uses.get(original)
+        return uses is not None and use not in uses and (bool(uses) or use in self._unlike)

@@ -1,0 +1,100 @@
+"""Spiders that take items of some pages of a content alone, or wait for what they have asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+from tests.crawl.spiders import Base, item
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+
+
+class OfArticles(Base):
+    """One callback for all pages, which takes items of articles' addresses alone."""
+
+    name = "of-articles"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        if "/article/" in response.url:
+            yield item(response)
+
+
+class OfTabs(Base):
+    """Two callbacks, each for one address of the same page."""
+
+    name = "of-tabs"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, self.parse_print if "/print/" in href else self.parse_article)
+
+    def parse_article(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+    def parse_print(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+
+class OfRules(Base, CrawlSpider):
+    """The same by rules."""
+
+    name = "of-rules"
+    rules = (Rule(LinkExtractor("/article/"), callback="parse_article"), Rule(LinkExtractor("/print/"), callback="parse_print"))
+
+    parse = CrawlSpider.parse
+
+    def parse_article(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+    def parse_print(self, response: Response) -> Iterator[Any]:
+        yield item(response)
+
+
+class Failing(OfArticles):
+    """Fails on the first article that it sees, behind its item."""
+
+    name = "failing"
+    has_failed = False
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from super().parse(response)
+        if "/article/" in response.url and not self.has_failed:
+            self.has_failed = True
+            raise ValueError("this one fails")
+
+
+class Waiting(Base):
+    """Its first callback ends only when all pages that it has asked for have been parsed."""
+
+    name = "waiting"
+    left: int
+    parsed: asyncio.Event
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        hrefs = response.css("a::attr(href)").getall()
+        self.left, self.parsed = len(hrefs), asyncio.Event()
+        for href in hrefs:
+            yield response.follow(href, self.parse_page)
+        await self.parsed.wait()
+
+    def parse_page(self, response: Response) -> Iterator[Any]:
+        self.left -= 1
+        if not self.left:
+            self.parsed.set()
+        yield item(response)
+
+
+class Slowly:
+    """A pipeline that takes its time."""
+
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(2)
+        return item

@@ -1,0 +1,150 @@
+"""What only a copy's callback takes is not lost with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, strategies as st
+
+from simcrawl.crawl.given import Given
+from tests.crawl.content import hub
+from tests.crawl.runner import MODES, crawl
+from tests.samples import english, page
+
+if TYPE_CHECKING:
+    from tests.crawl.server import Site
+
+SPIDERS = "tests.crawl.given_spiders"
+URL, OTHER, USE, LATER = "http://a.test/1", "http://a.test/2", "spider.parse", "spider.parse_more"
+
+
+def _articles(site: Site, number: int, *, copies: int = 1) -> list[str]:
+    """Add articles, each with a page for printing of the same bytes, and all of it once more under other addresses; return the paths."""
+    paths = []
+    for mirror in [""] + [f"/mirror{copy}" for copy in range(1, copies)]:
+        for article in range(number):
+            text = page(english(150, seed=article))
+            for kind in ("print", "article"):
+                paths.append(f"{mirror}/{kind}/{article}")
+                site.add(paths[-1], text)
+    site.add("/", hub(*paths))
+    return paths
+
+
+# ---- what is known of a content
+
+
+def test_items_of_a_copy_come_out_once_where_none_have_come_for_its_callback():
+    known = Given()
+    # Of a page that nobody knows it is as if items had come.
+    assert not known.take(URL, USE)
+    known.kept(URL, USE, items=False)
+    assert known.take(URL, USE)
+    assert not known.take(URL, USE)
+    assert known.take(URL, LATER)
+    known.kept(OTHER, USE, items=True)
+    assert not known.take(OTHER, USE)
+    assert known.take(OTHER, LATER)
+
+
+def test_what_has_not_come_out_is_given_back():
+    known = Given()
+    known.give_back(URL, USE)
+    known.kept(URL, USE, items=False)
+    assert known.take(URL, USE)
+    known.give_back(URL, USE)
+    assert known.take(URL, USE)
+
+
+def test_what_is_left_out_unseen_may_lose_items():
+    known = Given()
+    assert not known.may_lose(URL, USE)
+    known.kept(URL, USE, items=True)
+    assert not known.may_lose(URL, USE)
+    assert known.may_lose(URL, LATER)
+    # A list gives none, and nor do its copies, until one does.
+    known.kept(OTHER, LATER, items=False)
+    known.kept("http://a.test/3", LATER, items=False)
+    assert not known.may_lose(OTHER, LATER)
+    assert known.take(OTHER, LATER)
+    assert known.may_lose("http://a.test/3", LATER)
+    assert not known.may_lose(OTHER, LATER)
+
+
+@given(st.lists(st.tuples(st.sampled_from([URL, OTHER]), st.sampled_from([USE, LATER]), st.booleans()), max_size=30))
+def test_items_come_once_for_each_callback_and_content(pages: list[tuple[str, str, bool]]):
+    known, come = Given(), set[tuple[str, str]]()
+    seen = set[str]()
+    for url, use, items in pages:
+        if url not in seen:
+            known.kept(url, use, items=items)
+            seen.add(url)
+            come |= {(url, use)} if items else set()
+        else:
+            assert known.take(url, use) == ((url, use) not in come)
+            come.add((url, use))
+
+
+def test_it_remembers_a_bounded_number_of_pages(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.given._MOST_PAGES", 3)
+    monkeypatch.setattr("simcrawl.crawl.given._MOST_USES", 2)
+    monkeypatch.setattr("simcrawl.crawl.given._MOST_UNLIKE", 1)
+    known = Given()
+    for number in range(5):
+        known.kept(str(number), USE, items=False)
+    assert [known.take(str(number), USE) for number in range(5)] == [False, False, True, True, True]
+    assert [known.take("4", f"other {number}") for number in range(3)] == [True, False, False]
+
+
+# ---- crawls
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("spider", ["OfArticles", "OfTabs", "OfRules"])
+def test_items_that_only_some_addresses_of_a_content_give_come_out(site: Site, spider: str, mode: str) -> None:
+    paths = _articles(site, 20)
+    outcome = crawl(f"{SPIDERS}.{spider}", site.url("/"), mode=mode)
+    articles = [path for path in paths if "/article/" in path]
+    assert outcome.paths("kept") == sorted(articles if spider == "OfArticles" else paths)
+    assert outcome.stats["simcrawl/pages/dropped"] == 20
+    assert outcome.stats["finish_reason"] == "finished"
+
+
+def test_they_come_out_once_for_each_content(site: Site) -> None:
+    # By rules the last three quarters would not be fetched.
+    _articles(site, 60, copies=4)
+    outcome = crawl(f"{SPIDERS}.OfArticles", site.url("/"))
+    kept = outcome.paths("kept")
+    assert sorted(path.rpartition("/")[2] for path in kept) == sorted(map(str, range(60)))
+    assert outcome.log.count("of which none have come for its callback") == 1
+
+
+def test_where_the_callback_fails_the_items_of_the_next_copy_come_out(site: Site) -> None:
+    _articles(site, 1, copies=3)
+    outcome = crawl(f"{SPIDERS}.Failing", site.url("/"), settings={"CONCURRENT_REQUESTS": 1})
+    assert len(outcome.paths("kept")) == 2
+
+
+# ---- callbacks and pipelines that take their time
+
+
+def test_a_callback_that_waits_for_the_pages_that_it_has_asked_for_ends(site: Site) -> None:
+    texts = [page(english(150, seed=number)) for number in range(60)]
+    for folder in ("a", "b"):
+        for number, text in enumerate(texts):
+            site.add(f"/{folder}/{number}", text)
+    site.add("/", hub(*[f"/{folder}/{number}" for folder in ("a", "b") for number in range(60)]))
+    outcome = crawl(f"{SPIDERS}.Waiting", site.url("/"))
+    assert {path.rpartition("/")[2] for path in outcome.paths("kept")} == set(map(str, range(60)))
+    assert outcome.stats["finish_reason"] == "finished"
+    assert "A callback seems to wait for requests" in outcome.log
+    assert "simcrawl/predicted/skipped" not in outcome.stats
+
+
+def test_copies_do_not_wait_for_slow_pipelines_for_long(site: Site) -> None:
+    paths = _articles(site, 30)
+    outcome = crawl(f"{SPIDERS}.OfTabs", site.url("/"), settings={"ITEM_PIPELINES": {f"{SPIDERS}.Slowly": 300}})
+    assert outcome.paths("kept") == sorted(paths)
+    assert outcome.stats["simcrawl/pages/not_waited"] > 0
+    assert outcome.log.count("pages do not wait any more") == 1
