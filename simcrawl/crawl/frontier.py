@@ -94,6 +94,10 @@ _PATIENCE = 0.5
 _SHORTEST_PAUSE = 0.005
 # Seconds after which callbacks that are at work while nothing else is are taken for such as wait for held requests.
 _STUCK = 5.0
+_REFUSED = (
+    "The scheduler has not taken back %s, which was to wait as a likely copy, and it is lost: SCHEDULER ignores `dont_filter`. From now on "
+    "no request waits. SIMCRAWL_ORDER = False lets none wait from the start"
+)
 _WAITED_FOR = (
     "A callback seems to wait for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from the "
     "start"
@@ -160,6 +164,7 @@ class Frontier:
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
+            self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
 
     # ---- what a spider yields
 
@@ -317,6 +322,12 @@ class Frontier:
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self._common.fault("error", "simcrawl failed to learn from a redirect: %r", exc)
 
+    def _refused(self, request: Request) -> None:
+        """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
+        if self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED):
+            self._order = False
+            self._common.warn("refused", _REFUSED, request.url)
+
     def pass_by(self, response: Response) -> None:
         """Learn from a response that passes through the crawl, if it is a site's robots.txt. Never raises."""
         if not self._order or not response.url.endswith("/robots.txt") or response.status != 200:
@@ -371,6 +382,9 @@ class Frontier:
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:
+        if not self._order:
+            _release(request)
+            return None
         url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)
         rules = self._rules_of(name, callback)
         seen = rules.look(url) if rules else None

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, signals as scrapy_signals
-from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
@@ -50,6 +50,20 @@ class Watched(Base):
 
     def parse(self, response: Response, **_: Any) -> Any:
         return self.follow(response, errback=self.on_error)
+
+
+class Filtering(Scheduler):
+    """Takes each URL once, whatever `dont_filter` says."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._taken = set[str]()
+
+    def enqueue_request(self, request: Request) -> bool:
+        if request.url in self._taken:
+            return False
+        self._taken.add(request.url)
+        return super().enqueue_request(request)
 
 
 class FewHeld(Watched):

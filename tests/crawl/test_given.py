@@ -148,3 +148,12 @@ def test_copies_do_not_wait_for_slow_pipelines_for_long(site: Site) -> None:
     assert outcome.paths("kept") == sorted(paths)
     assert outcome.stats["simcrawl/pages/not_waited"] > 0
     assert outcome.log.count("pages do not wait any more") == 1
+
+
+def test_a_scheduler_that_does_not_take_back_what_is_to_wait_loses_one_request(site: Site) -> None:
+    paths = _articles(site, 60, copies=3)
+    settings = {"SCHEDULER": "tests.crawl.frontier_spiders.Filtering", "CONCURRENT_REQUESTS": 1}
+    outcome = crawl(f"{SPIDERS}.OfTabs", site.url("/"), settings=settings)
+    assert outcome.log.count("The scheduler has not taken back") == 1
+    assert outcome.stats["downloader/request_count"] == len(paths)
+    assert len(outcome.paths("kept")) >= 2 * 60 - 1
