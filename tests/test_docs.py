@@ -264,6 +264,8 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     # Those that a crawl without failures does not set, or not this one.
     rare = {
         "simcrawl/errors",
+        "simcrawl/items/given",
+        "simcrawl/pages/waited_in_vain",
         "simcrawl/store/errors",
         "simcrawl/store/expired",
         "simcrawl/store/not_expired",

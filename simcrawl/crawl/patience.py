@@ -1,38 +1,39 @@
-"""How long copies wait for their originals to come out, all together: never more than a share of the crawl's time.
+"""How long a copy waits for its original to come out: less where that takes long and nothing else is done meanwhile.
 
-A copy is dropped only when its original has come out, which takes the callback and the item pipelines some milliseconds. Where a pipeline
-takes seconds (it asks a model, or a slow database), each copy would hold a place of the downloader as long. Copies that have no time left
-are kept: the crawl does what it would do without simcrawl.
+A copy is dropped only when its original has come out, which takes the callback and the item pipelines some milliseconds, and some seconds
+where callbacks keep the machine busy. Then to wait costs nothing. But where a pipeline waits itself (for a model, or a slow database), each
+copy would hold a place of the downloader as long. So after some seconds in which the process did little a copy is kept, as it would be
+without simcrawl; after each wait in vain the next ones are half as long, and after each other one twice.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-# Seconds that may be spent at first, and the share of the time of all places of the downloader.
-_TO_BEGIN_WITH, _SHARE = 5.0, 0.1
+    from simcrawl.crawl.threads import Wake
+
+LONGEST, SHORTEST = 2.0, 0.01
+"""Seconds that a copy waits at first, and at most, if little is done; and however often others have waited in vain."""
+# What share of a core the process has where it is busy. On a full machine that is not all of one.
+_BUSY = 0.3
 
 
 class Patience:
-    """Seconds that copies may still wait. `places`: how many requests are under way at a time. `clock`: seconds from any beginning."""
+    """Seconds that copies wait, by what became of those before. For the event loop. `clock`, `used`: seconds, and those of a core."""
 
-    def __init__(self, places: int, clock: Callable[[], float] = monotonic) -> None:
-        self._places, self._clock = places, clock
-        self._began, self._spent, self._waiting = clock(), 0.0, 0
+    def __init__(self, clock: Callable[[], float] = monotonic, used: Callable[[], float] = process_time) -> None:
+        self.seconds = LONGEST
+        self._clock, self._used = clock, used
 
-    @contextmanager
-    def wait(self, most: float) -> Iterator[float]:
-        """Return how long a copy may wait, `most` at most: others wait at the same time. How long it does is counted."""
-        self._waiting += 1
-        began = self._clock()
-        earned = _TO_BEGIN_WITH + _SHARE * self._places * (began - self._began)
-        try:
-            yield max(0.0, min(most, (earned - self._spent) / self._waiting))
-        finally:
-            self._waiting -= 1
-            self._spent += self._clock() - began
+    async def wait(self, wake: Wake, until: float) -> None:
+        """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much."""
+        while (left := until - self._clock()) > 0:
+            began, used = self._clock(), self._used()
+            await wake.wait(min(left, self.seconds))
+            if wake.raised or self._used() - used < _BUSY * (self._clock() - began):
+                break
+        self.seconds = min(LONGEST, 2 * self.seconds) if wake.raised else max(SHORTEST, self.seconds / 2)

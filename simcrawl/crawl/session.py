@@ -24,7 +24,7 @@ from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
-from simcrawl.crawl.patience import Patience
+from simcrawl.crawl.patience import LONGEST, Patience
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
@@ -69,9 +69,7 @@ _TOO_MANY = (
     "(%g days, and it is %s now), remove them with: simcrawl forget %s --older-than %g --force"
 )
 _GIVES = "Items of %s come out: it is a copy of %s, of which none have come for its callback (no more such copies will be shown)"
-_NOT_WAITED = (
-    "Callbacks and item pipelines take so long that pages do not wait any more until their originals have come out: some copies are kept"
-)
+_IN_VAIN = "Callbacks and item pipelines take so long that pages do not wait until their originals have come out: some copies are kept"
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
@@ -183,10 +181,10 @@ class Session(Common):
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
-        self._patience = Patience(at_once)
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
+        self._patience = Patience()
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
@@ -334,18 +332,16 @@ class Session(Common):
         return Case(verdict, self.feeds.hold(admission.claim), callback=callback)
 
     async def _wait(self, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool) -> Admission:
-        """Return an admission that waits for no other page, see `wait_for_original`: as long as there is patience."""
-        most, started = self.config.max_page_seconds if sure else self._unsure_wait, monotonic()
-        with self._patience.wait(most) as patience:
-            admission = await wait_for_original(admission, again, patience, never_drop=never_drop)
-        waited = monotonic() - started
-        if not sure and waited >= _UNSURE_WAIT:
+        """Return an admission that waits for no other page, see `wait_for_original`."""
+        most, patience = (self.config.max_page_seconds, self._patience) if sure else (self._unsure_wait, None)
+        started = monotonic()
+        waited = await wait_for_original(admission, again, most, never_drop=never_drop, patience=patience)
+        if not sure and monotonic() - started >= _UNSURE_WAIT:
             self._in_vain += 1
-        if waited >= patience:
-            self.stats.inc_value("simcrawl/pages/not_waited")
-            if sure and patience < most:
-                self.warn("not_waited", _NOT_WAITED)
-        return admission
+        if sure and waited.claim and self._patience.seconds < LONGEST:
+            self.stats.inc_value("simcrawl/pages/waited_in_vain")
+            self.warn("waited_in_vain", _IN_VAIN)
+        return waited
 
     @property
     def _unsure_wait(self) -> float:
@@ -620,10 +616,18 @@ def _warn_of_unknown(crawler: Crawler) -> None:
 
 
 async def wait_for_original(
-    admission: Admission, claim: Callable[..., Awaitable[Admission]], patience: float, *, never_drop: bool = False
+    admission: Admission,
+    claim: Callable[..., Awaitable[Admission]],
+    most: float,
+    *,
+    never_drop: bool = False,
+    patience: Patience | None = None,
 ) -> Admission:
-    """Return an admission that waits for no other page: claim again when that is settled, or `patience` seconds have passed in all."""
-    until = monotonic() + patience
+    """Return an admission that waits for no other page: claim again when that is settled, or `most` seconds have passed in all.
+
+    `patience`: what may end a wait before that.
+    """
+    until = monotonic() + most
     while admission.waits_for:
         left = until - monotonic()
         if left <= 0:
@@ -631,7 +635,7 @@ async def wait_for_original(
         wake = Wake()
         admission.waits_for.when_settled(wake)
         hurry(admission.waits_for)
-        await wake.wait(left)
+        await (patience.wait(wake, until) if patience else wake.wait(left))
         if not admission.waits_for.settled:
             # Not again for the next copy of it; and this one is kept, unless its original has come out by now.
             admission.waits_for.withdraw()

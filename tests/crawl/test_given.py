@@ -146,8 +146,8 @@ def test_copies_do_not_wait_for_slow_pipelines_for_long(site: Site) -> None:
     paths = _articles(site, 30)
     outcome = crawl(f"{SPIDERS}.OfTabs", site.url("/"), settings={"ITEM_PIPELINES": {f"{SPIDERS}.Slowly": 300}})
     assert outcome.paths("kept") == sorted(paths)
-    assert outcome.stats["simcrawl/pages/not_waited"] > 0
-    assert outcome.log.count("pages do not wait any more") == 1
+    assert outcome.stats["simcrawl/pages/waited_in_vain"] > 0
+    assert outcome.log.count("pages do not wait until") == 1
 
 
 def test_a_scheduler_that_does_not_take_back_what_is_to_wait_loses_one_request(site: Site) -> None:
