@@ -20,6 +20,8 @@ What these share, one session a crawler:
     frontier       which request goes back, waits, or is left out
     carried        what a request gives its callback besides the page
     preferred      which page waits for its canonical one
+    patience       how long a copy waits for its original to come out
+    given          for which callbacks a content has given items
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item
     links          links that were dropped
