@@ -75,6 +75,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     yield entry
             finally:
                 frontier.show(shown)
+                frontier.look_again(response.request)
             return
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
         try:
