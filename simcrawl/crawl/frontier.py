@@ -95,7 +95,7 @@ _SHORTEST_PAUSE = 0.005
 # Seconds after which callbacks that are at work while nothing else is are taken for such as wait for held requests.
 _STUCK = 5.0
 _REFUSED = (
-    "The scheduler has not taken back %s, which was to wait as a likely copy, and it is lost: SCHEDULER ignores `dont_filter`. From now on "
+    "The scheduler has not taken back %s, which was to wait as a likely copy, and it is lost: SCHEDULER ignores dont_filter. From now on "
     "no request waits. SIMCRAWL_ORDER = False lets none wait from the start"
 )
 _WAITED_FOR = (
