@@ -27,9 +27,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 from scrapy import signals as scrapy_signals
+from scrapy.core.scheduler import Scheduler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import CrawlSpider, SitemapSpider
+from scrapy.utils.misc import load_object
 
 from simcrawl.crawl.carried import CARRIED, mark_unyielded
 from simcrawl.crawl.signals import request_skipped
@@ -164,7 +166,9 @@ class Frontier:
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
-            self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
+            # Sent for every link that was found before: Scrapy's own scheduler needs no watching.
+            if getattr(load_object(self._crawler.settings["SCHEDULER"]), "enqueue_request", None) is not Scheduler.enqueue_request:
+                self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
 
     # ---- what a spider yields
 
