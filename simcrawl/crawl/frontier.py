@@ -330,7 +330,7 @@ class Frontier:
         """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
         if self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED):
             self._order = False
-            self._common.warn("refused", _REFUSED, request.url)
+            self._common.warn("refused", _REFUSED, self._common.known_as(request.url))
 
     def pass_by(self, response: Response) -> None:
         """Learn from a response that passes through the crawl, if it is a site's robots.txt. Never raises."""
