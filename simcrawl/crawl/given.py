@@ -7,7 +7,8 @@
 The text of a page for printing is its article's, and so are the bytes of one page at two addresses. But the callback may take items of one
 template alone, or of URLs of one form, and each address may have a callback of its own.
 
-In memory: what a crawl does not know of an original (one of an earlier crawl's, or one of very many) it decides as if items had come of it.
+In memory: of an original that this process has not seen come out (one from before a stop, or one of very many) only the store tells
+whether it gave items, and not to which callback. If it did, all are taken for given.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ class Given:
         self._uses: OrderedDict[str, set[str]] = OrderedDict()
         # Whose copies gave items where their originals gave none.
         self._unlike: OrderedDict[str, None] = OrderedDict()
+
+    def knows(self, url: str) -> bool:
+        """Return whether a page has come out in this process."""
+        return url in self._uses
 
     def kept(self, url: str, use: str, *, items: bool) -> None:
         """Note that a page has come out, and whether with items."""

@@ -278,6 +278,7 @@ class Session(Common):
         """Return whether items of a copy come out, since its original gave none to its callback: see `simcrawl.crawl.given`."""
         if case.gives is None:
             original = case.verdict.original or ""
+            self._recall_given(original)
             case.gives = self.given.take(original, case.callback)
             if case.gives:
                 case.give_back = partial(self.given.give_back, original, case.callback)
@@ -285,6 +286,19 @@ class Session(Common):
                     self._has_told_given = True
                     logger.info(_GIVES, case.verdict.page.url if case.verdict.page else "a page", original, extra=self._extra)
         return case.gives
+
+    def _recall_given(self, original: str) -> None:
+        """Look up whether an original gave items that came out before this run, or in another process."""
+        if self.given.knows(original):
+            return
+        try:
+            page = self.pages.known(original)
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+            return
+        # The store has the name of a callback only where that took none.
+        if page and page.confirmed and page.callback:
+            self.given.kept(original, page.callback, items=False)
 
     def _note_visit(self, request: Request, response: Response, verdict: Verdict) -> None:
         """Note that the page was fetched, tell its callback what has changed, and look where its original comes from."""

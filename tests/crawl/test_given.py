@@ -13,6 +13,8 @@ from tests.crawl.runner import MODES, crawl
 from tests.samples import english, page
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.crawl.server import Site
 
 SPIDERS = "tests.crawl.given_spiders"
@@ -118,6 +120,21 @@ def test_they_come_out_once_for_each_content(site: Site) -> None:
     kept = outcome.paths("kept")
     assert sorted(path.rpartition("/")[2] for path in kept) == sorted(map(str, range(60)))
     assert outcome.log.count("of which none have come for its callback") == 1
+
+
+def test_a_crawl_that_goes_on_knows_which_contents_gave_nothing(site: Site, tmp_path: Path) -> None:
+    paths = _articles(site, 20)
+    # All pages for printing, then a stop, then the articles.
+    site.add("/", hub(*sorted(paths, key=lambda path: "/print/" not in path)))
+    settings = {
+        "SIMCRAWL_STORE": str(tmp_path / "store"),
+        "JOBDIR": str(tmp_path / "job"),
+        "CONCURRENT_REQUESTS": 1,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    }
+    assert crawl(f"{SPIDERS}.OfArticles", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 21}).paths("kept") == []
+    outcome = crawl(f"{SPIDERS}.OfArticles", site.url("/"), settings=settings)
+    assert outcome.paths("kept") == sorted(path for path in paths if "/article/" in path)
 
 
 def test_where_the_callback_fails_the_items_of_the_next_copy_come_out(site: Site) -> None:
