@@ -93,6 +93,8 @@ class Line(Protocol):
 
     def __init__(self, worker: PageProcess) -> None:
         self.lost = False
+        self.why = "died"
+        """Why it is lost: whoever comes first takes note of it, which need not be who waits for the page."""
         self._worker = worker
         self._due = 0.0
         self._asked: deque[_Asked] = deque()
@@ -172,6 +174,7 @@ class Line(Protocol):
             self._time(late)
             return
         # First: it stops the worker, and who comes after it starts the next one.
+        self.why = "too_slow"
         self._asked.popleft().settle(None)
         self.close()
 
@@ -209,9 +212,12 @@ class Line(Protocol):
             asked.settle(exc)
             self._time()
             return True
+        why = result[1]
+        if why:
+            self.why = why
         asked.settle(result)
         self._time()
-        if result[1]:
+        if why:
             self.close()
             return False
         return True
@@ -220,9 +226,10 @@ class Line(Protocol):
         """Take note of the worker's end."""
         self._end(EOFError("the worker is gone"))
 
-    def close(self) -> None:
-        """Close the socket without waiting for what is still to be sent."""
+    def close(self, why: str | None = None) -> None:
+        """Close the socket without waiting for what is still to be sent; `why`: where the worker is to be stopped and none was known."""
         if not self.lost:
+            self.why = why or self.why
             self._end(UnansweredError())
             self._abort()
 

@@ -127,12 +127,12 @@ class _Process:
         try:
             answer, spent = await line.ask(question)
         except EOFError:
-            await self._stop(line, question.asker, "died")
+            await self._stop(line, question.asker)
             took = monotonic() - started
             return None, Spent(took, took)
-        made, why = answer or (question.abstain(Reason.TOO_SLOW), "too_slow")
+        made, why = answer or (question.abstain(Reason.TOO_SLOW), line.why)
         if why:
-            await self._stop(line, question.asker, why)
+            await self._stop(line, question.asker)
         return made, spent
 
     def take(self, expected: float) -> None:
@@ -177,7 +177,7 @@ class _Process:
         await maybe_deferred_to_future(self._changing.acquire())
         try:
             if self._line and self._line.lost:
-                await self._end(asker, "died")
+                await self._end(asker)
             line = self._line
             if line is None:
                 line = self._line = await line_over(await self._run(self.worker.start, asker), self.worker)
@@ -190,23 +190,23 @@ class _Process:
         self.is_aside = True
         self.worker.step_aside()
 
-    async def _stop(self, line: Line, asker: Asker, why: str) -> None:
+    async def _stop(self, line: Line, asker: Asker) -> None:
         """Stop the process at the other end of a line, unless somebody did."""
-        await _to_the_end(self._stop_once(line, asker, why))
+        await _to_the_end(self._stop_once(line, asker))
 
-    async def _stop_once(self, line: Line, asker: Asker, why: str) -> None:
+    async def _stop_once(self, line: Line, asker: Asker) -> None:
         await maybe_deferred_to_future(self._changing.acquire())
         try:
             if self._line is line:
-                await self._end(asker, why)
+                await self._end(asker)
         finally:
             self._changing.release()
 
-    async def _end(self, asker: Asker, why: str) -> None:
+    async def _end(self, asker: Asker) -> None:
         line, self._line = self._line, None
         if line:
             line.close()
-        asker.restarts[why] += 1
+            asker.restarts[line.why] += 1
         await self._run(self.worker.stop)
 
     async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -509,7 +509,7 @@ class Processes:
                 process.line.let_go()
             elif process.line and process.line.is_wasted(self._held_up):
                 # It went elsewhere, and takes long here, too. The next page starts another process.
-                process.line.close()
+                process.line.close("too_slow")
 
     def _start_more(self) -> None:
         if self._has_room(False) or len(self._quick) >= self._most:

@@ -20,7 +20,7 @@ from unittest.mock import patch
 import pytest
 
 from simcrawl.crawl.line import Line
-from simcrawl.crawl.processes import Crawling, Processes
+from simcrawl.crawl.processes import Crawling, Processes, _Process
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import MAX_WORKER_BYTES, Abstention, PageFingerprint, fingerprint_page
 from simcrawl.page.hints import Hints
@@ -435,6 +435,19 @@ def test_pages_in_line_come_although_the_worker_is_killed_meanwhile(worker: Aske
         os.kill(worker.pid, signal.SIGKILL)
         assert worker.all_pages(*FINE) == dict.fromkeys(FINE, "fine")
     assert worker.restarts == {"died": 3}
+
+
+@pytest.mark.parametrize(("name", "why"), [("eat", "memory"), ("hold", "too_slow")])
+def test_why_a_worker_was_replaced_is_known_although_the_next_page_comes_first(asked: Callable[..., Asked], name: str, why: str):
+    worker, stop = asked(_options(max_seconds=2.0), max_bytes=500_000_000), _Process._stop
+
+    async def late(*args: Any) -> None:
+        assert isinstance(await worker._page(BODY, "http://x/fine"), PageFingerprint)
+        await stop(*args)
+
+    with patch.object(_Process, "_stop", late):
+        assert isinstance(worker.page(BODY, url=f"http://x/{name}"), Abstention)
+    assert worker.restarts == {why: 1}
 
 
 def test_an_answer_to_another_question_is_none():
