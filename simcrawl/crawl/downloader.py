@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _SUCCESS = range(200, 300)
+_PARTIAL_CONTENT = 206
+# Scrapy's flags of bodies that end too soon: DOWNLOAD_FAIL_ON_DATALOSS is off, or somebody has seen enough (StopDownload). Not its
+# "partial": a server that tells no length, and is at its end when it hangs up.
+_CUT_OFF = {"dataloss", "download_stopped"}
 
 
 class NearDuplicateDownloaderMiddleware(OfSession):
@@ -78,6 +82,9 @@ def skip_reason(request: Request, response: Response) -> str | None:
         return "opted_out"
     if response.status not in _SUCCESS:
         return "status"
+    # The rest would be lost with a whole page that is called its copy.
+    if response.status == _PARTIAL_CONTENT or not _CUT_OFF.isdisjoint(response.flags):
+        return "cut_off"
     return None if isinstance(response, HtmlResponse) else "not_html"
 
 

@@ -73,6 +73,7 @@ _WHY = {
     "stopping": "the crawl was told to stop",
     "status": "the response was no success",
     "opted_out": "the request opted out",
+    "cut_off": "only a part of the page came",
     "store_error": "the store failed",
     "replaced": "the body was exchanged after it was judged",
     "error": "simcrawl failed",

@@ -93,7 +93,11 @@ class _AnswerHandler(Quiet, BaseHTTPRequestHandler):
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.body)))
+        if "Content-Length" in answer.headers:
+            # One that is not so.
+            self.close_connection = True
+        else:
+            self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         self.wfile.write(answer.body)
 

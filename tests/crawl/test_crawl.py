@@ -155,6 +155,21 @@ def test_robots_txt_files_and_other_formats_are_not_judged(site: Site) -> None:
     check_sums(outcome)
 
 
+@pytest.mark.parametrize("part", [{"Content_Length": "9000000"}, {"status": 206}])
+def test_nothing_is_dropped_as_a_copy_of_a_part_of_a_page(site: Site, part: dict[str, Any]) -> None:
+    whole = page("7.4/en/protection", more="What the end says.")
+    for number in range(3):
+        site.add(f"/part{number}", whole.replace("What the end says.", ""), **part)
+    site.add("/whole", whole)
+    site.add("/copy", whole)
+    site.add("/", hub("/part0", "/part1", "/part2", "/whole", "/copy"))
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | {"DOWNLOAD_FAIL_ON_DATALOSS": False})
+    assert outcome.pages()["skipped/cut_off"] == 3
+    assert outcome.paths("dropped") == [("/copy", "/whole")]
+    assert {"/part0", "/part1", "/part2", "/whole"} < set(outcome.paths("kept"))
+    check_sums(outcome)
+
+
 def test_files_of_a_media_pipeline_are_not_judged(site: Site, tmp_path: Path) -> None:
     site.add("/", page("7.4/en/autotext"))
     for name in ("/file-a.html", "/file-b.html"):
