@@ -261,14 +261,17 @@ class Tried:
 
     `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
     original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept. `missed`: the
-    directories (or the class) of which a page was kept that would have been skipped.
+    directories (or the class) of which a page was kept that would have been skipped. `originals`: some of what its copies were copies of.
+    `begun`: the host of the first copy's twin, and how many pages of it had been kept by then.
     """
 
-    __slots__ = ("copies", "leading", "missed", "prefixes", "told", "trials")
+    __slots__ = ("begun", "copies", "leading", "missed", "originals", "prefixes", "told", "trials")
 
     def __init__(self) -> None:
         self.copies = self.leading = self.trials = 0
         self.missed: set[Hashable] = set()
+        self.originals: set[str] = set()
+        self.begun: tuple[str, int] | None = None
         self.prefixes: dict[str, None] | None = {}
         self.told: dict[str, tuple[list[int], list[tuple[str, str]]]] = {}
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from simcrawl.rule import Verdict
     from simcrawl.urls.learned import LearnedRule
 
-_LONGEST_URL, _MOST_TWINS, _MOST_RECENT, _MOST_HELD, _MOST_TRIED = 2000, 48, 4096, 20_000, 2000
+_LONGEST_URL, _MOST_TWINS, _MOST_RECENT, _MOST_HELD, _MOST_TRIED, _MOST_HOSTS = 2000, 48, 4096, 20_000, 2000, 10_000
 # Rules that pages suggested, by what they say of themselves.
 _MOST_SUGGESTED = 50
 # A replacement says something where it is hardly ever right, too; a class of URLs does not: it may have been tried on other pages alone.
@@ -69,6 +69,9 @@ _MOST_LEADING = 0.3
 _LEAST_LED = 0.2
 # Nor if it was wrong in so many directories when it was sure. In one alone a book may have been rewritten.
 _MOST_MISSED = 2
+# Nor as long as its copies were copies of fewer pages, and its host has shown fewer new ones since the first of them: where every page
+# says "down for maintenance", the real ones are still to come.
+_VARIED, _BETWEEN = 4, 24
 # Nothing is skipped by a rule that was tried on fewer pages: the links on its copies have hardly been seen.
 _LEAST = 24
 # Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others. A page whose own URL goes on
@@ -147,6 +150,8 @@ class RewriteRules:
         # The last pages: a new rule is tried on them at once.
         self._recent: OrderedDict[str, tuple[int, bool]] = OrderedDict()
         self._number = 0
+        # By host how many pages were kept, those of which one came last at the end.
+        self._kept_on: OrderedDict[str, int] = OrderedDict()
         # By rule and part of a site, those last used last.
         self._tried: OrderedDict[Hashable, Tried] = OrderedDict()
         # What the next crawl is to know of the counters, until more is learned.
@@ -305,10 +310,14 @@ class RewriteRules:
         self._suggested -= contexts.keys()
         for context, right in contexts.items():
             self._counters.add(context, right)
-        for part in {twin.part for twin in twins}:
+        for part, host in {twin.part: host_of(twin.url) for twin in twins}.items():
             tried = self._tried.setdefault(part, Tried())
-            tried.copies += copy
             tried.trials += 1
+            if copy:
+                tried.copies += 1
+                tried.begun = tried.begun or (host, self._kept_on.get(host, 0))
+                if len(tried.originals) < _VARIED:
+                    tried.originals.add(original)
             self._tried.move_to_end(part)
         while len(self._tried) > _MOST_TRIED:
             self._tried.popitem(last=False)
@@ -335,6 +344,11 @@ class RewriteRules:
         self._recent[url] = self._number, copy
         if len(self._recent) > _MOST_RECENT:
             self._recent.popitem(last=False)
+        if not copy:
+            host = host_of(url)
+            self._kept_on[host] = self._kept_on.pop(host, 0) + 1
+            if len(self._kept_on) > _MOST_HOSTS:
+                self._kept_on.popitem(last=False)
 
     def _try(self, prefix: str, run: str, other: str) -> None:
         """Try a new rule on the pages that were fetched lately: each pair once, by what became of the later one."""
@@ -438,7 +452,7 @@ class RewriteRules:
     def _is_proven(self, twin: Twin) -> bool:
         tried = self._tried.get(twin.part)
         # Where it was wrong once when it was sure it is not believed again: a few pages may differ that no sample meets.
-        if tried is None or twin.contexts[-1] in tried.missed or not self._is_safe(tried):
+        if tried is None or twin.contexts[-1] in tried.missed or not self._is_safe(tried) or not self._is_lasting(tried):
             return False
         if not twin.name:
             return self._counters.trials(twin.contexts[-1]) >= _LEAST
@@ -453,6 +467,11 @@ class RewriteRules:
     def _is_safe(self, tried: Tried) -> bool:
         """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new."""
         return len(tried.missed) < _MOST_MISSED and tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
+
+    def _is_lasting(self, tried: Tried) -> bool:
+        """Return whether a rule's copies are more than one page that a site shows for a while, whatever it is asked for."""
+        host, kept = tried.begun or ("", 0)
+        return len(tried.originals) >= _VARIED or self._kept_on.get(host, 0) - kept >= _BETWEEN
 
     # ---- telling
 

@@ -296,10 +296,26 @@ def test_all_of_a_class_may_be_copies_of_one_page_elsewhere():
     rules.observe(login, _kept())
     for number in range(60):
         rules.observe(f"{SITE}/reply?do=new&p={number}", _copy_of(login))
+        rules.observe(f"{SITE}/topic/{number}", _kept())
     made = rules.predict(f"{SITE}/reply?do=new&p=99")
     assert made is not None
     assert (made.original, made.rule) == (login, "'p' does not matter")
     assert sum(rules.skips(f"{SITE}/reply?do=new&p={number}") for number in range(100, 200)) > 80
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("url", ["/item?id={}", "/shop/b/item{}"])
+def test_what_all_pages_say_for_a_while_makes_nothing_skip(url: str, *, elsewhere: bool):
+    # "Down for maintenance": the real pages come later, and another host's say nothing of them.
+    rules = RewriteRules()
+    wall = SITE + url.format(0)
+    rules.observe(wall, _kept())
+    for number in range(1, 100):
+        rules.observe(SITE + url.replace("/b/", "/a/").format(number), _copy_of(wall))
+        rules.observe(SITE + url.format(number), _copy_of(wall))
+        if elsewhere:
+            rules.observe(f"http://elsewhere.test/{number}", _kept())
+    assert not any(rules.skips(SITE + url.format(number)) for number in range(100, 300))
 
 
 def test_a_class_whose_pages_are_copies_of_many_pages_is_put_off_and_never_skipped():
