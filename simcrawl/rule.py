@@ -65,6 +65,8 @@ _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # releases of one page exchange fewer, but where they are as short.
 _RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
 _LONGEST_RECORD = 1000
+# The same of pages whose surroundings differ, from so many units of prose on: an article may have a teaser or two among its lines.
+_ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -328,6 +330,9 @@ class Rule:
         pages = (a, b)
         if names.compare_outside(a.names, b.names) is not names.Naming.SAME:
             return 0
+        # Beside teasers that change from page to page two records of one site are two records still.
+        if site(a.url) == site(b.url) and _are_records_beside(a, b):
+            return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
             return 0
@@ -512,6 +517,13 @@ def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     # Of terms of a thousand words the county is a detail.
     are_records = units < _LONGEST_RECORD and names.are_records(a.names, b.names)
     return are_records or names.hold_others(a.names, b.names, least=least, share=share)
+
+
+def _are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether two pages whose surroundings differ have values of their own among their short lines."""
+    if min(a.prose.units, b.prose.units) < _ARTICLE:
+        return _has_other_values(a, b)
+    return names.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
 
 
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

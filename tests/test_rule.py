@@ -988,3 +988,32 @@ def test_on_a_long_page_two_short_lines_are_a_detail():
 def test_where_all_paragraphs_are_the_same_short_lines_say_more(one: list[str], other: list[str], same: bool):
     pages = [_record(values, 60) for values in (one, other)]
     assert simcrawl.compare(*pages).is_near_duplicate == simcrawl.compare(*pages[::-1]).is_near_duplicate == same, pages[0].units
+
+
+def _beside_teasers(values: list[str], seed: int, *, sentences: int = 20) -> PageFingerprint:
+    """Return a page of short lines and of paragraphs that all of its site have, beside teasers that no other page has."""
+    lines = "".join(f"<tr><th>Field {number}</th><td>{value}</td></tr>" for number, value in enumerate(values))
+    teasers = "".join(f"<p>{english(2, seed=10 * seed + number)}</p>" for number in range(8))
+    body = f"<main><table>{lines}</table>{_paragraphs(english(sentences))}</main><aside>{teasers}</aside>"
+    return _page(f"<html><body><div><h1>The site</h1></div>{body}</body></html>", url=f"http://x.test/{seed}?id={seed}")
+
+
+@pytest.mark.parametrize(
+    ("values", "others", "sentences", "same"),
+    [
+        (["Oslo", "OSL", "208 m"], ["Bergen", "BGO", "50 m"], 20, False),
+        (["Oslo", "OSL", "208 m"], ["Oslo", "OSL", "208 m"], 20, True),
+        # A long article may have a teaser or two among its lines.
+        (["Oslo", "OSL", "208 m"], ["Bergen", "BGO", "208 m"], 80, True),
+        (["Oslo", "OSL", "208 m"], ["Bergen", "BGO", "50 m"], 80, False),
+    ],
+)
+def test_records_beside_teasers_that_change_are_told_apart(values: list[str], others: list[str], sentences: int, same: bool):
+    one, other = (_beside_teasers(lines, seed, sentences=sentences) for seed, lines in ((1, values), (2, others)))
+    assert differing(one.around, other.around) > 200
+    assert simcrawl.compare(one, other).is_near_duplicate == same
+
+
+def test_on_another_site_an_article_may_have_other_lines_around_it():
+    one, other = (_beside_teasers(lines, seed) for seed, lines in ((1, ["Oslo", "OSL", "208 m"]), (2, ["Bergen", "BGO", "50 m"])))
+    assert simcrawl.compare(one, replace(other, url="http://y.example/1")).is_near_duplicate

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
@@ -38,7 +38,7 @@ _BREAKS = frozenset({
 })
 _UNSEEN_BREAKS = _BREAKS | {"option", "optgroup", "text", "title", "desc", "noscript", "svg", "select"}
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_DATA = frozenset({"td", "th", "pre"})
+_DATA = frozenset({"td", "th", "pre", "dt", "dd"})
 _AROUND = frozenset({"nav", "footer", "aside"})
 # As a name that boxes of content have as well, see `_LINKS_NAMES`.
 _ASKING = frozenset({"form", "label"})
@@ -98,7 +98,7 @@ _DATELINE = late(
 )
 # None is without: most lines end here.
 _DIGIT = late(r"\d")
-_DATELINE_WIDTH = 60
+_DATELINE_WIDTH, _LEAST_OF_A_LIST = 60, 3
 _LONGEST_ECHO = 120
 # Where a page stands, which pages a reader saw before, or which of its versions this is, as MediaWiki calls that: never of it.
 _TRAIL = late(rf"{_START}(?:bread-?crumbs?|mw-revision|print-?footer){_END}", re.IGNORECASE)
@@ -278,7 +278,8 @@ class Layout:
         # A page that people are to find may have its name in any box, and nothing else of its own.
         echoes = self._echoes(url) if noindex else None
         quoted = self._below(self.quoted) if self.quoted else None
-        for block, width, is_links in zip(self.blocks, widths, links, strict=True):
+        datelines = self._datelines(widths, links)
+        for block, width, is_links, is_dateline in zip(self.blocks, widths, links, datelines, strict=True):
             own = inside[block.element]
             if echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes):
                 parts.around.append(block)
@@ -293,7 +294,6 @@ class Layout:
             typed = block.element in self.text_areas
             is_furniture = (furniture if width < _PARAGRAPH or typed else doubtful if remarks else boxed)[block.element]
             is_furniture = is_furniture or (typed and bool(_TO_EMBED.match(block.text)))
-            is_dateline = width < _DATELINE_WIDTH and not is_links and self._is_dateline(block)
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
                 if not is_links and block.element not in self.headings:
@@ -378,6 +378,18 @@ class Layout:
         found = ((element, self._size(element, links)) for element in self.named_links)
         # A fifth of a text is spaces.
         return {element for element, size in found if size and 5 * size >= 2 * self._size(element, sizes)}
+
+    def _datelines(self, widths: list[int], links: list[bool]) -> list[bool]:
+        """Return which blocks say when, or how often, and no more. Several in a row that say what was then are a list of films, say."""
+        found = zip(self.blocks, widths, links, strict=True)
+        are = [width < _DATELINE_WIDTH and not is_links and self._is_dateline(block) for block, width, is_links in found]
+        start = 0
+        for is_one, run in groupby(are):
+            end = start + len(list(run))
+            if is_one and end - start >= _LEAST_OF_A_LIST and all(map(_says_what, self.blocks[start:end])):
+                are[start:end] = [False] * (end - start)
+            start = end
+        return are
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
@@ -480,6 +492,11 @@ class Layout:
             if root >= end:
                 end = self.ends[root]
                 yield root, end
+
+
+def _says_what(dateline: Block) -> bool:
+    """Return whether a dateline has words beside its dates and counts."""
+    return bool(_HAS_WORD.search(_DATELINE.sub(" ", dateline.text)))
 
 
 def _holds(element: int, ascending: list[int], ends: list[int]) -> bool:
@@ -695,13 +712,15 @@ class _Walk:
             self._classify_further(element, tag, role, number)
 
     def _classify_further(self, element: HtmlElement, tag: str, role: str | None, number: int) -> None:
-        if tag in _AROUND or role in _AROUND_ROLES:
+        # Below an article its footer says something of it.
+        is_of_a_part = tag == "footer" and not _is_of_the_site(element)
+        if (tag in _AROUND and not is_of_a_part) or role in _AROUND_ROLES:
             self._layout.named_around.add(number)
         elif tag in _ASKING:
             self._layout.named_links.add(number)
         if tag == "main" or role == "main":
             self._layout.mains.add(number)
-        if tag in _LEAVES_OUT or role in _LEAVES_OUT_ROLES:
+        if (tag in _LEAVES_OUT and not is_of_a_part) or role in _LEAVES_OUT_ROLES:
             self._layout.left_out.add(number)
         if tag in _HEADINGS:
             self._enter_heading(tag, number)
@@ -808,9 +827,9 @@ def _spelled(text: str) -> str:
     return " ".join(f"{ord(sign):x}x" if _SIGN.match(sign) else sign for sign in text[:_LONGEST_VALUE])
 
 
-def _is_of_the_site(header: HtmlElement) -> bool:
-    """Return whether a header stands in no part of a page: what role it has by HTML's own rules ("banner")."""
-    return not any(above.tag in _SECTIONING for above in header.iterancestors())
+def _is_of_the_site(element: HtmlElement) -> bool:
+    """Return whether a header or footer stands in no part of a page: its role by HTML's own rules ("banner", "contentinfo")."""
+    return not any(above.tag in _SECTIONING for above in element.iterancestors())
 
 
 _Kinds = tuple[bool, ...] | None

@@ -253,14 +253,39 @@ def test_a_line_of_60_letters_is_no_dateline(filler: str, around: bool):
     assert join(parts.prose).endswith("12:30") != around
 
 
-@pytest.mark.parametrize("tag", ["h1", "h2", "h3", "h4", "h5", "h6", "pre", "th", "td"])
+@pytest.mark.parametrize("tag", ["h1", "h2", "h3", "h4", "h5", "h6", "pre", "th", "td", "dt", "dd"])
 @pytest.mark.parametrize("line", ["12:30", "<b>12 May</b> 2024", "<code>2024年</code>"])
 def test_dates_in_tables_code_and_headings_are_prose(tag: str, line: str):
     inside = f"<{tag}>{line}</{tag}>"
-    wrapped = f"<table><tr>{inside}</tr></table>" if tag in ("td", "th") else inside
+    wrapped = f"<table><tr>{inside}</tr></table>" if tag in ("td", "th") else f"<dl>{inside}</dl>" if tag in ("dt", "dd") else inside
     parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p>{wrapped}</div>").parts()
     assert _lines(f"<p>{line}</p>")[0] in join(parts.prose)
     assert parts.around == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "around"),
+    [
+        (["1998: Following", "2000: Memento", "2002: Insomnia"], False),
+        (["10:45 Oslo, calling at Hamar", "11:10 Bergen", "12:30 Stavanger"], False),
+        (["1998: Following", "2000: Memento"], True),
+        # How often it was read, and when, and no more.
+        (["5 comments", "120 views", "12:30"], True),
+        (["1998: Following", "5 comments", "2002: Insomnia"], True),
+    ],
+)
+def test_several_dates_in_a_row_with_what_was_then_are_a_list(lines: list[str], around: bool):
+    entries = "".join(f"<li>{line}</li>" for line in lines)
+    parts = _page(f"<div><h1>Films</h1><ul>{entries}</ul><p>{english(20)}</p></div>").parts()
+    assert [block.text for block in parts.around] == (lines if around else [])
+    assert [*parts.values] == ([] if around else lines)
+
+
+@pytest.mark.parametrize(("tag", "own"), [("article", True), ("section", True), ("main", True), ("div", False)])
+def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(tag: str, own: bool):
+    parts = _page(f"<body><{tag}><h1>Gold</h1><p>{english(20)}</p><footer><p>Symbol</p><p>Au</p></footer></{tag}></body>").parts()
+    assert [*parts.values] == (["Symbol", "Au"] if own else [])
+    assert join(parts.content).endswith("Au") is own
 
 
 def test_a_date_that_is_a_link_is_a_link():
