@@ -138,6 +138,11 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _DOCTYPE_WITH_SLASH = re.compile("^< ?! ?DOCTYPE[^>]*/[^<>]*>", re.IGNORECASE)
 _ENDED_ROOT = re.compile(r"(<html.*?)\s*/>", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*<(?:html|!doctype)", re.IGNORECASE)
+# What begins a body that no tag does, and that libxml2, which does not know these, takes for a part of the head.
+_IN_THE_HEAD = re.compile(
+    r"<(?:main|article|section|header|nav|aside|figure|details|dialog|search|hgroup|[a-z]\w*-[\w-]*)[\s>]", re.IGNORECASE
+)
+_HAS_BODY = re.compile(r"<body[\s>]", re.IGNORECASE)
 # As trafilatura's parser, but for the class of elements, which lxml.html looks up in Python whenever one is touched.
 _PARSER = etree.HTMLParser(collect_ids=False, default_doctype=False, encoding="utf-8", remove_comments=True, remove_pis=True)
 
@@ -147,7 +152,7 @@ def parse(html: str, *, plain: bool = False) -> HtmlElement | None:
 
     `plain`: trafilatura need not take it. The elements may be lxml's own then: the walk over these is faster, and finds the same.
     """
-    html = _EARLY_END.sub("", html)
+    html = _with_body(_EARLY_END.sub("", html))
     if plain and (tree := _plain(html)) is not None:
         return tree
     # Loaded on use: it takes as long as some fifty pages, and a sixth of a worker's memory.
@@ -156,6 +161,14 @@ def parse(html: str, *, plain: bool = False) -> HtmlElement | None:
     tree = load_html(html)
     # It takes fragments, and pages without a head that do not say "html" at once, for something else and gives nothing.
     return load_html(f"<html><head></head>{html}") if tree is None else tree
+
+
+def _with_body(html: str) -> str:
+    """Return a page whose body begins where it does in a browser, although its tag is left out, as HTML allows."""
+    # Nearly all pages have one.
+    if "<body" in html or _HAS_BODY.search(html) or not (found := _IN_THE_HEAD.search(html)):
+        return html
+    return f"{html[: found.start()]}<body>{html[found.start() :]}"
 
 
 def _plain(html: str) -> HtmlElement | None:

@@ -296,6 +296,30 @@ def test_a_page_is_mended_as_trafilatura_does(html: str):
     assert extraction._mended(html) == repair_faulty_html(html, html[:50].lower())
 
 
+_TEXT = "<h1>The harbour</h1><p>The harbour is open by day, and by night as well.</p>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<!doctype html><title>T</title><main>{_TEXT}</main>",
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>T</title><ARTICLE class=a>{_TEXT}</ARTICLE>",
+        f"<html><head><title>T</title><header>{_TEXT}</header><p>More</p></html>",
+        f"<html><title>T</title><my-page>{_TEXT}</my-page>",
+        f"<html><title>T</title><body class=a><main>{_TEXT}</main></body></html>",
+        f"<html><title>T</title><BODY><main>{_TEXT}</main>",
+        f"<html><title>T</title><div><main>{_TEXT}</main></div>",
+    ],
+)
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_body_whose_tag_is_left_out_begins_where_it_does_in_a_browser(html: str, *, plain: bool):
+    tree = extraction.parse(html, plain=plain)
+    assert tree is not None
+    assert [element.tag for element in tree] == ["head", "body"]
+    assert [element.tag for element in tree[0]] in (["title"], ["meta", "title"])
+    assert tree.findtext(".//body//h1") == "The harbour"
+
+
 _PIECES = ["<!DOCTYPE html", "<html", "/", ">", "/>", " ", "\n", "\r", "\x0c", "\x00", "\uffff", "a", "<p>"]
 
 
