@@ -45,7 +45,7 @@ OWNERS = {
     "rjieba": ["page.features"],
     "matplotlib": ["tools.calibration"],
     "jinja2": ["report.page"],
-    "xxhash": ["crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.classes"],
+    "xxhash": ["crawl.elsewhere", "crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.classes"],
     "tldextract": ["rule"],
     "click": ["cli"],
     "redis": ["store.fleet_log"],

@@ -12,6 +12,7 @@ from scrapy.utils.project import data_path
 
 from simcrawl.config import Config
 from simcrawl.crawl.carried import CARRIED, callback_name
+from simcrawl.crawl.elsewhere import Elsewhere
 from simcrawl.crawl.given import Given
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
@@ -54,6 +55,7 @@ class Common:
         self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
         """Where the pages that have come out are, among which it is decided."""
         self.given = Given()
+        self.elsewhere = Elsewhere()
         self._warned: set[str] = set()
 
     def known_as(self, url: str) -> str:

@@ -435,7 +435,8 @@ class Frontier:
         try:
             page = common.pages.known(original)
             came_out = page and page.confirmed and page.serves(callback) and common.crawl.has_seen(original)
-            return bool(came_out) and not common.given.may_lose(original, callback) and not common.store.are_rejected(url, original)
+            loses = common.given.may_lose(original, callback) or common.elsewhere.may_lose(callback)
+            return bool(came_out) and not loses and not common.store.are_rejected(url, original)
         except StoreError as exc:
             common.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
             return False

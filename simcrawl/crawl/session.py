@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
+    from simcrawl.crawl.elsewhere import Page
     from simcrawl.page.fingerprint import PageFingerprint
     from simcrawl.store import Admission, Claim
 
@@ -69,6 +70,9 @@ _TOO_MANY = (
     "(%g days, and it is %s now), remove them with: simcrawl forget %s --older-than %g --force"
 )
 _GIVES = "Items of %s come out: it is a copy of %s, of which none have come for its callback (no more such copies will be shown)"
+_FROM_ELSEWHERE = (
+    "An item of %s comes out: it is a copy of %s, but what the item has as %r stands on neither page (no more such items will be shown)"
+)
 _IN_VAIN = "Callbacks and item pipelines take so long that pages do not wait until their originals have come out: some copies are kept"
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
@@ -78,6 +82,7 @@ _PASSED = {
 }
 # Whether the page that is kept is the canonical one.
 _AGREEMENT = {"original": "agrees", "copy": "disagrees"}
+_IDENTICAL = ("identical body", "identical text")
 _STAGES = {Kind.REVISITED.value: "url", "identical body": "body", "identical text": "text"}
 
 
@@ -111,6 +116,7 @@ class Case:
     items_out: int = 0
     links_dropped: int = 0
     gives: bool | None = None
+    kept_as: str = ""
     came_out: Callable[[], None] | None = None
     has_given: Callable[..., None] | None = None
     give_back: Callable[[], None] | None = None
@@ -188,7 +194,8 @@ class Session(Common):
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
-        self._has_told_given = self._told = self._syncing = self._closed = self._ending = False
+        self._drops_items = self.config.action not in {"observe", "drop-links"}
+        self._has_told_given = self._has_told_elsewhere = self._told = self._syncing = self._closed = self._ending = False
         # Not in tests of components, whose crawler never crawls.
         self._is_to_begin = crawler.crawling
         self._expiring: Deferred[None] | None = None
@@ -270,6 +277,7 @@ class Session(Common):
         if case.claim:
             kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
             case.has_given = partial(self.given.kept, kept, case.callback)
+            case.kept_as = kept if self._drops_items else ""
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
         return case.verdict
@@ -286,6 +294,29 @@ class Session(Common):
                     self._has_told_given = True
                     logger.info(_GIVES, case.verdict.page.url if case.verdict.page else "a page", original, extra=self._extra)
         return case.gives
+
+    def note_item(self, case: Case, item: Any) -> None:
+        """Remember what an item says that comes out, for the items of copies. Never raises for an item."""
+        content = case.verdict.original if case.gives else case.kept_as
+        if content:
+            try:
+                self.elsewhere.note(content, case.callback, item)
+            except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
+                self.failed(exc)
+
+    def is_from_elsewhere(self, case: Case, item: Any, page: Page) -> bool:
+        """Return whether an item of a copy comes out, for what it says: see `simcrawl.crawl.elsewhere`. Never raises for an item."""
+        verdict = case.verdict
+        original, identical = verdict.original or "", verdict.reason in _IDENTICAL
+        try:
+            key = self.elsewhere.find(original, case.callback, item, page, identical=identical)
+        except Exception as exc:  # noqa: BLE001 - as above
+            self.failed(exc)
+            return False
+        if key is not None and not self._has_told_elsewhere:
+            self._has_told_elsewhere = True
+            logger.info(_FROM_ELSEWHERE, verdict.page.url if verdict.page else "a page", original, key, extra=self._extra)
+        return key is not None
 
     def _recall_given(self, original: str) -> None:
         """Look up whether an original gave items that came out before this run, or in another process."""

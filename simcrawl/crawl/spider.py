@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
+from scrapy.http import TextResponse
 
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
+from simcrawl.crawl.elsewhere import Page, texts_in
 from simcrawl.crawl.session import YIELDED, NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
     from scrapy.http import Response
 
@@ -78,9 +81,14 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 frontier.look_again(response.request)
             return
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
+        page = Page(partial(_said_by, response))
         try:
             async for entry in result:
-                if self._passes(entry, case, links, counts, shown):
+                if isinstance(entry, Request):
+                    passes = self._link_passes(entry, case, links, counts, shown)
+                else:
+                    passes = self._item_passes(entry, case, page, counts)
+                if passes:
                     yield entry
             case.exhausted = True
         finally:
@@ -100,24 +108,29 @@ class NearDuplicateSpiderMiddleware(OfSession):
         except Exception as exc:  # noqa: BLE001 - what is told of a page is no reason to lose it
             self._session.failed(exc)
 
-    def _passes(self, entry: Any, case: Case, links: Links, counts: Counter[str], shown: list[str]) -> bool:
+    def _link_passes(self, entry: Request, case: Case, links: Links, counts: Counter[str], shown: list[str]) -> bool:
         verdict = case.verdict
-        if isinstance(entry, Request):
-            if entry.callback is None:
-                entry.meta[YIELDED] = True
-            if verdict.drop_page or verdict.drop_outlinks:
-                counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
-            self._session.frontier.found(entry, links)
-            if verdict.drop_outlinks:
-                case.links_dropped += 1
-            else:
-                self._show(entry, shown)
-            return not verdict.drop_outlinks
-        if verdict.drop_page and not self._session.gives(case):
-            counts["items/dropped"] += 1
-            return False
-        if verdict.drop_page:
-            counts["items/given"] += 1
+        if entry.callback is None:
+            entry.meta[YIELDED] = True
+        if verdict.drop_page or verdict.drop_outlinks:
+            counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
+        self._session.frontier.found(entry, links)
+        if verdict.drop_outlinks:
+            case.links_dropped += 1
+        else:
+            self._show(entry, shown)
+        return not verdict.drop_outlinks
+
+    def _item_passes(self, item: Any, case: Case, page: Page, counts: Counter[str]) -> bool:
+        if case.verdict.drop_page and not self._session.gives(case):
+            if not self._session.is_from_elsewhere(case, item, page):
+                counts["items/dropped"] += 1
+                return False
+            counts["items/from_elsewhere"] += 1
+        else:
+            if case.verdict.drop_page:
+                counts["items/given"] += 1
+            self._session.note_item(case, item)
         case.items += 1
         case.items_open += 1
         return True
@@ -167,6 +180,23 @@ class CallbackWatchMiddleware(OfSession):
                     links.append(entry.url)
             yield entry
         frontier.note(response.url, links)
+
+
+def _said_by(response: Response) -> Iterable[str] | None:
+    """Return what a page says, and what its callback may know from its request; None where it is no text."""
+    return _texts(response) if isinstance(response, TextResponse) else None
+
+
+def _texts(response: TextResponse) -> Iterator[str]:
+    yield response.text
+    yield response.url
+    yield response.headers.to_string().decode("latin-1")
+    yield str(response.ip_address or "")
+    if request := response.request:
+        yield request.url
+        yield request.headers.to_string().decode("latin-1")
+        yield from texts_in(request.meta)
+        yield from texts_in(request.cb_kwargs)
 
 
 def _unseen(response: Response) -> Verdict:

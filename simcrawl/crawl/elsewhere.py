@@ -1,0 +1,341 @@
+"""Which items of a copy say what neither its page nor its original says, so that they are not lost with it.
+
+    page that is kept ──► its items' values are remembered, as digests
+    copy of it        ──► a value of its item is another one than the original's
+                            ──► the copy's page or address has it    ──► the item is dropped
+                            ──► they do not: it is from elsewhere    ──► the item comes out
+
+A callback may ask an API for the product whose page it was given, or join what stands on several pages. Then the pages are equal and the
+items are not.
+
+Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
+generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
+
+In memory: of an original that this process has not seen come out, or that gave very many values, nothing is known. Then the item is
+dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import OrderedDict
+from decimal import Decimal
+from html import unescape
+from itertools import islice
+from string import punctuation
+from time import time
+from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
+from urllib.parse import unquote
+
+from xxhash import xxh3_64_intdigest
+
+from simcrawl.page.patterns import late
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from itemadapter import ItemAdapter
+
+_MOST_CONTENTS, _MOST_VALUES, _MOST_USES, _MOST_COUNTERS = 20_000, 32, 1_000, 1_000
+# Of one item: places that are looked at, and characters of one value.
+_MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
+_LONGEST_NUMBER = 30
+# Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
+_LONGEST_PAGE = 1_000_000
+
+_WORD = late(r"[^\W_]+")
+_SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
+# Thai, Lao, Burmese, Khmer, Chinese and Japanese put no spaces between words.
+_UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
+_ESCAPED = late(r"\\u([0-9a-fA-F]{4})")
+_ESCAPED_SPACE = late(r"\\[nrt]")
+_NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
+
+# Bounded: a text may be one long word.
+_URL_IN_TEXT = late(r"\w{1,20}://\S+")
+# Digests, UUIDs, base64: they have digits, and where they have none, capitals within.
+_TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
+_MONTHS = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_DAYS = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs?|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
+_DATE = late(
+    rf"(?<![\d.])(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}})(?![.]?\d)"
+    rf"|\d{{1,2}}:\d{{2}}|\d{{8}}t\d{{4}}|\d\W*(?:st|nd|rd|th)?\W*\b(?:{_MONTHS})\b|\b(?:{_MONTHS})\W*\d"
+)
+_DATE_WORD = late(rf"(?:{_MONTHS}|{_DAYS}|t|z|gmt|utc|[ecmp][ds]t|cest|bst|am|pm|st|nd|rd|th|of|at|\d+)")
+_DAY = late(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{6})?")
+_DATE_PART = late(r"[^\W\d_]+|\d+")
+
+_TECHNICAL = late(
+    "latency|time|stamp|elapsed|duration|depth|index|idx|pos|num|count|rank|order|size|len|bytes|seq|retry|page", re.IGNORECASE
+)
+_NEAR_NOW = 2 * 86_400
+# So many numbers in a row that are each a little larger than the one before are a counter's.
+_STEPS, _LONGEST_STEP = 5, 64
+
+
+class Page:
+    """What a copy says, read once, and only if somebody asks.
+
+    `tell` returns its text and what else belongs to it (its URLs, what its request brought along); None where it has no text.
+    """
+
+    def __init__(self, tell: Callable[[], Iterable[str] | None]) -> None:
+        self._tell = tell
+        self._text: str | None = None
+        self._is_read = False
+        self._words: set[str] | None = None
+        self._joined: set[str] | None = None
+        self._joined_text = ""
+        self._numbers: set[str] | None = None
+
+    @property
+    def text(self) -> str | None:
+        """All of it, in lower case; None where nothing can be said of it."""
+        if not self._is_read:
+            self._is_read = True
+            told = self._tell()
+            text = None if told is None else "\n".join(told)
+            self._text = None if text is None or len(text) > _LONGEST_PAGE else _plain(unescape(text))
+        return self._text
+
+    def has_most(self, words: set[str]) -> bool:
+        """Return whether half of some words, in lower case, or more are on it."""
+        text = self.text or ""
+        if self._words is None:
+            self._words = _words(text)
+        missing = _missing(words, self._words, text)
+        if 2 * len(missing) > len(words):
+            missing = _missing(missing, self._of_joined(), self._joined_text)
+        return 2 * len(missing) <= len(words)
+
+    def _of_joined(self) -> set[str]:
+        """Return its words where those count as one that a tag divides, and what scripts and URLs have escaped as what it stands for."""
+        if self._joined is None:
+            text = _ESCAPED.sub(_unescaped, _ESCAPED_SPACE.sub(" ", _TAG_IN_WORD.sub("", self.text or "")))
+            self._joined_text = _plain(unquote(unescape(text)))
+            self._joined = _words(self._joined_text)
+        return self._joined
+
+    def has_number(self, digits: str) -> bool:
+        """Return whether a number's digits are among its numbers, however these are written."""
+        if self._numbers is None:
+            self._numbers = set()
+            for found in _NUMBER.findall(self.text or ""):
+                self._numbers.add(found)
+                if not found.isdigit():
+                    # "1 250" may be one number or two.
+                    self._numbers.update(re.findall(r"\d+", found))
+                    self._numbers.add(re.sub(r"\D", "", found))
+                    self._numbers.update(re.sub(r"[.,'’]", "", part) for part in found.split())
+        return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
+
+
+class Elsewhere:
+    """What the items of which content said, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
+
+    def __init__(self) -> None:
+        # None: too many values to know. By digests, and in arrays, since there may be many.
+        self._said: OrderedDict[int, array[int] | None] = OrderedDict()
+        self._uses: OrderedDict[str, None] = OrderedDict()
+        self._counters: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
+
+    def note(self, url: str, use: str, item: Any) -> None:
+        """Remember the values of an item that has come of a content.
+
+        Raises:
+            Exception: whatever an item of the user's own raises. Then nothing is known of this content.
+        """
+        if not _is_item(item):
+            return
+        content = _digest(use, url)
+        said = self._said.setdefault(content, array("Q"))
+        if said is None:
+            return
+        # Until all of it is seen.
+        self._said[content] = None
+        if len(self._said) > _MOST_CONTENTS:
+            self._said.popitem(last=False)
+        values, all_seen = _values(item)
+        for key, value in values:
+            if isinstance(value, int):
+                self._is_counter(use, key, value)
+            if (digest := _digest(key, value)) not in said:
+                said.append(digest)
+            if len(said) > _MOST_VALUES:
+                return
+        if all_seen and content in self._said:
+            self._said[content] = said
+
+    def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
+        """Return the name of what an item of a copy has from elsewhere; None where it has nothing, or nothing is known of its original.
+
+        `identical`: the copy's text is its original's. Only then do numbers count: two pages that differ a little may also count, or
+        add up, to another one.
+
+        Raises:
+            Exception: whatever an item of the user's own raises.
+        """
+        said = self._said.get(_digest(use, original))
+        if said is None or not _is_item(item):
+            return None
+        found = None
+        for key, value in _values(item)[0]:
+            # Also behind what was found: a counter is known by all of its steps.
+            counts = isinstance(value, int) and self._is_counter(use, key, value)
+            if found is None and not counts and _digest(key, value) not in said and _is_elsewhere(key, value, page, identical=identical):
+                found = key
+        if found is not None:
+            self._uses[use] = None
+            if len(self._uses) > _MOST_USES:
+                self._uses.popitem(last=False)
+        return found
+
+    def may_lose(self, use: str) -> bool:
+        """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""
+        return use in self._uses
+
+    def _is_counter(self, use: str, key: str, number: int) -> bool:
+        """Return whether a number is a counter's, by those that came before it."""
+        last, steps = self._counters.pop((use, key), (number, 0))
+        steps = steps + 1 if 0 < number - last <= _LONGEST_STEP else 0
+        self._counters[use, key] = number, steps
+        if len(self._counters) > _MOST_COUNTERS:
+            self._counters.popitem(last=False)
+        return steps >= _STEPS
+
+
+def texts_in(value: Any) -> list[str]:
+    """Return the texts, numbers and URLs that are in a value, as far as it is looked at."""
+    return [part if isinstance(part, str) else _written(part) for _, part in _values(value, urls=True)[0]]
+
+
+def _values(item: Any, *, urls: bool = False) -> tuple[list[tuple[str, Any]], bool]:
+    """Return the texts and numbers in an item, each with the names under which it stands, and whether these are all; `urls`: URLs, too."""
+    found, waiting, left = list[tuple[str, Any]](), [("", item)], _MOST_LOOKED_AT
+    all_seen = True
+    while waiting:
+        if not left:
+            return found, False
+        left -= 1
+        key, value = waiting.pop()
+        if isinstance(value, str):
+            if value and (urls or not _is_url(value)):
+                found.append((key, value))
+        elif isinstance(value, int | float | Decimal):
+            if not isinstance(value, bool):
+                found.append((key, value))
+        elif (inner := _inner(key, value)) is not None:
+            more = list(islice(inner, _MOST_LOOKED_AT + 1))
+            all_seen = all_seen and len(more) <= _MOST_LOOKED_AT
+            waiting += reversed(more)
+    return found, all_seen
+
+
+def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:
+    """Return what is in a container, each part with its name; None where it is none."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return ((key, part) for part in value)
+    if not isinstance(value, dict):
+        if value is None or isinstance(value, bytes | bytearray):
+            return None
+        if not _is_item(value):
+            return None
+        value = _adapter()(value)
+    mapping: Mapping[Any, Any] = value
+    return ((f"{key}.{name}" if key else str(name), part) for name, part in mapping.items())
+
+
+def _is_item(value: Any) -> bool:
+    return isinstance(value, dict) or _adapter().is_item(value)
+
+
+def _adapter() -> type[ItemAdapter]:
+    from itemadapter import ItemAdapter  # noqa: PLC0415 - brings all libraries of item types; many spiders yield dictionaries
+
+    return ItemAdapter
+
+
+def _digest(key: str, value: Any) -> int:
+    return xxh3_64_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
+
+
+def _is_url(value: str) -> bool:
+    return (value[0] == "/" or "://" in value) and " " not in value and "\n" not in value
+
+
+def _plain(text: str) -> str:
+    return normalize("NFKC", text).lower()
+
+
+def _words(text: str) -> set[str]:
+    """Return what _WORD finds: for most pages in a third of the time."""
+    if not text.isascii():
+        return set(_WORD.findall(text))
+    parts = set(text.translate(_SPACES).split())
+    for part in [part for part in parts if not part.isalnum()]:
+        parts.remove(part)
+        parts.update(_WORD.findall(part))
+    return parts
+
+
+def _missing(words: set[str], of_page: set[str], text: str) -> set[str]:
+    return {word for word in words - of_page if not (_UNSPACED.search(word) and word in text)}
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
+
+
+def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
+    if not isinstance(value, str):
+        return identical and _is_number_elsewhere(key, value, page)
+    text = value[:_LONGEST_VALUE].strip()
+    if _TOKEN.fullmatch(text) or _is_date(text):
+        return False
+    is_number = not any(map(str.isalpha, text))
+    if is_number and not identical:
+        return False
+    plain = _plain(_URL_IN_TEXT.sub(" ", text))
+    if page.text is None or plain in page.text:
+        return False
+    if is_number:
+        return _are_digits_elsewhere(key, re.sub(r"\D", "", plain), page)
+    # A short number among words may be a counter's.
+    return not page.has_most({word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)})
+
+
+def _is_date(text: str) -> bool:
+    if len(text) > 64:
+        return False
+    plain = text.lower()
+    return bool(_DATE.search(plain)) and all(_DATE_WORD.fullmatch(part) for part in _DATE_PART.findall(plain))
+
+
+def _is_number_elsewhere(key: str, number: float | Decimal, page: Page) -> bool:
+    return _are_digits_elsewhere(key, re.sub(r"\D", "", _written(number)), page)
+
+
+def _written(number: float | Decimal) -> str:
+    """Return a number as pages have it; nothing where no page has it."""
+    exact = Decimal(str(number))
+    if not exact.is_finite() or abs(exact.adjusted()) > _LONGEST_NUMBER:
+        return ""
+    written = f"{exact:f}"
+    return written.rstrip("0").rstrip(".") if "." in written else written
+
+
+def _are_digits_elsewhere(key: str, digits: str, page: Page) -> bool:
+    significant = digits.lstrip("0")
+    if len(significant) < 3 or _TECHNICAL.search(key.rpartition(".")[2]) or _DAY.fullmatch(significant):
+        return False
+    # The first ten digits are seconds, whatever part of a second the last one stands for.
+    if len(significant) >= 10 and abs(int(significant[:10]) - time()) < _NEAR_NOW:
+        return False
+    if page.text is None:
+        return False
+    return not (page.has_number(digits) or page.has_number(significant))

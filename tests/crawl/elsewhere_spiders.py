@@ -1,0 +1,133 @@
+"""Spiders whose items say what does not stand on the page that they come with, and one whose items only seem to."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from scrapy import Request
+
+from tests.crawl.spiders import Base
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from scrapy.http import Response
+
+
+class OfApi(Base):
+    """Asks an API for the product inside the callback of its page."""
+
+    name = "of-api"
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href)
+        if "/p/" in response.url:
+            number = response.url.rpartition("/")[2]
+            engine: Any = self.crawler.engine
+            answer = await engine.download_async(Request(response.urljoin(f"/api/{number}")))
+            yield {"url": response.url, "product": answer.json()}
+
+
+class OfPrices(OfApi):
+    """Takes the price alone."""
+
+    name = "of-prices"
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        async for entry in super().parse(response):
+            yield entry if isinstance(entry, Request) else {"url": entry["url"], "price": entry["product"]["price"]}
+
+
+class OfVariants(Base):
+    """Keeps each product until the last page of its variants has come, which yields the item of all."""
+
+    name = "of-variants"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.open: dict[str, dict[str, Any]] = {}
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, self.parse_product)
+
+    def parse_product(self, response: Response) -> Iterator[Any]:
+        links = response.css("a::attr(href)").getall()
+        self.open[response.url.rpartition("/")[2]] = {"title": response.css("h1::text").get(), "sizes": [], "left": len(links)}
+        for href in links:
+            yield response.follow(href, self.parse_variant)
+
+    def parse_variant(self, response: Response) -> Iterator[Any]:
+        product = self.open[response.url.split("/")[-2]]
+        product["sizes"].append(response.css("h2::text").get())
+        product["left"] -= 1
+        if not product["left"]:
+            yield {"url": f"product:{product['title']}", "title": product["title"], "sizes": product["sizes"]}
+
+
+class Noting(Base):
+    """Says with each item when, how and as which it was fetched."""
+
+    name = "noting"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.number = 0
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        self.number += 1
+        if "/p/" in response.url:
+            sent: Any = response.request
+            received: Any = response.headers
+            yield {
+                "url": response.url,
+                "name": response.url.rpartition("/")[2],
+                "at": datetime.now().isoformat(),  # noqa: DTZ005 - as many spiders do
+                "on": f"{datetime.now():%d %B %Y, %H:%M}",  # noqa: DTZ005
+                "when": datetime.now(),  # noqa: DTZ005
+                "uid": str(uuid4()),
+                "n": self.number,
+                "t": time.time(),
+                "ms": round(time.time() * 1000),
+                "latency": response.meta["download_latency"],
+                "agent": sent.headers["User-Agent"].decode(),
+                "date": received["Date"].decode(),
+                "text": " ".join(response.css("p::text").getall()),
+            }
+
+
+class Unreadable(OfApi):
+    """Yields items that raise when somebody looks into them."""
+
+    name = "unreadable"
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        async for entry in super().parse(response):
+            if isinstance(entry, Request):
+                yield entry
+            else:
+                yield Raising(entry)
+
+
+class Raising(dict[str, Any]):
+    """A dictionary that cannot be read through."""
+
+    def items(self) -> Any:
+        raise RuntimeError("this item cannot be read")
+
+
+class OfMirrors(OfApi):
+    """Says of each product on which mirror it was seen, by a name that the mirror does not have."""
+
+    name = "of-mirrors"
+    names = ("Bouillabaisse", "Zwiebelsuppe")
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:  # type: ignore[override]
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        if "/p/" in response.url:
+            yield {"url": response.url, "mirror": self.names["/b/" in response.url]}

@@ -1,0 +1,417 @@
+"""Items of copies that say what stands on no page are not lost with these."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import partial
+from time import time
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, strategies as st
+from scrapy import Field, Item
+
+from simcrawl.crawl.elsewhere import Elsewhere, Page, texts_in
+from tests.crawl.content import hub
+from tests.crawl.runner import MODES, crawl
+from tests.samples import english, page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.crawl.server import Site
+
+SPIDERS = "tests.crawl.elsewhere_spiders"
+URL, OTHER, USE, LATER = "http://a.test/p/1", "http://a.test/p/2", "spider.parse", "spider.parse_more"
+HTML = """<html><h1>A <b>ham</b>burger &amp; caf&eacute;</h1><p>It costs 1,250.50 or 1 300, of Wien/Graz.</p><p>北京的博物馆</p>
+<script>{"dish": "cr\\u00eape\\nsuz\\u00e9tte"}</script></html>"""
+
+
+def _page(*more: str) -> Page:
+    return Page(lambda: [HTML, OTHER, *more])
+
+
+def _found(value: Any, *, first: Any = "what the original says", identical: bool = True, key: str = "value") -> str | None:
+    known = Elsewhere()
+    known.note(URL, USE, {"url": URL, key: first})
+    return known.find(URL, USE, {"url": OTHER, key: value}, _page(), identical=identical)
+
+
+# ---- what is from elsewhere
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Bouillabaisse",
+        "two words",
+        "red",
+        "a hamburger with onions, tomatoes and salad",
+        "Лосось",
+        "上海的图书馆",
+        "see https://a.test/more for this other dish",
+        "12345",
+        "+43 1 234 56 78",
+        "127 EUR",
+        1777,
+        17.25,
+        Decimal("199.90"),
+        -4567,
+        ["red", "green"],
+        {"colour": "red"},
+        [{"colour": "red"}],
+    ],
+)
+def test_a_value_that_neither_page_has_is_from_elsewhere(value: Any):
+    assert _found(value) in {"value", "value.colour"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "what the original says",
+        "A hamburger & café",
+        "Crêpe Suzétte",
+        "costs WIEN graz",
+        "a.test",
+        "博物馆",
+        "p 2",
+        "https://elsewhere.test/some/other/page",
+        "/some/other/page",
+        "",
+        "17",
+        "1250.50",
+        "1,300",
+        1250.5,
+        Decimal("1250.50"),
+        1300,
+        12,
+        0.25,
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        b"bytes",
+        datetime(2026, 1, 2, tzinfo=UTC),
+        datetime(2026, 1, 2, tzinfo=UTC).date(),
+        "2026-01-02",
+        "2026-01-02T03:04:05.678901+00:00",
+        "2026-01-02 03:04:05",
+        "20260102T030405Z",
+        "20260102",
+        20260102,
+        "02.01.2026",
+        "03:04",
+        "0:00:12.345678",
+        "Fri, 02 Jan 2026 03:04:05 GMT",
+        "Fri, 2 Jan 2026 03:04:05 +0100",
+        "January 2nd, 2026 at 3:04 pm",
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "c9bf9e57-1685-4c89-bafb-ff5af830be8a",
+        UUID(int=17),
+        "urn:uuid:c9bf9e57-1685-4c89-bafb-ff5af830be8a",
+        "U2ltY3Jhd2wgZHJvcHM=",
+        time(),
+        round(time() * 1000),
+        str(time()),
+        str(round(time())),
+        object(),
+        [],
+        {},
+    ],
+    # Not by their values: some of them are the time.
+    ids=lambda value: type(value).__name__,
+)
+def test_what_a_page_has_or_what_says_nothing_is_not(value: Any):
+    assert _found(value) is None
+
+
+@pytest.mark.parametrize("key", ["download_latency", "timestamp", "depth", "Index", "item_count", "retry_times", "bytes"])
+def test_numbers_of_a_technical_name_are_not(key: str):
+    assert _found(1777, key=key) is None
+    assert _found("1777", key=key) is None
+    assert _found("Bouillabaisse", key=key) == key
+
+
+@pytest.mark.parametrize("value", [1777, 17.25, "1777", Decimal(1777)])
+def test_numbers_are_not_unless_the_pages_are_equal(value: Any):
+    assert _found(value, identical=False) is None
+    assert _found("Bouillabaisse", identical=False) == "value"
+
+
+@pytest.mark.parametrize("value", ["Bouillabaisse", 1777])
+def test_what_the_original_has_under_the_same_name_is_not(value: Any):
+    assert _found(value, first=value) is None
+    assert _found([value], first=[{"value": 5}, [value]]) is None
+    assert _found({"value": value}, first=value) == "value.value"
+
+
+def test_what_a_request_brought_along_is_not():
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "first"})
+    carried = texts_in({"link_text": "Bouillabaisse", "data": {"price": 1777, "from": ["http://a.test/soups"]}})
+    for value in ("bouillabaisse", 1777, "soups"):
+        assert known.find(URL, USE, {"value": value}, _page(*carried), identical=True) is None
+        assert known.find(URL, USE, {"value": value}, _page(), identical=True)
+
+
+def test_a_counter_s_numbers_are_not():
+    known = Elsewhere()
+    for number in range(90, 100):
+        known.note(f"http://a.test/{number}", USE, {"n": number})
+    known.note(URL, USE, {"n": 100})
+    assert [known.find(URL, USE, {"n": number}, _page(), identical=True) for number in range(101, 120, 3)] == [None] * 7
+    assert known.find(URL, USE, {"n": 5000}, _page(), identical=True) == "n"
+
+
+@dataclass
+class Product:
+    name: str
+    price: float = 0
+
+
+class Scrapys(Item):
+    name = Field()
+
+
+@pytest.mark.parametrize("make", [lambda name: {"name": name}, Product, lambda name: Scrapys(name=name)], ids=["dict", "dataclass", "Item"])
+def test_items_may_be_of_any_kind(make: Any):
+    known = Elsewhere()
+    known.note(URL, USE, make("first"))
+    assert known.find(URL, USE, make("first"), _page(), identical=True) is None
+    assert known.find(URL, USE, make("Bouillabaisse"), _page(), identical=True) == "name"
+    assert known.find(URL, USE, {"of": [make("Bouillabaisse")]}, _page(), identical=True) == "of.name"
+
+
+@pytest.mark.parametrize("text", ["ä" * 100_000, "1" * 100_000, "1." * 50_000, "<" * 100_000, "a<b " * 25_000, "://" * 30_000 + " "])
+def test_long_values_and_pages_are_looked_at_in_one_pass(text: str):
+    # With a pattern that tries each place anew this would take hours.
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "first"})
+    for page_text in (text, HTML):
+        page = Page(partial(list[str], (page_text,)))
+        known.find(URL, USE, {"value": text}, page, identical=True)
+        assert known.find(URL, USE, {"value": "Bouillabaisse"}, page, identical=True) == "value"
+
+
+@pytest.mark.parametrize("item", ["Bouillabaisse", 1777, ["Bouillabaisse"], None])
+def test_what_is_no_item_is_not_looked_at(item: Any):
+    known = Elsewhere()
+    known.note(URL, USE, item)
+    assert known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True) is None
+    known.note(URL, USE, {"value": "first"})
+    assert known.find(URL, USE, item, _page(), identical=True) is None
+
+
+def test_of_pages_that_are_no_text_or_too_long_nothing_is_known(monkeypatch: pytest.MonkeyPatch):
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "first", "price": 5})
+    item = {"value": "Bouillabaisse", "price": 1777}
+    assert known.find(URL, USE, item, Page(lambda: None), identical=True) is None
+    monkeypatch.setattr("simcrawl.crawl.elsewhere._LONGEST_PAGE", len(HTML))
+    assert known.find(URL, USE, item, _page(), identical=True) is None
+
+
+def test_a_page_is_read_once_and_only_if_a_value_is_another_one():
+    known, read = Elsewhere(), list[int]()
+
+    def tell() -> Iterator[str]:
+        read.append(1)
+        yield HTML
+
+    told = Page(tell)
+    known.note(URL, USE, {"url": URL, "value": "first"})
+    known.find(
+        URL, USE, {"url": OTHER, "value": "first", "at": "2026-01-02", "uid": "d41d8cd98f00b204e9800998ecf8427e"}, told, identical=True
+    )
+    assert not read
+    for value in ("Bouillabaisse", "costs", 1777, "red"):
+        known.find(URL, USE, {"value": value}, told, identical=True)
+    assert read == [1]
+
+
+# ---- what is known of a content
+
+
+def test_only_items_of_the_same_callback_are_compared():
+    known = Elsewhere()
+    item = {"value": "Bouillabaisse"}
+    assert known.find(URL, USE, item, _page(), identical=True) is None
+    known.note(URL, LATER, {"value": "first"})
+    known.note(OTHER, USE, {"value": "first"})
+    assert known.find(URL, USE, item, _page(), identical=True) is None
+    known.note(URL, USE, {"url": URL})
+    assert known.find(URL, USE, item, _page(), identical=True) == "value"
+
+
+def test_what_is_left_out_unseen_may_lose_items_once_a_copy_has_had_some():
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "first"})
+    assert not known.may_lose(USE)
+    known.find(URL, USE, {"value": "costs"}, _page(), identical=True)
+    assert not known.may_lose(USE)
+    known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True)
+    assert known.may_lose(USE)
+    assert not known.may_lose(LATER)
+
+
+def test_it_remembers_a_bounded_number_of_contents_values_and_callbacks(monkeypatch: pytest.MonkeyPatch):
+    for name, most in {"CONTENTS": 3, "VALUES": 2, "USES": 1, "COUNTERS": 2}.items():
+        monkeypatch.setattr(f"simcrawl.crawl.elsewhere._MOST_{name}", most)
+    known = Elsewhere()
+    for number in range(5):
+        known.note(str(number), USE, {"value": "first", "number": 5})
+    found = [known.find(str(number), USE, {"value": "Bouillabaisse"}, _page(), identical=True) for number in range(5)]
+    assert found == [None, None, "value", "value", "value"]
+    # The same ones again are no more.
+    known.note("4", USE, {"value": "first"})
+    assert known.find("4", USE, {"value": "Bouillabaisse"}, _page(), identical=True)
+    for value in ("second", "first"):
+        known.note("4", USE, {"value": value})
+    assert known.find("4", USE, {"value": "Bouillabaisse"}, _page(), identical=True) is None
+    known.note(URL, LATER, {"value": "first"})
+    assert known.find(URL, LATER, {"value": "Bouillabaisse"}, _page(), identical=True)
+    assert [known.may_lose(use) for use in (USE, LATER)] == [False, True]
+    for number in range(5):
+        known.note(str(number), USE, {f"{number}": number})
+    assert len(known._counters) == 2
+
+
+def test_an_item_of_which_not_all_is_seen_makes_its_content_unknown(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_LOOKED_AT", 20)
+    known = Elsewhere()
+    known.note(URL, USE, {"links": ["http://a.test/"] * 18, "value": "first"})
+    assert known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True) is None
+    known.note(OTHER, USE, {"links": ["http://a.test/"] * 17, "value": "first"})
+    assert known.find(OTHER, USE, {"value": "Bouillabaisse"}, _page(), identical=True) == "value"
+    # And of a copy's item that much is looked at.
+    assert known.find(OTHER, USE, {"links": ["http://a.test/"] * 20, "value": "Bouillabaisse"}, _page(), identical=True) is None
+
+
+def test_an_item_that_holds_itself_is_looked_at_for_a_while():
+    known = Elsewhere()
+    item: dict[str, Any] = {"value": "first"}
+    item["self"] = [item, item]
+    known.note(URL, USE, item)
+    assert known.find(URL, USE, item, _page(), identical=True) is None
+
+
+def test_of_a_content_whose_item_cannot_be_read_nothing_is_known():
+    class Raising(dict[str, Any]):
+        def items(self) -> Any:
+            raise RuntimeError
+
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "first"})
+    with pytest.raises(RuntimeError):
+        known.note(URL, USE, Raising())
+    assert known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True) is None
+
+
+# A page may write "<" as "&lt;", but that of this test says it as items do.
+_TEXTS = st.text(st.characters(exclude_characters="&\\", exclude_categories=["Cs"]))
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _TEXTS | st.binary() | st.decimals(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), _VALUES, max_size=5), st.dictionaries(st.text(max_size=5), _VALUES, max_size=5), st.text())
+def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any], text: str):
+    known = Elsewhere()
+    known.note(URL, USE, first)
+    assert known.find(URL, USE, first, Page(lambda: [text]), identical=True) is None
+    known.find(URL, USE, second, Page(lambda: [text]), identical=True)
+    assert known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True) is None
+
+
+# ---- crawls
+
+
+def _products(site: Site, number: int) -> None:
+    """Add pages that have one text, and an API that has a product for each."""
+    text = page(english(150))
+    paths = [f"/p/{product}" for product in range(number)]
+    site.add("/", hub(*paths))
+    for product, path in enumerate(paths):
+        site.add(path, text)
+        answer = {"name": f"{_name(product)} {_name(product + 7)}", "price": product * 7.5 + 100}
+        site.add(f"/api/{product}", json.dumps(answer), Content_Type="application/json")
+
+
+def _name(number: int) -> str:
+    return "".join("bcdfghklmn"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{number:03}").title()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_items_that_an_api_gives_come_out(site: Site, mode: str) -> None:
+    _products(site, 60)
+    outcome = crawl(f"{SPIDERS}.OfApi", site.url("/"), mode=mode)
+    assert len(outcome.paths("kept")) == 60
+    assert outcome.stats["simcrawl/items/from_elsewhere"] == 59
+    assert outcome.stats["simcrawl/pages/dropped"] == 59
+    assert outcome.stats["finish_reason"] == "finished"
+    assert outcome.log.count("stands on neither page") == 1
+    assert not {"simcrawl/items/dropped", "simcrawl/errors", "log_count/WARNING", "log_count/ERROR"} & outcome.stats.keys()
+
+
+def test_items_that_differ_in_a_number_alone_come_out(site: Site) -> None:
+    _products(site, 60)
+    assert len(crawl(f"{SPIDERS}.OfPrices", site.url("/")).paths("kept")) == 60
+
+
+def test_pages_that_are_likely_copies_are_not_skipped_then(site: Site) -> None:
+    # By rules all but some twenty of the mirror's would not be fetched.
+    paths = [f"/{folder}/p/{product}" for folder in ("a", "b") for product in range(80)]
+    for path in paths:
+        product = int(path.rpartition("/")[2])
+        site.add(path, page(english(150, seed=product)))
+    site.add("/", hub(*paths))
+    skipped = crawl("Plain", site.url("/")).stats["simcrawl/predicted/skipped"]
+    assert skipped > 20
+    outcome = crawl(f"{SPIDERS}.OfMirrors", site.url("/"))
+    assert len(outcome.paths("kept")) == 160
+    assert "simcrawl/predicted/skipped" not in outcome.stats
+
+
+def test_items_that_are_joined_on_the_spider_come_out(site: Site) -> None:
+    titles = [f"{_name(number)} {_name(number + 7)} {_name(number + 13)}" for number in range(60)]
+    for number, title in enumerate(titles):
+        variants = [f"/v/{number}/{colour}" for colour in ("red", "blue")]
+        site.add(f"/q/{number}", page(f"{english(150, seed=number)}<h1>{title}</h1>", links=tuple(variants)))
+        for place, path in enumerate(variants):
+            size = (2 * number + place) % 5
+            site.add(path, page(f"<h2>size {size}</h2>{english(150, seed=1000 + size)}"))
+    site.add("/", hub(*[f"/q/{number}" for number in range(60)]))
+    outcome = crawl(f"{SPIDERS}.OfVariants", site.url("/"))
+    assert outcome.paths("kept") == sorted(f"product:{title}" for title in titles)
+    assert outcome.stats["simcrawl/items/from_elsewhere"] >= 50
+    assert "simcrawl/items/dropped" not in outcome.stats
+
+
+def test_items_that_say_how_they_were_fetched_are_dropped(site: Site) -> None:
+    _products(site, 250)
+    outcome = crawl(f"{SPIDERS}.Noting", site.url("/"))
+    assert len(outcome.paths("kept")) == 1
+    assert "simcrawl/items/from_elsewhere" not in outcome.stats
+
+
+def test_items_that_cannot_be_read_are_dropped(site: Site) -> None:
+    _products(site, 20)
+    outcome = crawl(f"{SPIDERS}.Unreadable", site.url("/"))
+    assert len(outcome.paths("kept")) == 1
+    assert outcome.stats["simcrawl/items/dropped"] == 19
+    assert outcome.stats["simcrawl/errors"] >= 1
+    assert outcome.stats["finish_reason"] == "finished"
+
+
+@pytest.mark.parametrize("action", ["observe", "drop-links"])
+def test_where_no_items_are_dropped_none_are_remembered(site: Site, action: str) -> None:
+    _products(site, 20)
+    outcome = crawl(f"{SPIDERS}.Unreadable", site.url("/"), settings={"SIMCRAWL_ACTION": action})
+    assert len(outcome.paths("kept")) == 20
+    assert "simcrawl/errors" not in outcome.stats
