@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from random import Random
@@ -156,4 +155,4 @@ def python(code: str, *arguments: object, cwd: Path | None = None, **environment
 def shingle_units(units: list[str]) -> list[str]:
     """Return what shingles are made of: the units, or their letters where a tenth of these is unspaced."""
     letters = "".join(units)
-    return list(letters) if 10 * len(re.findall(f"[{features._UNSPACED}]", letters)) >= len(letters) else units
+    return list(letters) if 10 * len(features._ONE_UNSPACED.findall(letters)) >= len(letters) else units

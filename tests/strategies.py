@@ -16,7 +16,7 @@ from simcrawl.page.sketch import Part
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-RECIPE = "manku2007/3"
+RECIPE = "manku2007/4"
 widths = st.sampled_from(WIDTHS)
 
 

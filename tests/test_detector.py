@@ -123,7 +123,7 @@ def test_a_page_of_another_seed_or_recipe_is_refused():
     detector = Detector(open_store("memory:", seed=1))
     with pytest.raises(StoreMismatchError, match=r"another seed than the store's: make it with detector\.page"):
         detector.admit(_page(page(english()), seed=2))
-    with pytest.raises(StoreMismatchError, match="terms/2, not manku2007/3"):
+    with pytest.raises(StoreMismatchError, match="terms/3, not manku2007/4"):
         detector.admit(_page(page(english()), seed=1, recipe="manku2007"))
 
 
@@ -140,7 +140,7 @@ def test_a_crawl_that_names_its_store_s_recipe_goes_on_with_it(tmp_path: Path):
         with open_store(tmp_path / "store") as store:
             detector = Detector(store, recipe="content", originals="store")
             found.append(detector.admit(detector.page(page(english()), url=f"http://a.test/{number}")).is_duplicate)
-            assert store.header.recipe == "content/3"
+            assert store.header.recipe == "content/4"
     assert found == [False, True]
 
 
@@ -148,7 +148,7 @@ def test_options_override_the_recipe_s_thresholds_without_changing_what_pages_me
     options: dict[str, Any] = {"max_distance": 3, "min_similarity": 0.5, "min_features": 5, "min_around": 9, "outlinks": 0.7}
     detector = Detector(open_store("memory:"), **options)
     assert detector.recipe == replace(RECIPES["terms"], **options)
-    assert detector.recipe.identity == "terms/2"
+    assert detector.recipe.identity == "terms/3"
     assert (detector.rule.max_distance, detector.rule.min_similarity, detector.rule.outlinks) == (3, 0.5, 0.7)
     assert (detector.rule.min_around, detector.rule.min_prose) == (9, 100)
     assert isinstance(detector.page(page(english(2))), PageFingerprint)
@@ -241,7 +241,7 @@ def test_pages_made_in_different_ways_are_not_compared(other: dict[str, Any]):
     with pytest.raises(ValueError, match="make both with the same recipe and seed") as refused:
         compare(_page(page(english())), _page(page(english()), **other))
     told = str(refused.value)
-    assert "two seeds" in told if "seed" in other else "terms/2 and manku2007" in told
+    assert "two seeds" in told if "seed" in other else "terms/3 and manku2007" in told
 
 
 def test_pages_of_a_recipe_of_one_s_own_compare_by_its_rule():

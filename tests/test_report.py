@@ -331,7 +331,7 @@ RECORD: dict[str, Any] = {
     "reason": "finished",
     "started": MADE - 90,
     "finished": MADE,
-    "recipe": "content/3",
+    "recipe": "content/4",
     "settings": {"SIMCRAWL_ACTION": "observe", "SIMCRAWL_MAX_DISTANCE": None, "SIMCRAWL_SCOPE": "all"},
     "rule": {"max_distance": 7, "min_similarity": 0.93},
     "stats": {

@@ -81,7 +81,7 @@ def test_a_crawl_leaves_its_record_and_the_texts_of_near_duplicates(crawled: Pat
         near = [line for line in store.duplicates() if line.kind == "near_duplicate"]
         assert all(store.text(line.url) and store.text(line.original) for line in near)
         assert store.verify() == []
-    assert (record["spider"], record["reason"], record["recipe"]) == ("site", "finished", "terms/2")
+    assert (record["spider"], record["reason"], record["recipe"]) == ("site", "finished", "terms/3")
     assert record["settings"]["SIMCRAWL_KEEP_TEXT"] == 100_000_000
     assert record["rule"]["max_distance"] == 7
     assert record["stats"]["simcrawl/pages/near_duplicate"] == len(near)

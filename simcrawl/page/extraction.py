@@ -5,6 +5,7 @@ Nothing here decides anything: guards and abstentions are in `pages`.
 
 from __future__ import annotations
 
+import codecs
 import logging
 import re
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class Extract:
     links lead to, sorted, without fragments. `outlinks`: how many distinct http(s) pages these are. `tags`: the space-separated
     tag path of every element, in document order. `depth`: how many elements stand in one another at most. `unseen`: all
     text that is not shown at once, a block a line; `title`, `meta`, `is_drawn`, `is_shell`: see `simcrawl.page.blocks.Layout`. `hints`: see
-    `simcrawl.page.hints`.
+    `simcrawl.page.hints`; `language`: the one that the page says it is in.
     """
 
     main: str
@@ -55,6 +56,7 @@ class Extract:
     is_drawn: bool = False
     is_shell: bool = False
     hints: Hints = NO_HINTS
+    language: str = ""
 
 
 def main_text(html: bytes | str, encoding: str | None = None) -> str:
@@ -117,6 +119,7 @@ def extract(
         page.is_drawn,
         page.is_shell,
         hints,
+        tree.get("lang") or tree.get("xml:lang") or "",
     )
 
 
@@ -204,14 +207,50 @@ def _main(tree: HtmlElement | None) -> str:
 
 
 def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
-    """Return (encoding, text) of a page, undecodable bytes replaced: a browser shows such pages too."""
-    if encoding is None:
-        return html_to_unicode(None, body)
+    """Return (encoding, text) of a page, each byte that cannot be decoded as a character of its own: a browser shows such pages too.
+
+    U+FFFD for all of them would make one of two pages in Cyrillic letters that call themselves UTF-8.
+    """
     try:
-        return encoding, body.decode(encoding, "replace")
-    # An encoding that does not exist, that no name can be, or that cannot replace what it cannot decode.
+        if encoding is not None:
+            return encoding, _decoded(body, encoding)
+    # An encoding that does not exist, or that no name can be.
     except (LookupError, ValueError):
-        return html_to_unicode(None, body)
+        pass
+    declared, text = html_to_unicode(None, body)
+    if "\ufffd" not in text:
+        return declared, text
+    try:
+        return declared, _decoded(body, declared).removeprefix("\ufeff")
+    except (LookupError, ValueError):
+        return declared, text
+
+
+def _decoded(body: bytes, encoding: str) -> str:
+    try:
+        return body.decode(encoding)
+    except UnicodeDecodeError:
+        pass
+    try:
+        text = body.decode(encoding, "surrogateescape")
+    except UnicodeDecodeError:
+        # It takes no ASCII for what cannot be decoded.
+        return body.decode(encoding, _KEEP_BYTES)
+    # Both in C: a page of a megabyte may have a million such bytes.
+    return text.translate(_OF_ESCAPED)
+
+
+def _keep_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Return private characters, one for each byte that cannot be decoded. ASCII is what it says: it may begin a tag."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    data, end = error.object, error.end
+    return "".join([chr(byte if byte < _ASCII else _FIRST_KEPT + byte) for byte in data[error.start : end]]), end
+
+
+_KEEP_BYTES, _FIRST_KEPT, _FIRST_ESCAPED, _ASCII = "simcrawl.bytes", 0xF700, 0xDC00, 0x80
+_OF_ESCAPED = {_FIRST_ESCAPED + byte: _FIRST_KEPT + byte for byte in range(_ASCII, 0x100)}
+codecs.register_error(_KEEP_BYTES, _keep_bytes)
 
 
 def _base(tree: HtmlElement, url: str) -> str:

@@ -47,12 +47,22 @@ _SYMBOLS = "\u2190-\u2bff\u4dc0-\u4dff\U0001d100-\U0001d1ff\U0001f000-\U0001faff
 _UNSPACED = _HAN + _KANA + _OTHER_UNSPACED + _SYMBOLS
 # jieba's time grows faster than a run's length (24 s for one of 100,000 characters), and real sentences end long before this.
 _LONGEST_RUN = 256
-_UNIT = late(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
-_ONE_UNSPACED = late(f"[{_UNSPACED}]")
+_UNIT = late(lambda: f"[{_alone()}]|{_run()}")
+# Where marks of words and unknown characters may stand, and where none: what encloses signs, as in a keycap, postal marks and the like of
+# pages in Japanese and Korean, noncharacters, selectors of variants, which follow emoji and ideographs.
+_LOOKED_THROUGH = ((0x0300, 0x3400), (0xA000, 0xAC00), (0xD7B0, 0xD800), (0xFB00, 0xFFF0), (0x10000, 0x1FFFE))
+_LEFT_OUT = ((0x20D0, 0x2100), (0x3000, 0x3040), (0x3200, 0x3400), (0xFDD0, 0xFDF0), (0xFE00, 0xFE10))
+_MARKS, _UNKNOWN = frozenset({"Mn", "Mc", "Me"}), frozenset({"So", "Cn"})
+# Below stand the signs that pages have around their contents.
+_FIRST_UNKNOWN = 0x2C00
+_PRIVATE = (0xE000, 0xF8FF)
+# No letters are known there; between the two stand tags, and more selectors. The table ends where these do.
+_BEYOND, _TABLED = ((0x40000, 0xDFFFF), (0xE1000, 0x10FFFF)), 0xE1000
+_ONE_UNSPACED = late(lambda: f"[{_alone()}]")
 _HANS = late(f"[{_HAN}]+")
-_TERM_RUN = late(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\w)+")
+_TERM_RUN = late(lambda: f"[{_alone()}]+|{_run()}")
 _HAN_RUN = late(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
-_WORD = late(rf"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
+_WORD = late(lambda: f"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_alone()}]|{_run()}")
 _SIMPLE = 0x10000
 _SIMPLE_RANGES = (
     range(0x01, 0x180),
@@ -63,7 +73,7 @@ _SIMPLE_RANGES = (
     range(0xFF01, 0xFF61),
 )
 # Beyond stand no letters.
-_TABLED = 0x40000
+_LETTERED = 0x40000
 _SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
 _SPACE, _LINE_FEED, _ASCII, _FIRST_UNSPACED = ord(" "), ord("\n"), 0x80, 0x0E00
 # From here on UTF-8 has four bytes a character; the unspaced ones below have three.
@@ -75,6 +85,11 @@ _SENTENCE_ENDS = frozenset(
     ".!?\u2026\u203c\u2047\u2048\u2049\u3002\uff01\uff0e\uff1f\uff61\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u0f0d"
 )
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+# Hyphens and breaks that are not there but at the end of a line, joiners, marks of direction and of byte order.
+_INVISIBLE = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_NOTHING_OF_THEM = dict.fromkeys(map(ord, _INVISIBLE))
+# Characters: of a shorter text NFKC takes less time.
+_WORTH_A_TABLE = 100
 _HAS_KANA = late(f"[{_KANA}]")
 _HAS_HAN = late(f"[{_HAN}]")
 
@@ -196,15 +211,22 @@ class Features:
 
 
 def normalize(text: str) -> str:
-    """Return the text as features see it: compatibility forms unified (NFKC), lower case."""
+    """Return the text as features see it: without what nobody sees, compatibility forms unified (NFKC), lower case."""
     if text.isascii():
         return text.lower()
-    characters = _code_points(text)
-    if characters.max() < _SIMPLE:
-        normal = _simple_characters().take(characters)
-        if normal.all():
-            return normal.tobytes().decode("utf-32-le")
-    return unicodedata.normalize("NFKC", text).lower()
+    if len(text) >= _WORTH_A_TABLE:
+        characters = _code_points(text)
+        if characters.max() < _SIMPLE:
+            normal = _simple_characters().take(characters)
+            if normal.all():
+                return normal.tobytes().decode("utf-32-le")
+    return unicodedata.normalize("NFKC", visible(text)).lower()
+
+
+def visible(text: str) -> str:
+    """Return a text without the characters that nobody sees: in a copy they may stand elsewhere, or not at all."""
+    # Each is looked for at the speed of memory; most texts have none.
+    return text.translate(_NOTHING_OF_THEM) if any(sign in text for sign in _INVISIBLE) else text
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
@@ -224,12 +246,54 @@ def _simple_characters() -> NDArray[np.uint32]:
     became = unicodedata.normalize("NFKC", "\0".join(map(chr, codes))).lower().split("\0")
     single = [(code, after) for code, after in zip(codes, became, strict=True) if len(after) == 1 and not unicodedata.combining(after)]
     normal[[code for code, _ in single]] = [ord(after) for _, after in single]
+    normal[[ord(sign) for sign in _INVISIBLE]] = 0
     return normal
 
 
 def units(text: str) -> list[str]:
     """Return words, and single characters of unspaced scripts."""
     return _text_of(_set_apart(_spaced(_framed(text))[1].astype(np.uint32, copy=False))).split()
+
+
+@cache
+def _categories() -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return the first and the last of each range of marks that belong to a word, and of what is no letter and yet content.
+
+    Marks: vowels, tones and points. Without them Ram and Rima are one in Hindi. Content: symbols, private use, and what this Python does
+    not know.
+    """
+    codes = list(chain.from_iterable(range(*bounds) for bounds in _LOOKED_THROUGH))
+    left_out = frozenset(chain.from_iterable(range(*bounds) for bounds in _LEFT_OUT))
+    found = list(zip(codes, map(unicodedata.category, map(chr, codes)), strict=True))
+    marks = [code for code, category in found if category in _MARKS and code not in left_out]
+    unknown = [code for code, category in found if category in _UNKNOWN and code >= _FIRST_UNKNOWN and code not in left_out]
+    return _ranges(marks), [*_ranges(unknown), _PRIVATE, *_BEYOND]
+
+
+def _ranges(codes: list[int]) -> list[tuple[int, int]]:
+    """Return the first and the last of each run of ascending numbers."""
+    starts = [code for before, code in pairwise([-1, *codes]) if code != before + 1]
+    ends = [code for code, after in pairwise([*codes, -1]) if code + 1 != after]
+    return list(zip(starts, ends, strict=True))
+
+
+def _class_of(ranges: list[tuple[int, int]]) -> str:
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+@cache
+def marks() -> str:
+    """Return the marks that belong to the letter before them, for a character class."""
+    return _class_of(_categories()[0])
+
+
+def _alone() -> str:
+    return _UNSPACED + _class_of(_categories()[1])
+
+
+def _run() -> str:
+    """Return a pattern of letters and digits of spaced scripts, with their marks."""
+    return rf"(?:(?![{_UNSPACED}])\w(?:(?![{_UNSPACED}])[{marks()}])*+)++"
 
 
 class _Found(NamedTuple):
@@ -413,10 +477,22 @@ def _spaced(text: str) -> tuple[NDArray[Any], NDArray[Any], int]:
     if highest == _NOT_SIMPLE:
         characters = _code_points(normalize(text))
         kinds = _kinds_of(characters)
+        _leave_out_stray(characters, kinds)
         spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
         spaced[kinds == _BREAK] = _LINE_FEED
         highest = int(spaced.max())
     return characters, spaced, highest
+
+
+def _leave_out_stray(characters: NDArray[np.uint32], kinds: NDArray[np.uint8]) -> None:
+    """Let marks that follow no letter separate: NFKC makes such of an accent that stands in the place of an apostrophe."""
+    are_marks = _marks_table().take(characters, mode="clip")
+    places = are_marks.nonzero()[0]
+    if not len(places):
+        return
+    # Marks may follow one another: what counts is what the first of them follows.
+    first = np.maximum.accumulate(np.where(are_marks, 0, np.arange(len(characters))))[places]
+    kinds[places[kinds[first] != _PART]] = _SEPARATOR
 
 
 def _data_of(characters: NDArray[Any], highest: int) -> NDArray[np.uint8]:
@@ -537,11 +613,28 @@ def _ascii_spaced() -> bytes:
 
 
 @cache
+def _marks_table() -> NDArray[np.bool_]:
+    """Return for each character whether it is a mark of a word; the last one is for all beyond."""
+    ranges = _categories()[0]
+    table = np.zeros(ranges[-1][1] + 2, np.bool_)
+    for first, last in ranges:
+        table[first : last + 1] = True
+    table &= _character_kinds()[: len(table)] == _PART
+    return table
+
+
+@cache
 def _character_kinds() -> NDArray[np.uint8]:
-    """Return for each character below `_TABLED` whether it separates units, ends a line, is part of a unit, or is one; last, for others."""
+    """Return for each character below `_TABLED` whether it separates units, ends a line, is part of a unit, or is one; last, for others.
+
+    A mark is part of a unit here, see `_leave_out_stray`.
+    """
     kinds = np.full(_TABLED + 1, _SEPARATOR, np.uint8)
+    for ranges, kind in zip(_categories(), (_PART, _ALONE), strict=True):
+        for first, last in ranges:
+            kinds[first : last + 1] = kind
     patterns = {_PART: r"\w", _ALONE: f"[{_UNSPACED}]", _KANA_ALONE: f"[{_KANA}]", _HAN_ALONE: f"[{_HAN}]", _BREAK: f"[{_BREAKS}]"}
-    characters = "".join(map(chr, range(_TABLED)))
+    characters = "".join(map(chr, range(_LETTERED)))
     for kind, pattern in patterns.items():
         # In runs: there are a thousandth of them.
         kinds[_code_points("".join(re.findall(f"(?:{pattern})+", characters)))] = kind

@@ -431,7 +431,7 @@ class _Work:
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
         stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
-        return made | {"beside": _part(stands, size), "names": _names(extract, called, prose, visible)}
+        return made | {"beside": _part(stands, size), "names": _names(extract, called, prose, visible, url)}
 
 
 # What share of a sketch's registers each of them has.
@@ -477,11 +477,11 @@ def with_head(extract: Extract) -> Extract:
 def named(extract: Extract, prose: Cut, url: str = "") -> bytes:
     """Return what a page is called, see `simcrawl.page.names`."""
     called, beside = (Cut(text, seed=prose.seed) for text in (_called(extract, url), join(extract.parts.beside)))
-    return _names(extract, called, prose, beside)
+    return _names(extract, called, prose, beside, url)
 
 
-def _names(extract: Extract, called: Cut | Lines, prose: Cut, beside: Cut | Lines) -> bytes:
-    return names.of(called, prose, beside.hashes, extract.parts, noindex=extract.hints.noindex)
+def _names(extract: Extract, called: Cut | Lines, prose: Cut, beside: Cut | Lines, url: str) -> bytes:
+    return names.of(called, prose, beside.hashes, extract.parts, noindex=extract.hints.noindex, url=url, said=extract.language)
 
 
 def _called(extract: Extract, url: str) -> str:

@@ -18,10 +18,12 @@ from functools import lru_cache, reduce
 from itertools import pairwise
 from operator import xor
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 from urllib.parse import unquote
 
 import numpy as np
 
+from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.patterns import late
 
@@ -42,12 +44,15 @@ _LEAST_OF_A_RECORD = 2
 _FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 _LONGEST = 400
 _FIRST = "x"
-# (Han: ordinal, and what chapters and sections are called.)
+# (Han: numerals, what chapters and sections are called, and the ordinal. A department may be called as a part is.)
+_HAN_NUMERALS = "\u3007\u96f6\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u4e24"
+_HAN_SECTIONS = "\u7ae0\u8282\u7bc0\u90e8\u7bc7"
 _NUMBERING = late(
     r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
     r"(?:\d++(?:[.-]\d++)*+(?=[.:)])|\d\d?+(?:[.-]\d++)*+(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
-    r"(?:[.:)]|\s)\s*(?=\S)|^\s*\u7b2c?\s*[\d\u4e00-\u5341.]+\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7]\s*",
+    r"(?:[.:)]|\s)\s*(?=\S)"
+    rf"|^\s*(?:(?:\u7b2c\s*[\d.{_HAN_NUMERALS}]++|[\d.]++)\s*[{_HAN_SECTIONS}]|[{_HAN_NUMERALS}]++[\u3001.\uff0e)\uff09])\s*(?=\S)",
     re.IGNORECASE,
 )
 _VERSION = late(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
@@ -56,18 +61,29 @@ _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
-_EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(r"\w+")
+_EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # As texinfo writes what is no letter.
 _HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
-_NO_LETTER = late(r"[\W_]+")
+_NO_LETTER = late(lambda: rf"[^\w{marks()}]+|_+")
 _LEAST_TOGETHER = 4
-_WORDS = late("[^\\W\\d\u2e80-\uffdc]+|[\u2e80-\uffdc]{1,3}")
+_WORDS = late(lambda: f"(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)++|[\u2e80-\uffdc]{{1,3}}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, and the second digests.
 _END, _PARTS = 0, 5
 _LATIN, _MIXED = 1, 0
-_SIGNS = " #\xb6:.*"
+# What stands before and behind a line in one release and not in the other: a link to it, a colon, a point, a star. Not ".5", "C#", "A*".
+_SIGNS, _ANCHOR = "#\xb6:.*", "\xb6"
+_BEFORE = late(r"(?:[#\xb6]+\s*|[:.*]+\s+)+")
+_ANCHOR_BEHIND = late(r"\s*(?:\xb6|(?<!\b\w)(?<!\b\w\w)#)+$")
+_SIGN_BEHIND = late(r"(?<![:.*\s])\s*(?:[:.]|(?<!\b\w)(?<!\b\w\w)\*)$")
+_TAIL = 16
+# Two letters, with a region or a script, or a name: of a host, a directory, a file or a value of a query.
+_LANGUAGE = late(
+    r"[a-z]{2}(?:[-_](?:[a-z]{2}|[a-z]{4}))?|english|german|deutsch|french|fran[c\xe7]ais|spanish|espa[n\xf1]ol|italiano?|portugu(?:ese|[e\xea]s)|russian"
+    r"|chinese|japanese|korean|arabic|dutch|nederlands|polish|polski|turkish|t[u\xfc]rk[c\xe7]e",
+)
+_QUERIED = late(r"=([^&;=]*)")
 _OF_NOTHING, _LEFT_ALONE = 1, 2
 _WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
@@ -77,7 +93,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
-    inner, outer, full = (_unnumbered(text[:_LONGEST]) for text in (*headings, title))
+    inner, outer, full = (_unnumbered(_composed(text[:_LONGEST])) for text in (*headings, title))
     signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
     inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
@@ -89,9 +105,14 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
         # The headings are those of every page: "Methods", "Description".
         outer = " ".join([outer, *sorted(unsaid)])
     names = numbers.intersection(_NUMBER.findall(full)) | addressed | set(map(_word_for, signs))
-    texts = [inner, outer, facts[:_LONGEST], called, " ".join(sorted(names))]
+    texts = [inner, outer, _composed(facts[:_LONGEST]), called, " ".join(sorted(names))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
+
+
+def _composed(text: str) -> str:
+    """Return a text with its accents on their letters, whichever way it was written."""
+    return text if text.isascii() else normalize("NFC", visible(text))
 
 
 def _spelled(text: str, names: set[str]) -> str:
@@ -131,8 +152,17 @@ def _slug(url: str) -> str:
     directories, _, segment = ("" if "?" in path else path.rstrip("/")).rpartition("/")
     if _OWN_PAGE.match(segment):
         segment = directories.rpartition("/")[2]
-    named = _EXTENSION.sub("", unquote(segment[:_LONGEST]))
+    named = _EXTENSION.sub("", _composed(unquote(segment[:_LONGEST])))
     return _HEXADECIMAL.sub(lambda found: chr(int(found[1], 16)), named)
+
+
+def language(url: str, said: str = "") -> str:
+    """Return what a page's address calls its language, in whatever way, or else what the page says (`said`); "" for neither."""
+    address, _, query = url.partition("://")[2].partition("#")[0].casefold().partition("?")
+    host, *path = address.split("/")
+    # Of a file "page.de.html", or "page.html.de", but its first part; of a host, what stands before the site's name.
+    parts = [*host.split(".")[:-2], *path[:-1], *(path[-1].split(".")[1:] if path else ()), *_QUERIED.findall(query)]
+    return " ".join(part for part in parts if _LANGUAGE.fullmatch(part)) or said.strip().casefold()
 
 
 def _squeezed(text: str) -> str:
@@ -148,14 +178,16 @@ def _unnumbered(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts, *, noindex: bool = False) -> bytes:
+def of(
+    called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts, *, noindex: bool = False, url: str = "", said: str = ""
+) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
     `called`: what `lines` gives, cut; `beside`: the words of what stands beside the contents, the outer heading among them. The lowest bit
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
-    search engines to leave it alone (`noindex`).
+    search engines to leave it alone (`noindex`), its language and the end of its address (`url`; `said`: see `language`).
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -167,15 +199,17 @@ def of(called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
-    values = [whole, _all(facts), _below(_unnumbered(parts.heading[:_LONGEST]), found[0], prose), *words, _END, *outer]
+    values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
     pictures, short = (_hashes(texts, prose.seed) for texts in ({*parts.pictures}, _values(parts.values)))
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
-    paragraphs = _hashes({_bare(text) for text in parts.paragraphs}, prose.seed)
+    # As they are: to unify their characters takes as long as all else here.
+    paragraphs = _hashes({text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}, prose.seed)
     first = _hashes({_name_in(text) for text in parts.values[:_FIRST_VALUES]}, prose.seed)
     second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, paragraphs, first, pictures, short)]
     second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
+    second += [_second(_hashes({text} - {""}, prose.seed)) for text in (language(url, said), _slug(url).partition(".")[0])]
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -202,8 +236,16 @@ def _second(hashes: Iterable[int]) -> int:
 
 
 def _bare(line: str) -> str:
-    # Releases of one generator differ in the signs at the end of a line.
-    return line.casefold().strip(_SIGNS)
+    """Return a line without the signs around it, in which releases of one generator differ; where it is nothing but signs, these."""
+    text = normalize_all(line).casefold().strip()
+    if not text or (text[0] not in _SIGNS and text[-1] not in _SIGNS):
+        return text
+    if not _RUN.search(text):
+        return "" if text == _ANCHOR else text
+    found = _BEFORE.match(text)
+    text = text[found.end() :] if found else text
+    # A paragraph may be long, and what is looked for stands at its end.
+    return text[:-_TAIL] + _SIGN_BEHIND.sub("", _ANCHOR_BEHIND.sub("", text[-_TAIL:]))
 
 
 def _name_in(line: str) -> str:
@@ -240,9 +282,16 @@ def _below(heading: str, words: NDArray[np.uint64], prose: Cut) -> int:
     return (rest & ~_LATIN) | (_LATIN if latin == {True} else 0)
 
 
-def _is_translated(a: int, b: int) -> bool:
-    """Return whether the same text stands below headings in two scripts."""
-    return a != _MIXED != b and a ^ b == _LATIN
+def _is_translated(a: _Read, b: _Read) -> bool:
+    """Return whether the same text stands below headings in two scripts, and the pages are of two languages, or at the end of one address.
+
+    In releases of a manual the same file may have its heading translated, or not yet. Names may be in two scripts, too.
+    """
+    if _MIXED in (a.below, b.below) or a.below ^ b.below != _LATIN:
+        return False
+    one, other = a.second, b.second
+    # Addresses that say nothing, or that nobody knows, are no reason against it.
+    return one.language != other.language or one.end == other.end
 
 
 def _all(words: Iterable[int]) -> int:
@@ -278,7 +327,7 @@ def compare(a: bytes, b: bytes) -> Naming:
     if not a or not b:
         return Naming.SAME
     one, other = _read(a), _read(b)
-    if _same_title(one, other) or not one.own or not other.own or _is_translated(one.below, other.below):
+    if _same_title(one, other) or not one.own or not other.own or _is_translated(one, other):
         return Naming.SAME
     only = _only(one.own, other.own, one.second.own, other.second.own)
     other_facts = bool((one.facts ^ other.facts) & ~_SPEAKS) or _differ(one.second.facts, other.second.facts)
@@ -375,6 +424,8 @@ class _Second(NamedTuple):
     pictures: int = 0
     values: int = 0
     noindex: int = 0
+    language: int = _OF_NOTHING
+    end: int = _OF_NOTHING
 
 
 class _Read(NamedTuple):

@@ -7,22 +7,26 @@ compile there, for nothing.
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _Pattern:
     """In the place of a `re.Pattern`. What was asked for once is an attribute like any other from then on: it costs no more."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str | Callable[[], str], flags: int) -> None:
         self._source = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         # Only where there is no such attribute yet. In two threads at a time the same is made twice.
-        found = getattr(re.compile(*self._source), name)
+        pattern, flags = self._source
+        found = getattr(re.compile(pattern if isinstance(pattern, str) else pattern(), flags), name)
         setattr(self, name, found)
         return found
 
 
-def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what `re.compile` does, as far as attributes and methods go."""
+def late(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` does, as far as attributes and methods go. A function is asked for the pattern when that is first used."""
     return cast("re.Pattern[str]", _Pattern(pattern, flags))

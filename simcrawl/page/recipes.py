@@ -30,7 +30,7 @@ Source = Literal["prose", "main"]
 EXTRACTOR = "simcrawl.page.extraction.main_text"
 _FAST_EXTRACTOR = "simcrawl.page.fast_extraction.main_text"
 # Version of the hashes and sketches: recipes of users have versions of their own.
-_HASHES = 3
+_HASHES = 4
 
 
 def _threshold(default: Any) -> Any:
@@ -103,12 +103,12 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("terms", 2, Features(kind="terms", weighting="prose-tf", common=1)),
-        Recipe("content", 3),
-        Recipe("main", 3, source="main"),
+        Recipe("terms", 3, Features(kind="terms", weighting="prose-tf", common=1)),
+        Recipe("content", 4),
+        Recipe("main", 4, source="main"),
         Recipe(
             "manku2007",
-            3,
+            4,
             Features(weighting="tf"),
             source="main",
             sketch_registers=0,
@@ -117,14 +117,14 @@ RECIPES = {
             outlinks=DROP_OUTLINKS,
             min_features=1,
         ),
-        Recipe("resiliparse", 2, source="main", extractor=_FAST_EXTRACTOR),
-        Recipe("layout", 3, Features(kind="tags"), max_distance=3),
+        Recipe("resiliparse", 3, source="main", extractor=_FAST_EXTRACTOR),
+        Recipe("layout", 4, Features(kind="tags"), max_distance=3),
     )
 }
 """The built-in recipes.
 
 terms: content must agree, or the prose of pages with much around it; the default. content: the same, with all words alike in the
-fingerprint; stores made before terms/2 have it. main: that, with the fingerprint of trafilatura's main text. manku2007: the paper's plain
+fingerprint; stores made before terms/2 had it. main: that, with the fingerprint of trafilatura's main text. manku2007: the paper's plain
 rule, Hamming distance only, outlinks dropped. resiliparse: pages are compared by the main text of that library (the extra `fast`) alone.
 layout: the tag paths of the page, for questions about templates.
 """

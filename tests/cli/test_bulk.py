@@ -89,7 +89,7 @@ def test_load_of_several_folders_under_a_base_url(tmp_path: Path, capsys: pytest
     assert run(arguments) == 0
     assert set(_fingerprints(made)) == {"x.html", "y.html"}
     with simcrawl.open_store(made) as opened:
-        assert opened.header.recipe == "manku2007/3"
+        assert opened.header.recipe == "manku2007/4"
 
 
 # ---- batch
@@ -153,7 +153,7 @@ def test_new_pages_are_compared_with_tables_that_have_the_seed(
 def test_new_pages_are_not_compared_with_tables_of_an_unknown_recipe(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert run(["export", _bare(tmp_path / "bare", [1]), str(tmp_path / "x.tables"), "--with-seed"]) == 0
     assert run(["batch", str(corpus), str(tmp_path / "x.tables"), "--workers", "0"]) == 3
-    assert "one was made with no recipe, the other with terms/2" in capsys.readouterr().err
+    assert "one was made with no recipe, the other with terms/3" in capsys.readouterr().err
 
 
 # ---- clusters

@@ -70,7 +70,7 @@ def call(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **environ
 def test_stats(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["stats", store]) == 0
     shown = dict(_cells(capsys))
-    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "terms/2")
+    assert (shown["pages"], shown["fingerprints"], shown["duplicates"], shown["recipe"]) == ("2", "2", "1", "terms/3")
     assert (shown["exact"], shown["near"], shown["dropped"], shown["rejected"], shown["share"]) == ("1", "0", "1", "0", "33.3%")
     assert run(["stats", store, "--json"]) == 0
     (row,) = _rows(capsys)

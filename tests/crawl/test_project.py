@@ -119,7 +119,7 @@ def _other_recipe(path: Path) -> str:
     from simcrawl.store import open_store
 
     open_store(path, recipe="manku2007").close()
-    return "was made with recipe manku2007/3, not terms/2"
+    return "was made with recipe manku2007/4, not terms/3"
 
 
 def _garbage(path: Path) -> str:

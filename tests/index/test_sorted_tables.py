@@ -41,7 +41,7 @@ def _held(tables: SortedTables, size: int = 1 << 20) -> list[int]:
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
     path = tmp_path / "made.tables"
-    write_tables(path, [_random(3_000)], recipe="content/3", seed=7)
+    write_tables(path, [_random(3_000)], recipe="content/4", seed=7)
     return path
 
 
@@ -107,7 +107,7 @@ def test_one_search_decodes_few_blocks(tmp_path: Path):
 
 def test_what_the_fingerprints_mean_is_kept(made: Path):
     tables = SortedTables(made)
-    assert (tables.recipe, tables.seed, tables.design.name, len(tables.tables)) == ("content/3", 7, "4", 4)
+    assert (tables.recipe, tables.seed, tables.design.name, len(tables.tables)) == ("content/4", 7, "4", 4)
 
 
 def test_progress_ends_with_everything(tmp_path: Path):

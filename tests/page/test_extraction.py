@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
 from html import escape
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -62,8 +63,46 @@ def test_a_declared_encoding_that_does_not_exist_falls_back_to_utf_8():
     assert extract(page(chinese(), head='<meta charset="klingon">').encode(), None, "").main == chinese()
 
 
-def test_bytes_that_do_not_decode_are_replaced():
-    assert decode(b"a\xffb", "utf-8") == ("utf-8", "a\ufffdb")
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "gb18030", "gbk", "shift_jis", "euc-kr", "iso2022_jp", "utf-7"])
+def test_bytes_that_do_not_decode_stay_apart(encoding: str):
+    assert decode(b"a\xff<p>\xff\xff<b>", encoding) == (encoding, "a\uf7ff<p>\uf7ff\uf7ff<b>")
+
+
+def test_bytes_that_do_not_decode_are_kept_whatever_a_page_declares():
+    assert decode(b"<p>a\x81b\xe9", "cp1252") == ("cp1252", "<p>a\uf781b\xe9")
+    assert decode(b'<meta charset="utf-8"><p>\xe9\xea', None) == ("utf-8", '<meta charset="utf-8"><p>\uf7e9\uf7ea')
+    assert decode(b"\xef\xbb\xbf<p>\xe9", None) == ("utf-8", "<p>\uf7e9")
+    # Half a character at the end.
+    assert decode("a\u6771".encode("utf-16-le")[:-1], "utf-16-le") == ("utf-16-le", "aq")
+    assert decode(b"a\xed\xa0\x80\xff", "utf-8") == ("utf-8", "a\uf7ed\uf7a0\uf780\uf7ff")
+
+
+@given(
+    st.binary(max_size=30),
+    st.sampled_from(["utf-8", "ascii", "cp1252", "gbk", "big5", "shift_jis", "euc_jp", "euc-kr", "utf-16", "utf-32"]),
+)
+def test_what_can_be_decoded_is_what_it_is_and_the_rest_has_no_surrogates(body: bytes, encoding: str):
+    kept, replaced = decode(body, encoding)[1], body.decode(encoding, "replace")
+    assert kept == replaced or "\ufffd" in replaced
+    assert not re.search("[\ud800-\udfff]", kept)
+
+
+def test_pages_in_another_encoding_than_they_say_keep_their_letters():
+    words = "\u0441\u043b\u043e\u0432\u043e", "\u0441\u043b\u0430\u0432\u0430"
+    pages = [page("\n".join([" ".join([word] * 20)] * 3)).encode("cp1251") for word in words]
+    first, second = (extract(body, "utf-8", "") for body in pages)
+    assert first.whole != second.whole
+    # trafilatura leaves out what cannot be printed.
+    assert first.main == second.main == ""
+    assert len(first.whole) == len(extract(pages[0], "cp1251", "").whole)
+
+
+def test_a_page_says_which_language_it_is_in():
+    assert [_extract(f"<html {said}><body><p>a</p></body></html>").language for said in ("lang='de-AT'", "xml:lang='fr'", "")] == [
+        "de-AT",
+        "fr",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("language", FOREIGN)

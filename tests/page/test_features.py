@@ -93,6 +93,50 @@ def test_arabic_keeps_its_words():
     assert words(FOREIGN["ar"])[:3] == ["افتتحت", "المكتبة", "الجديدة"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0930\u093e\u092e \u0930\u0940\u092e\u093e \u0928\u092e\u0938\u094d\u0924\u0947",  # Hindi: Ram, Rima, a greeting
+        "\u0a2c\u0a3f\u0a71\u0a32\u0a40 \u0a2c\u0a4b\u0a32\u0a40",  # Punjabi
+        "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd \u05e9\u05dc\u05d5\u05dd",  # Hebrew, with points and without
+        "\u0643\u064e\u062a\u064e\u0628\u064e \u0643\u064f\u062a\u0650\u0628\u064e",  # Arabic: he wrote, it was written
+        "\u1ecd\u0300r\u1ecd\u0300 \u1ecd\u0300r\u1ecd\u0301",  # Yoruba, with tones that have no letters of their own
+    ],
+)
+def test_marks_belong_to_the_word_that_they_stand_in(text: str):
+    assert words(text) == units(text) == terms(text) == unicodedata.normalize("NFKC", text).split()
+    assert len({*units(text)}) == len(text.split())
+
+
+def test_marks_that_follow_no_letter_are_nothing():
+    # An accent in the place of an apostrophe, a keycap, an emoji in colour, a variant of an ideograph.
+    assert units("it\xb4s 1\ufe0f\u20e3 \u2764\ufe0f \u8fbb\U000e0100 \u0301\u0301a \u0e01\u0300") == [
+        *("it", "s", "1", "\u2764", "\u8fbb", "a", "\u0e01")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["\U0001d800\U0001d836", "\U0001d000\U0001d001", "\ue000\uf8ff", "\U000f0000\U0010fffd", "\U00040000", "\u31c0\u2e80"]
+)
+def test_symbols_private_and_unknown_characters_are_units_alone(text: str):
+    assert units(f"a{text}b") == words(f"a{text}b") == ["a", *text, "b"]
+    assert len({*terms(text)}) == 1
+
+
+def test_signs_around_contents_are_none():
+    signs = "\xa9\xae\u2122\xb0\u20ac\u20c1\u3012\u3013\u3020\ufffc\ufffd\ufdd0\uffff\U000e0041"
+    assert units(" ".join(f"a{sign}b" for sign in signs if sign != "\u2122")) == ["a", "b"] * (len(signs) - 1)
+
+
+@pytest.mark.parametrize("text", ["Donaudampfschiff und Kapit\xe4n", "caf\xe9 1", "\u1797\u17b6\u179f\u17b6", KOREAN, "a" * 200 + "\xe9"])
+@pytest.mark.parametrize("sign", ["\xad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff"])
+def test_what_nobody_sees_changes_nothing(sign: str, text: str):
+    seen = re.sub(r"(?<=\S)(?=\S)", sign, text)
+    assert sign in seen
+    assert normalize(seen) == normalize(text)
+    assert Cut(seen, seed=1).features("terms").tolist() == Cut(text, seed=1).features("terms").tolist()
+
+
 @given(st.integers(0, 1000))
 def test_english_is_what_a_split_at_spaces_gives(seed: int):
     text = english(10, seed)
@@ -284,6 +328,7 @@ _any_text = st.text(
     st.characters()
     | st.characters(categories=["Cs"])
     | st.sampled_from(f"aé_7 \n\r\u2028.’北京大々かナ한글ไท{KHMER}\uffff\u0338ΑΣ\U0001f600\U00020000")
+    | st.sampled_from("\u0930\u093e\u0301\xad\u200b\ue000\U0001d800\U000e0100\U000f0000")
 )
 
 
@@ -341,7 +386,8 @@ def test_terms_are_words_and_pairs_of_neighbours(text: str, found: list[str]):
 
 @given(_lines)
 def test_terms_of_a_text_without_other_unspaced_scripts_are_its_words(text: str):
-    text = re.sub(f"[{features._KANA}{features._OTHER_UNSPACED}{features._SYMBOLS}]", " ", normalize(text))
+    others = re.sub(f"[{features._HAN}]+", "", "".join({*features._ONE_UNSPACED.findall(normalize(text))}))
+    text = normalize(text).translate(dict.fromkeys(map(ord, others), " "))
     assert sorted(terms(text)) == sorted(words(text))
 
 
@@ -394,14 +440,14 @@ def test_a_line_without_units_has_none_and_a_break_is_none(astral: str):
     )
 )
 def test_texts_are_normalized_by_compatibility_and_case(text: str):
-    assert normalize(text) == unicodedata.normalize("NFKC", text).lower()
+    assert normalize(text) == unicodedata.normalize("NFKC", features.visible(text)).lower()
 
 
 def test_every_character_is_normalized_as_unicode_says():
     # By twos: a table of characters could miss what one does to the other.
     for first in range(0x10000):
         text = f"{chr(first)}北{chr(first)}a"
-        assert normalize(text) == unicodedata.normalize("NFKC", text).lower()
+        assert normalize(text) == unicodedata.normalize("NFKC", features.visible(text)).lower()
 
 
 @given(

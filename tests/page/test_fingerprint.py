@@ -89,7 +89,7 @@ def test_a_page_knows_what_it_was_made_from():
     text = english(60)
     made = _found(fingerprint_page(page(text, links=("/a", "/b")), url="http://example.org/x#part", seed=7))
     assert made.url == "http://example.org/x"
-    assert (made.recipe, made.seed, made.bits) == ("terms/2", 7, 64)
+    assert (made.recipe, made.seed, made.bits) == ("terms/3", 7, 64)
     assert (made.text_length, made.units, made.outlinks) == (len(text), len(text.split()), 2)
     assert made.hex == f"{made.fingerprint:016x}"
     assert [len(made.body_digest), len(made.text_digest), len(made.links_digest)] == [16, 16, 8]
@@ -371,7 +371,7 @@ def test_an_extractor_of_the_user_makes_the_main_text():
     made = _found(fingerprint_page(page(english()), url="http://x/", recipe=recipe, keep_text=True))
     assert extracted == ["http://x/"]
     assert made.text == page(english())
-    assert made.recipe.startswith("terms/2+")
+    assert made.recipe.startswith("terms/3+")
     alone = _found(fingerprint_text(page(english())))
     assert (made.fingerprint, made.content_sketch, made.units) == (alone.fingerprint, alone.content_sketch, alone.units)
 

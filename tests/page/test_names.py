@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
@@ -76,6 +77,52 @@ def test_numbers_in_front_number_a_page(number: str):
     plain = _of("The cedar", outer="Maple", title="The cedar")
     # The third word is of what stands below, which is with its number here.
     assert (numbered[:4], numbered[6:]) == (plain[:4], plain[6:])
+
+
+@pytest.mark.parametrize("number", ["\u4e00\u3001", "\u4e8c\uff0e", "\u7b2c\u4e09\u90e8 ", "\u7b2c\u5341\u4e8c\u7bc0"])
+def test_han_numerals_with_an_ordinal_or_a_point_number_a_page(number: str):
+    assert names._unnumbered(f"{number}\u96ea\u677e") == "\u96ea\u677e"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u4eba\u4e8b\u90e8",
+        "\u4e1a\u52a1\u90e8",
+        "\u4e1c\u90e8",
+        "\u4e09\u90e8",
+        "\u4e03\u7bc7 \u96ea",
+        "\u7b2c\u4e09\u90e8",
+        "\u4e0a\u7ae0",
+    ],
+)
+def test_departments_are_no_numbers(name: str):
+    assert names._unnumbered(name) == name
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("\u0930\u093e\u092e", "\u0930\u0940\u092e\u093e"),
+        ("\u0cb0\u0cbe\u0c9c\u0c95\u0cc1\u0cae\u0cbe\u0cb0", "\u0cb0\u0cbe\u0c9c\u0c95\u0cc1\u0cae\u0cbe\u0cb0\u0cbf"),
+    ],
+)
+def test_names_that_differ_in_vowel_signs_are_others(one: str, other: str):
+    assert _differ(_of(one, prose=f"{PROSE} {one}"), _of(other, prose=f"{PROSE} {other}"))
+    assert names._words_of(f"{one} 12") == {one}
+    assert names._squeezed(one) != names._squeezed(other)
+    assert names._addressed(f"http://a.test/{one}", f"{one} {other}") == {one}
+    assert names._numbers(f"{one} 12") == ["12"]
+
+
+def test_accents_are_on_their_letters_whichever_way_they_were_written():
+    for text in ("Caf\xe9 B\xe4r", "\u1ec7 \u0928\u0929"):
+        apart = unicodedata.normalize("NFD", text)
+        assert names.lines((apart, apart), apart, apart, f"http://a.test/{apart}") == names.lines(
+            (text, text), text, text, f"http://a.test/{text}"
+        )
+        assert _of(apart) == _of(text)
+        assert _with_values([apart, "Oak"]) == _with_values([text, "Oak"]) == _with_values([f"{text[:2]}\xad{text[2:]}", "Oak"])
 
 
 @pytest.mark.parametrize("words", ["Part of the cedar", "Ivy and cedar", "Chapters of cedar", "A cedar"])
@@ -194,6 +241,43 @@ def test_lines_that_differ_in_signs_at_their_ends_or_in_case_are_one():
     assert not names.hold_others(_with_values(["Blue #", "Red:"]), _with_values(["blue", "RED"]), least=1, share=0)
 
 
+_BLUE = ["blue\xb6", "Blue #", "Blue#", "Blue:", "Blue :", "Blue: \xb6", "# Blue", "* Blue", "BLUE.", "Blue *", "#blue", "\xb6 Blue"]
+
+
+@pytest.mark.parametrize("line", _BLUE)
+def test_the_signs_of_generators_are_no_part_of_a_line(line: str):
+    assert names._bare(line) == "blue"
+
+
+_SIGNS = [
+    ".-",
+    "-.",
+    "*",
+    "*****",
+    "...",
+    "C#",
+    "C",
+    "A*",
+    "A",
+    ".5",
+    "5",
+    "*args",
+    "**args",
+    "args",
+    "C#.NET",
+    "#",
+    "more...",
+    "more",
+    "??",
+]
+
+
+def test_signs_that_say_something_stay():
+    assert len({*map(names._bare, _SIGNS)}) == len(_SIGNS)
+    assert names.hold_others(_with_values([".-", "-"]), _with_values(["-.", "-"]), least=1, share=0)
+    assert names._bare("\xb6") == names._bare(" ") == ""
+
+
 def test_pages_without_lines_or_of_an_older_version_hold_no_others():
     blue = _with_values(["Blue"])
     for other in (b"", _with_values([]), _of("The cedar")):
@@ -277,11 +361,12 @@ def test_lines_and_pictures_that_have_the_same_two_bytes_are_not_the_same():
 TEXT = english(60)
 
 
-def _page(heading: str, text: str, number: int) -> PageFingerprint:
+def _page(heading: str, text: str, number: int, *, url: str = "", language: str = "") -> PageFingerprint:
     paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())
     made = simcrawl.fingerprint_page(
-        f"<html><head><title>Manual {heading}</title></head><body><div><h1>{heading}</h1>{paragraphs}</div></body></html>",
-        url=f"http://example.org/{number}",
+        f"<html lang='{language}'><head><title>Manual {heading}</title></head>"
+        f"<body><div><h1>{heading}</h1>{paragraphs}</div></body></html>",
+        url=url or f"http://example.org/{number}",
     )
     assert isinstance(made, PageFingerprint)
     return made
@@ -303,12 +388,67 @@ def _page(heading: str, text: str, number: int) -> PageFingerprint:
 )
 def test_one_text_below_headings_in_two_scripts_is_a_translated_heading(one: str, other: str, same: bool) -> None:
     text = f"{TEXT}\nCopying slides and moving boats since 2024: 스라이드 복사, 보트 이동"
-    assert simcrawl.compare(_page(one, text, 1), _page(other, text, 2)).is_near_duplicate == same
+    # Of one file in two releases.
+    pages = (_page(heading, text, 0, url=f"http://a.test/{release}/ko/slides.html") for heading, release in ((one, 1), (other, 2)))
+    assert simcrawl.compare(*pages).is_near_duplicate == same
+
+
+_IN_TWO_SCRIPTS = ("Copying slides", "\uc2a4\ub77c\uc774\ub4dc \ubcf5\uc0ac")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("/en/a", "/ko/b", True),
+        ("/a.en.html", "/b.ko.html", True),
+        ("/a.html.en", "/b.html.ko", True),
+        ("/?id=1&lang=en_US", "/?id=2&lang=ko", True),
+        ("/a", "/korean/b", True),
+        ("/zh-hant/a", "/zh-hans/b", True),
+        # One file in two releases.
+        ("/1/a.html", "/2/a.htm", True),
+        ("/1/a/", "/2/a/index.html", True),
+        ("/a", "/b", False),
+        ("/ko/a", "/ko/b", False),
+        ("/?id=1", "/?id=2", True),
+        ("/item/a.1.html", "/item/b.2.html", False),
+    ],
+)
+def test_names_in_two_scripts_are_translations_where_addresses_say_so(one: str, other: str, same: bool) -> None:
+    text = f"{TEXT}\nCopying slides: \uc2a4\ub77c\uc774\ub4dc \ubcf5\uc0ac"
+    pages = [_page(name, text, 0, url=f"http://example.org{url}") for name, url in zip(_IN_TWO_SCRIPTS, (one, other), strict=True)]
+    assert simcrawl.compare(*pages).is_near_duplicate == simcrawl.compare(*pages[::-1]).is_near_duplicate == same
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [("en", "ko", True), ("", "ko", True), ("ko", "ko", False), ("", "", False)])
+def test_names_in_two_scripts_are_translations_where_the_pages_say_so(one: str, other: str, same: bool) -> None:
+    text = f"{TEXT}\nCopying slides: \uc2a4\ub77c\uc774\ub4dc \ubcf5\uc0ac"
+    pages = [_page(name, text, number, language=said) for number, name, said in zip((1, 2), _IN_TWO_SCRIPTS, (one, other), strict=True)]
+    assert simcrawl.compare(*pages).is_near_duplicate == same
+
+
+@pytest.mark.parametrize(
+    ("url", "language"),
+    [
+        ("https://de.example.org/a", "de"),
+        ("https://example.de/a", ""),
+        ("https://example.org/PT-BR/a.html", "pt-br"),
+        ("https://example.org/fr", ""),
+        ("https://example.org/a/Deutsch/", "deutsch"),
+        ("https://example.org/a.zh_TW.html#en", "zh_tw"),
+        ("https://example.org/a?l=en;b=2", "en"),
+        ("https://example.org", ""),
+        ("", ""),
+    ],
+)
+def test_the_language_of_an_address(url: str, language: str) -> None:
+    assert names.language(url) == language
+    assert names.language(url, " De-AT") == (language or "de-at")
 
 
 def test_another_text_below_headings_in_two_scripts_is_another_page() -> None:
     text = f"{TEXT}\nCopying slides and moving boats: 스라이드 복사, 보트 이동"
-    one, other = _page("Copying slides", text, 1), _page("스라이드 복사", f"{text}, today", 2)
+    one, other = _page("Copying slides", text, 1, language="en"), _page("스라이드 복사", f"{text}, today", 2, language="ko")
     assert not simcrawl.compare(one, other).is_near_duplicate
 
 

@@ -36,6 +36,19 @@ def test_what_was_asked_for_once_is_an_attribute_from_then_on() -> None:
     assert pattern.search is pattern.search
 
 
+def test_a_function_is_asked_for_the_pattern_when_that_is_first_used() -> None:
+    asked = []
+
+    def told() -> str:
+        asked.append(1)
+        return "a+"
+
+    pattern = late(told)
+    assert not asked
+    assert pattern.findall("aab") == ["aa"]
+    assert asked == [1]
+
+
 def test_a_wrong_pattern_says_so_when_it_is_used() -> None:
     pattern = late("(")
     with pytest.raises(re.error, match="unterminated"):

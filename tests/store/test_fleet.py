@@ -410,7 +410,7 @@ def test_a_fleet_has_one_seed_and_one_recipe(url: str):
     with open_store(url, seed="random") as one, open_store(url, seed="random") as other:
         assert one.header.seed == other.header.seed
         one.bind("manku2007")
-        with pytest.raises(StoreMismatchError, match=r"manku2007/3, not content/3"):
+        with pytest.raises(StoreMismatchError, match=r"manku2007/4, not content/4"):
             other.bind("content")
         with pytest.raises(StoreMismatchError, match="made with another seed"):
             open_store(url, seed=1)

@@ -90,7 +90,7 @@ def test_everything_committed_is_there_after_opening_again(made: Path):
 def test_the_recipe_persists(made: Path):
     with open_store(made) as store:
         assert store.header.recipe == RECIPE
-    with pytest.raises(StoreMismatchError, match=r"manku2007/3, not content/3"):
+    with pytest.raises(StoreMismatchError, match=r"manku2007/4, not content/4"):
         open_store(made, recipe="content")
 
 
@@ -362,7 +362,7 @@ def test_a_store_that_another_process_bound_meanwhile_keeps_its_recipe(path: Pat
     with open_store(path) as store:
         with child(BIND, path) as other:
             other.communicate()
-        with pytest.raises(StoreMismatchError, match=r"content/3 meanwhile, not manku2007/3"):
+        with pytest.raises(StoreMismatchError, match=r"content/4 meanwhile, not manku2007/4"):
             store.bind("manku2007")
 
 

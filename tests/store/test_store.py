@@ -858,7 +858,7 @@ def test_threads_that_settle_one_claim_call_back_once(store: Store):
 @pytest.mark.parametrize(
     ("made", "both"),
     [
-        (page(A, recipe="content/3"), ["manku2007/3", "content/3"]),
+        (page(A, recipe="content/4"), ["manku2007/4", "content/4"]),
         (page(A, seed=1), ["another seed", "store.header.seed"]),
         (page(A, bits=32), ["32-bit", "64-bit"]),
     ],
@@ -880,7 +880,7 @@ def test_a_page_of_another_width_does_not_bind_a_new_store(store: Store):
 def test_a_store_is_bound_once(store: Store):
     for _ in range(2):
         store.bind("manku2007")
-    with pytest.raises(StoreMismatchError, match=r"manku2007/3, not content/3"):
+    with pytest.raises(StoreMismatchError, match=r"manku2007/4, not content/4"):
         store.bind("content")
     with pytest.raises(StoreMismatchError, match="32-bit fingerprints, the store holds 64-bit"):
         store.bind(Recipe("own", 1, bits=32))

@@ -46,6 +46,12 @@ def _old(path: Path, name: str = "format5") -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def _recipe_of_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `content` have the version that the old stores were made with: what their fingerprints mean is for other tests."""
+    monkeypatch.setitem(RECIPES, "content", replace(RECIPES["content"], version=3))
+
+
 @pytest.fixture(params=FORMATS)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -144,6 +150,28 @@ def test_pages_of_format_6_find_their_copies_at_once(tmp_path: Path):
         store.forget("http://old.test/0")
         assert [match.fingerprint for match in store.query_fingerprint(known.fingerprint, 0)] == [known.fingerprint]
         assert store.verify() == []
+
+
+def test_a_store_of_a_recipe_s_version_before_is_refused_with_the_cure_and_goes_on_without_its_fingerprints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path, html = tmp_path / "store", page(english(300))
+    with open_store(path) as store:
+        detector = Detector(store, recipe="content")
+        detector.admit(detector.page(html, url="http://old.test/"))
+        assert store.header.recipe == "content/3"
+    monkeypatch.setitem(RECIPES, "content", replace(RECIPES["content"], version=4))
+    with (
+        open_store(path) as store,
+        pytest.raises(StoreMismatchError, match=r"content/3, not content/4.*`simcrawl upgrade STORE --recipe content`"),
+    ):
+        Detector(store)
+    assert upgrade(path, "content")["outdated"] == 1
+    with open_store(path) as store:
+        detector = Detector(store)
+        assert detector.recipe.identity == "content/4"
+        assert detector.admit(detector.page(html, url="http://old.test/")).kind is Kind.REVISITED
+        assert detector.admit(detector.page(html, url="http://new.test/")).original == "http://old.test/"
 
 
 def test_a_verdict_that_was_taken_back_stays_so(tmp_path: Path):

@@ -153,7 +153,7 @@ def test_the_detector_s_settings_reach_the_processes():
     loaded = load_pages(detector, _corpus(), workers=1)
     kept = [stored.page for stored in detector.store.pages() if isinstance(stored.page, simcrawl.PageFingerprint)]
     # Long pages are too large, and for this recipe no page is too short.
-    assert [(page.url, page.seed, page.recipe) for page in kept] == [(f"{ORIGIN}/{number}", 9, "manku2007/3") for number in (1, 5)]
+    assert [(page.url, page.seed, page.recipe) for page in kept] == [(f"{ORIGIN}/{number}", 9, "manku2007/4") for number in (1, 5)]
     assert loaded.abstained == 4
 
 
