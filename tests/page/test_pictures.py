@@ -133,7 +133,9 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<img src=one.jpg width=16>", ()),
         ("<img src=one.jpg style='height: 16px'>", ()),
         ("<img src=one.jpg class=iconimage>", ()),
-        ("<footer><img src=one.jpg></footer>", ()),
+        # That of a part of the page says something of it; that of the page does not.
+        ("<footer><img src=one.jpg></footer>", ("one",)),
+        ("</main><footer><img src=one.jpg></footer><main>", ()),
         ("<iframe src=https://video.test/embed/one></iframe>", ("one",)),
         ("<iframe src=https://doubleclick.test/ads/one></iframe>", ()),
         ("<audio src=/media/one.mp3></audio>", ("one",)),
