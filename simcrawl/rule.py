@@ -61,11 +61,11 @@ _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 _DOUBTFUL_NAME = 0.35
 # A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
-# Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
+# Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many words. Two
 # releases of one page exchange fewer, but where they are as short.
 _RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
 _LONGEST_RECORD = 1000
-# The same of pages whose surroundings differ, from so many units of prose on: an article may have a teaser or two among its lines.
+# The same of pages whose surroundings differ, from so many words of prose on: an article may have a teaser or two among its lines.
 _ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
@@ -512,18 +512,23 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
-    units = min(a.units, b.units)
-    least, share = next((least, share) for below, least, share in _RECORDS if units < below)
+    words = min(_words(page, page.units) for page in (a, b))
+    least, share = next((least, share) for below, least, share in _RECORDS if words < below)
     # Of terms of a thousand words the county is a detail.
-    are_records = units < _LONGEST_RECORD and names.are_records(a.names, b.names)
+    are_records = words < _LONGEST_RECORD and names.are_records(a.names, b.names)
     return are_records or names.hold_others(a.names, b.names, least=least, share=share)
 
 
 def _are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether two pages whose surroundings differ have values of their own among their short lines."""
-    if min(a.prose.units, b.prose.units) < _ARTICLE:
+    if min(_words(page, page.prose.units) for page in (a, b)) < _ARTICLE:
         return _has_other_values(a, b)
     return names.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
+
+
+def _words(page: PageFingerprint, units: int) -> float:
+    """Return how many words so many units of a page are: a page in Thai is no longer than the same one in English."""
+    return units / names.units_of_a_word(page.names)
 
 
 def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -81,6 +81,13 @@ def chinese(sentences: int = 30, seed: int = 0) -> str:
     return _lines(list(made), "")
 
 
+def foreign(language: str, sentences: int = 30, seed: int = 0) -> str:
+    """Return sentences of some sixty letters in a language of `FOREIGN`, five to a line; what they say is no matter."""
+    random, text = Random(seed), FOREIGN[language]
+    pieces = [text[start : start + 7] for start in range(len(text) - 6)]
+    return _lines(["".join(random.choices(pieces, k=9)) for _ in range(sentences)], " ")
+
+
 def _lines(sentences: list[str], space: str) -> str:
     return "\n".join(space.join(sentences[start : start + 5]) for start in range(0, len(sentences), 5))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, pack, resemblance, sketch
 from simcrawl.rule import Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site, with_data
 from simcrawl.store import Store, open_store
-from tests.samples import chinese, edited, english, link_list, page, site_page, table
+from tests.samples import chinese, edited, english, foreign, link_list, page, site_page, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -952,9 +953,11 @@ def test_how_many_short_lines_make_another_record_depends_on_the_page_s_length(r
     assert simcrawl.compare(*pages).is_near_duplicate == same, pages[0].units
 
 
-def _record(values: list[str], sentences: int, *, last: str = "One sentence of both") -> PageFingerprint:
+def _record(
+    values: list[str], sentences: int, *, last: str = "One sentence of both", make: Callable[[int], str] = english
+) -> PageFingerprint:
     body = "".join(f"<p>{value}</p>" for value in values)
-    lines = [*english(sentences).splitlines(), last]
+    lines = [*make(sentences).splitlines(), last]
     text = "".join(f"<p>{line}, and so on and so forth until the line is long</p>" for line in lines)
     made = fingerprint_page(f"<html><body><main><h1>Record</h1>{body}{text}</main></body></html>", url=f"http://x/{len(body)}/{body}")
     assert isinstance(made, PageFingerprint)
@@ -988,6 +991,23 @@ def test_on_a_long_page_two_short_lines_are_a_detail():
 def test_where_all_paragraphs_are_the_same_short_lines_say_more(one: list[str], other: list[str], same: bool):
     pages = [_record(values, 60) for values in (one, other)]
     assert simcrawl.compare(*pages).is_near_duplicate == simcrawl.compare(*pages[::-1]).is_near_duplicate == same, pages[0].units
+
+
+@pytest.mark.parametrize(
+    ("make", "sentences", "units"),
+    [
+        (chinese, 60, 1000),
+        (partial(foreign, "ja"), 24, 1500),
+        (partial(foreign, "ko"), 24, 1100),
+        (partial(foreign, "th"), 60, 3000),
+        (english, 60, 600),
+    ],
+)
+def test_a_page_is_as_long_in_every_language(make: Callable[[int], str], sentences: int, units: int):
+    short, long = ([_record([f"CVE-{name}", "Size", "low"], many, make=make) for name in (1, 2)] for many in (sentences, 210))
+    assert units <= short[0].units
+    assert not simcrawl.compare(*short).is_near_duplicate
+    assert simcrawl.compare(*long).is_near_duplicate
 
 
 def _beside_teasers(values: list[str], seed: int, *, sentences: int = 20) -> PageFingerprint:

@@ -431,7 +431,8 @@ class _Work:
         if extract.tags:
             return made | {"beside": _part(NO_HASHES, size)}
         stands = _beside(extract, visible, unseen, (content.hashes, around.hashes))
-        return made | {"beside": _part(stands, size), "names": _names(extract, called, prose, visible, url)}
+        called_so = _names(extract, called, (prose, content), visible, url)
+        return made | {"beside": _part(stands, size), "names": called_so}
 
 
 # What share of a sketch's registers each of them has.
@@ -474,14 +475,10 @@ def with_head(extract: Extract) -> Extract:
     return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
 
 
-def named(extract: Extract, prose: Cut, url: str = "") -> bytes:
-    """Return what a page is called, see `simcrawl.page.names`."""
-    called, beside = (Cut(text, seed=prose.seed) for text in (_called(extract, url), join(extract.parts.beside)))
-    return _names(extract, called, prose, beside, url)
-
-
-def _names(extract: Extract, called: Cut | Lines, prose: Cut, beside: Cut | Lines, url: str) -> bytes:
-    return names.of(called, prose, beside.hashes, extract.parts, noindex=extract.hints.noindex, url=url, said=extract.language)
+def _names(extract: Extract, called: Lines, texts: tuple[Cut, Cut], beside: Lines, url: str) -> bytes:
+    prose, content = texts
+    noindex, letters = extract.hints.noindex, content.units_of_a_word()
+    return names.of(called, prose, beside.hashes, extract.parts, noindex=noindex, url=url, said=extract.language, units_of_a_word=letters)
 
 
 def _called(extract: Extract, url: str) -> str:

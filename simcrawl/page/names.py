@@ -85,6 +85,8 @@ _LANGUAGE = late(
 )
 _QUERIED = late(r"=([^&;=]*)")
 _OF_NOTHING, _LEFT_ALONE = 1, 2
+# As `units_of_a_word` is written.
+_SIXTEENTHS = 16
 _WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
@@ -179,7 +181,15 @@ def _unnumbered(text: str) -> str:
 
 
 def of(
-    called: Cut | Lines, prose: Cut, beside: NDArray[np.uint64], parts: Parts, *, noindex: bool = False, url: str = "", said: str = ""
+    called: Cut | Lines,
+    prose: Cut,
+    beside: NDArray[np.uint64],
+    parts: Parts,
+    *,
+    noindex: bool = False,
+    url: str = "",
+    said: str = "",
+    units_of_a_word: float = 1.0,
 ) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
@@ -187,7 +197,8 @@ def of(
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
-    search engines to leave it alone (`noindex`), its language and the end of its address (`url`; `said`: see `language`).
+    search engines to leave it alone (`noindex`), its language and the end of its address (`url`; `said`: see `language`), and how many units
+    say what a word does.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -210,6 +221,7 @@ def of(
     second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, paragraphs, first, pictures, short)]
     second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
     second += [_second(_hashes({text} - {""}, prose.seed)) for text in (language(url, said), _slug(url).partition(".")[0])]
+    second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -394,6 +406,11 @@ def is_left_alone(names: bytes) -> bool:
     return bool(names) and _read(names).second.noindex == _LEFT_ALONE
 
 
+def units_of_a_word(names: bytes) -> float:
+    """Return how many units say what a word does, 1 or more: letters are units where no spaces part words."""
+    return max(1.0, _read(names).second.units_of_a_word / _SIXTEENTHS) if names else 1.0
+
+
 def _exchanged(a: _Read, b: _Read) -> tuple[int, int]:
     """Return how many short lines each of two pages has that the other one has not, and of how many that is known."""
     (lines_a, sample_a), (lines_b, sample_b) = a.values, b.values
@@ -426,6 +443,7 @@ class _Second(NamedTuple):
     noindex: int = 0
     language: int = _OF_NOTHING
     end: int = _OF_NOTHING
+    units_of_a_word: int = _OF_NOTHING
 
 
 class _Read(NamedTuple):

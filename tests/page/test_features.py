@@ -523,6 +523,24 @@ def test_scripts_with_spaces_have_shingles_of_words(text: str):
     assert Cut(text, seed=0).shingled().tolist() == hash_units(units(text), seed=0).tolist() != []
 
 
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("", 1),
+        ("One word at a time.", 1),
+        ("Ordinateurs \u00e9lectroniques", 1),
+        (chinese(3), 1.5),
+        (JAPANESE, 2),
+        (KOREAN, 2),
+        (THAI, 6),
+        # Four words, and four letters that are two more.
+        ("one two three four\n\uc11c\uc6b8\uc758\ub3c4", 8 / 6),
+    ],
+)
+def test_a_text_knows_how_many_of_its_units_make_a_word(text: str, units: float):
+    assert Cut(text, seed=0).units_of_a_word() == pytest.approx(units, rel=0.02)
+
+
 def test_units_and_words_belong_to_the_caller():
     for cut in (units, words):
         cut("one two").append("three")

@@ -206,6 +206,16 @@ def test_a_page_that_asks_search_engines_to_leave_it_alone_says_so_and_others_sa
     assert not _differ(plain, left)
 
 
+@pytest.mark.parametrize(("units", "known"), [(1.0, 1.0), (1.5, 1.5), (1.98, 2.0), (6.0, 6.0)])
+def test_how_many_units_make_a_word_is_known_to_a_sixteenth(units: float, known: float):
+    texts = _cut(names.lines(("Oak", ""), "", "")), _cut(PROSE), NO_HASHES, NO_PARTS
+    made, plain = names.of(*texts, units_of_a_word=units), names.of(*texts)
+    assert names.units_of_a_word(made) == known
+    assert (made == plain) == (units == 1)
+    assert names.units_of_a_word(b"") == 1
+    assert not _differ(made, plain)
+
+
 # ---- short lines
 
 
