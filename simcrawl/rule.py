@@ -61,9 +61,10 @@ _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 _DOUBTFUL_NAME = 0.35
 # A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
-# Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many words. Two
-# releases of one page exchange fewer, but where they are as short.
+# Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
+# releases of one page exchange fewer, but where they are as short. (Units, not words, as they were measured on releases in Chinese, too.)
 _RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
+# Where all paragraphs are equal, of so many words at most.
 _LONGEST_RECORD = 1000
 # The same of pages whose surroundings differ, from so many words of prose on: an article may have a teaser or two among its lines.
 _ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
@@ -512,11 +513,11 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
-    words = min(_words(page, page.units) for page in (a, b))
-    least, share = next((least, share) for below, least, share in _RECORDS if words < below)
+    units = min(a.units, b.units)
+    least, share = next((least, share) for below, least, share in _RECORDS if units < below)
     # Of terms of a thousand words the county is a detail.
-    are_records = words < _LONGEST_RECORD and names.are_records(a.names, b.names)
-    return are_records or names.hold_others(a.names, b.names, least=least, share=share)
+    are_short = min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
+    return (are_short and names.are_records(a.names, b.names)) or names.hold_others(a.names, b.names, least=least, share=share)
 
 
 def _are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
