@@ -133,7 +133,7 @@ class Pages:
         self._bodies = bodies
         self._extract = cache(lambda key: with_head(extract(bodies[key], None, "", main=False)))
         self._beside = cache(lambda key: beside(self._extract(key), self._cut(key, CONTENT), self._cut(key, AROUND)))
-        self._named = cache(lambda key: named(self._extract(key), self._cut(key, PROSE)))
+        self._named = cache(lambda key: named(self._extract(key), self._cut(key, PROSE), self._cut(key, CONTENT)))
         self.text = cache(self._text_of)
         self.shingles = cache(self._shingles_of)
         self.fingerprint = cache(self._fingerprint_of)

@@ -475,7 +475,13 @@ def with_head(extract: Extract) -> Extract:
     return replace(extract, unseen=lines, parts=parts._replace(content=content, prose=prose, unseen=unseen))
 
 
-def _names(extract: Extract, called: Lines, texts: tuple[Cut, Cut], beside: Lines, url: str) -> bytes:
+def named(extract: Extract, prose: Cut, content: Cut, url: str = "") -> bytes:
+    """Return what a page is called, see `simcrawl.page.names`."""
+    called, beside = (Cut(text, seed=prose.seed) for text in (_called(extract, url), join(extract.parts.beside)))
+    return _names(extract, called, (prose, content), beside, url)
+
+
+def _names(extract: Extract, called: Cut | Lines, texts: tuple[Cut, Cut], beside: Cut | Lines, url: str) -> bytes:
     prose, content = texts
     noindex, letters = extract.hints.noindex, content.units_of_a_word()
     return names.of(called, prose, beside.hashes, extract.parts, noindex=noindex, url=url, said=extract.language, units_of_a_word=letters)
