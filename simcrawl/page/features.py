@@ -347,7 +347,7 @@ class Cut:
         return _hash_letters(self._characters[letters], seed=self.seed)
 
     def units_of_a_word(self) -> float:
-        """Return how many units say what a word does, 1 to 6: 1 where spaces part words, 1.5 in Chinese, 6 in Thai, between for mixed text."""
+        """Return how many units say what a word does, 1 to 6: 1 where spaces part words, 1.5 in Chinese, 6 in Thai."""
         if not self._has_unspaced or not len(self.hashes):
             return 1.0
         letters = self._characters[self._kinds > _PART]

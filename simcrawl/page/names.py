@@ -197,8 +197,8 @@ def of(
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
-    search engines to leave it alone (`noindex`), its language and the end of its address (`url`; `said`: see `language`), and how many units
-    say what a word does.
+    search engines to leave it alone (`noindex`), its language and the end of its address (`url`; `said`: see `language`), and how many
+    units say what a word does.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
