@@ -265,7 +265,9 @@ def _base(tree: HtmlElement, url: str) -> str:
 _PLAIN = re.compile(
     r"(?P<host>https?://[^\s\x00-\x1f#?;/\\\[\]]+)?(?(host)(?=[/?#]|$)|(?=/[^/]))(?P<path>[^\s\x00-\x1f#?;]*+)(?:\?[^\s\x00-\x1f#]++)?(?=$|#)"
 )
-_ROOT = re.compile(r"https?://[^\s\x00-\x1f#?;/\\\[\]@]+(?=/|$)")
+# Likewise a file in the page's own directory or below. What has a colon may have a scheme.
+_BELOW = re.compile(r"[A-Za-z0-9_~][^\s\x00-\x1f#?;:]*+(?:\?[^\s\x00-\x1f#]++)?(?=$|#)")
+_ROOT = re.compile(r"(https?://[^\s\x00-\x1f#?;/\\\[\]@]+)(?=/|$)(?:/(?:[^\s\x00-\x1f#?;/.][^\s\x00-\x1f#?;/]*+/)*+(?=[^/]*+$))?")
 
 
 def _targets(tree: HtmlElement, base: str) -> tuple[set[str], set[str]]:
@@ -278,15 +280,22 @@ def _targets(tree: HtmlElement, base: str) -> tuple[set[str], set[str]]:
             (unfollowed_hrefs if says_nofollow(element.get("rel")) else hrefs).add(href.strip())
     # Queries count: often they alone tell one page from another.
     found = _ROOT.match(base)
-    root = found[0] if found else ""
-    followed, asked = ({_plain_target(root, href) or _target(base, href) for href in kind} for kind in (hrefs, unfollowed_hrefs))
+    root, directory = (found[1], found[0]) if found else ("", "")
+    followed, asked = ({_plain_target(root, directory, href) or _target(base, href) for href in kind} for kind in (hrefs, unfollowed_hrefs))
     return followed, asked
 
 
-def _plain_target(root: str, href: str) -> str:
-    """Return the target of a link in which nothing is to be resolved; "" where there is. To resolve one costs ten times as much."""
+def _plain_target(root: str, directory: str, href: str) -> str:
+    """Return the target of a link in which nothing is to be resolved; "" where there is. To resolve one costs ten times as much.
+
+    `directory`: the address of the page's own one, `root` where it is not as plain.
+    """
+    if not href.isascii():
+        return ""
+    if len(directory) > len(root) and (below := _BELOW.match(href)):
+        return "" if "/." in below[0] or "//" in below[0] else directory + below[0]
     found = _PLAIN.match(href)
-    if not found or not href.isascii():
+    if not found:
         return ""
     host, path = found.groups()
     if not (host or root) or "/." in path:

@@ -15,7 +15,7 @@ import struct
 from collections import Counter
 from enum import Enum
 from functools import lru_cache, reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import xor
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
@@ -28,7 +28,7 @@ from simcrawl.page.hashing import hash_units
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -211,16 +211,18 @@ def of(
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
     values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
-    pictures, short = (_hashes(texts, prose.seed) for texts in ({*parts.pictures}, _values(parts.values)))
+    # As they are: to unify the characters of paragraphs takes as long as all else here.
+    paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
+    first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
+    where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
+    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where], prose.seed)
+    pictures, short, *others, spoken_in, end = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
-    # As they are: to unify their characters takes as long as all else here.
-    paragraphs = _hashes({text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}, prose.seed)
-    first = _hashes({_name_in(text) for text in parts.values[:_FIRST_VALUES]}, prose.seed)
-    second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, paragraphs, first, pictures, short)]
+    second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, *others, pictures, short)]
     second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
-    second += [_second(_hashes({text} - {""}, prose.seed)) for text in (language(url, said), _slug(url).partition(".")[0])]
+    second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
     while second and second[-1] == _OF_NOTHING:
         second.pop()
@@ -233,8 +235,11 @@ def _kept(lines: int) -> int:
     return lines if lines <= _FEW_VALUES else _SAMPLE_OF_VALUES
 
 
-def _hashes(texts: set[str], seed: int) -> list[int]:
-    return hash_units(texts, seed=seed).tolist() if texts else []
+def _hashes(kinds: Sequence[set[str]], seed: int) -> list[list[int]]:
+    """Return the hashes of some sets of texts in one go: of so few texts a call costs more than what it hashes."""
+    hashes = hash_units([text for texts in kinds for text in texts], seed=seed).tolist()
+    ends = accumulate(map(len, kinds), initial=0)
+    return [hashes[start:end] for start, end in pairwise(ends)]
 
 
 def _digests(hashes: Iterable[int]) -> list[int]:

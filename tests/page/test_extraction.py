@@ -216,8 +216,15 @@ _BASES = [
     "http://u@e.org/x",
     "HTTP://E.org/A",
     "//e.org/y",
+    "http://e.org/a/b/",
+    "http://e.org/a/b/c?d/e",
+    "http://e.org/a//b/c",
+    "http://e.org/a/../b/c",
+    "http://e.org/a;p/b;q",
 ]
 _STARTS = [
+    "a",
+    "b/",
     "/",
     "//",
     "http://example.org",
@@ -231,7 +238,7 @@ _STARTS = [
     "?",
     "http://é.org/",
 ]
-_STEPS = ["/", "a", ".", "..", "/..", "b.html", ";", ":80", "@", "%20", "é", "\t", "\\", " ", "[", "?", "a=b", "&", "#", "#c"]
+_STEPS = ["/", "a", ".", "..", "/..", "b.html", ";", ":", ":80", "@", "%20", "é", "\t", "\\", " ", "[", "?", "a=b", "&", "#", "#c"]
 
 
 @given(st.sampled_from(_BASES), st.sampled_from(_STARTS), st.lists(st.sampled_from(_STEPS), max_size=5))
