@@ -281,8 +281,8 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     of_data = {"simcrawl/pages/with_data"}
     # Of one that takes items of some pages of a content alone: tests/crawl/test_given.py.
     of_some = {"simcrawl/items/given"}
-    # Of one whose items say what stands on no page: tests/crawl/test_elsewhere.py.
-    of_elsewhere = {"simcrawl/items/from_elsewhere"}
+    # Of one whose items say more than those of their originals: tests/crawl/test_elsewhere.py.
+    of_elsewhere = {"simcrawl/items/from_elsewhere", "simcrawl/items/fuller"}
     assert missing == rare | of_workers | of_hints | of_order | of_data | of_some | of_elsewhere
     code = "".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").glob("*.py"))
     assert all(name in code for name in rare)

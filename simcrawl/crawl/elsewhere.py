@@ -1,12 +1,16 @@
-"""Which items of a copy say what neither its page nor its original says, so that they are not lost with it.
+"""Which items of a copy say what its original's items do not, so that they are not lost with it.
 
-    page that is kept ──► its items' values are remembered, as digests
-    copy of it        ──► a value of its item is another one than the original's
+    page that is kept ──► its items' values and fields are remembered, as digests
+    copy of it        ──► a field of its item is one that the original's items left empty
+                            ──► what stands there is in its address  ──► the item is dropped, but for what follows
+                            ──► else the copy is fuller              ──► all of its items come out
+                      ──► a value of its item is another one than the original's
                             ──► the copy's page or address has it    ──► the item is dropped
                             ──► they do not: it is from elsewhere    ──► the item comes out
 
 A callback may ask an API for the product whose page it was given, or join what stands on several pages. Then the pages are equal and the
-items are not.
+items are not. And it may find no price on a page for printing or for telephones, whose mark-up is another one: if that comes first, the
+page that it is a view of is the copy.
 
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
@@ -22,7 +26,7 @@ from array import array
 from collections import OrderedDict
 from decimal import Decimal
 from html import unescape
-from itertools import islice
+from itertools import islice, starmap
 from string import punctuation
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
 
     from itemadapter import ItemAdapter
 
-_MOST_CONTENTS, _MOST_VALUES, _MOST_USES, _MOST_COUNTERS = 20_000, 32, 1_000, 1_000
+_MOST_CONTENTS, _MOST_VALUES, _MOST_FIELDS, _MOST_USES, _MOST_COUNTERS = 20_000, 32, 64, 1_000, 1_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
@@ -73,6 +77,10 @@ _DATE_PART = late(r"[^\W\d_]+|\d+")
 _TECHNICAL = late(
     "latency|time|stamp|elapsed|duration|depth|index|idx|pos|num|count|rank|order|size|len|bytes|seq|retry|page", re.IGNORECASE
 )
+# What Scrapy fills for some pages and not for others.
+_OF_A_FETCH = late("retr|redirect|attempt|flag|cache|proxy|depth|referr?er", re.IGNORECASE)
+# Names that a spider made of what a page says, or of when it came, are no fields.
+_MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
 _NEAR_NOW = 2 * 86_400
 # So many numbers in a row that are each a little larger than the one before are a counter's.
 _STEPS, _LONGEST_STEP = 5, 64
@@ -81,11 +89,13 @@ _STEPS, _LONGEST_STEP = 5, 64
 class Page:
     """What a copy says, read once, and only if somebody asks.
 
-    `tell` returns its text and what else belongs to it (its URLs, what its request brought along); None where it has no text.
+    `tell` returns its text and what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`: its
+    address. `fuller`: the field that its items have and its original's have not, once there was one.
     """
 
-    def __init__(self, tell: Callable[[], Iterable[str] | None]) -> None:
-        self._tell = tell
+    def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
+        self._tell, self._url = tell, url
+        self.fuller: str | None = None
         self._text: str | None = None
         self._is_read = False
         self._words: set[str] | None = None
@@ -102,6 +112,10 @@ class Page:
             text = None if told is None else "\n".join(told)
             self._text = None if text is None or len(text) > _LONGEST_PAGE else _plain(unescape(text))
         return self._text
+
+    def is_addressed(self, value: Any) -> bool:
+        """Return whether all of a value is in its address: the session, or the number of the page."""
+        return set(_WORD.findall(_plain(str(value)))) <= set(_WORD.findall(_plain(unquote(self._url))))
 
     def has_most(self, words: set[str]) -> bool:
         """Return whether half of some words, in lower case, or more are on it."""
@@ -135,12 +149,22 @@ class Page:
         return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
 
 
+class _Said:
+    """What is known of a content's items: digests of their values and of the fields that have any; None: too many to know."""
+
+    __slots__ = ("fields", "values")
+
+    def __init__(self) -> None:
+        # Arrays, since there may be many.
+        self.values: array[int] | None = array("Q")
+        self.fields: array[int] | None = array("Q")
+
+
 class Elsewhere:
     """What the items of which content said, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
     def __init__(self) -> None:
-        # None: too many values to know. By digests, and in arrays, since there may be many.
-        self._said: OrderedDict[int, array[int] | None] = OrderedDict()
+        self._said: OrderedDict[int, _Said] = OrderedDict()
         self._uses: OrderedDict[str, None] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
 
@@ -152,30 +176,26 @@ class Elsewhere:
         """
         if not _is_item(item):
             return
-        content = _digest(use, url)
-        said = self._said.setdefault(content, array("Q"))
-        if said is None:
-            return
-        # Until all of it is seen.
-        self._said[content] = None
+        said = self._said.setdefault(_digest(use, url), _Said())
         if len(self._said) > _MOST_CONTENTS:
             self._said.popitem(last=False)
+        known, fields = said.values, said.fields
+        # Until all of it is seen.
+        said.values = said.fields = None
         values, all_seen = _values(item)
+        if not all_seen:
+            return
+        said.fields = _with(fields, map(_digest_of, dict(values)), _MOST_FIELDS)
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
-            if (digest := _digest(key, value)) not in said:
-                said.append(digest)
-            if len(said) > _MOST_VALUES:
-                return
-        if all_seen and content in self._said:
-            self._said[content] = said
+        said.values = _with(known, starmap(_digest, values), _MOST_VALUES)
 
     def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
-        """Return the name of what an item of a copy has from elsewhere; None where it has nothing, or nothing is known of its original.
+        """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
 
-        `identical`: the copy's text is its original's. Only then do numbers count: two pages that differ a little may also count, or
-        add up, to another one.
+        Nor is there any where nothing is known of its original. `identical`: the copy's text is its original's. Only then do numbers from
+        elsewhere count: two pages that differ a little may also count, or add up, to another one.
 
         Raises:
             Exception: whatever an item of the user's own raises.
@@ -183,16 +203,25 @@ class Elsewhere:
         said = self._said.get(_digest(use, original))
         if said is None or not _is_item(item):
             return None
-        found = None
-        for key, value in _values(item)[0]:
-            # Also behind what was found: a counter is known by all of its steps.
-            counts = isinstance(value, int) and self._is_counter(use, key, value)
-            if found is None and not counts and _digest(key, value) not in said and _is_elsewhere(key, value, page, identical=identical):
-                found = key
+        values = _values(item)[0]
+        # Both, whatever the first one says: each learns from what it sees.
+        from_elsewhere = self._from_elsewhere(said, use, values, page, identical=identical)
+        found = _fuller(said, values, page) or from_elsewhere
         if found is not None:
             self._uses[use] = None
             if len(self._uses) > _MOST_USES:
                 self._uses.popitem(last=False)
+        return found
+
+    def _from_elsewhere(self, said: _Said, use: str, values: list[tuple[str, Any]], page: Page, *, identical: bool) -> str | None:
+        found, known = None, said.values
+        if known is None:
+            return None
+        for key, value in values:
+            # Also behind what was found: a counter is known by all of its steps.
+            counts = isinstance(value, int) and self._is_counter(use, key, value)
+            if found is None and not counts and _digest(key, value) not in known and _is_elsewhere(key, value, page, identical=identical):
+                found = key
         return found
 
     def may_lose(self, use: str) -> bool:
@@ -258,6 +287,37 @@ def _adapter() -> type[ItemAdapter]:
     from itemadapter import ItemAdapter  # noqa: PLC0415 - brings all libraries of item types; many spiders yield dictionaries
 
     return ItemAdapter
+
+
+def _with(known: array[int] | None, digests: Iterable[int], most: int) -> array[int] | None:
+    """Return known digests and others; None where these are too many."""
+    if known is None:
+        return None
+    known.extend({*digests}.difference(known))
+    return known if len(known) <= most else None
+
+
+def _fuller(said: _Said, values: list[tuple[str, Any]], page: Page) -> str | None:
+    """Return a field that no item of the original has filled, and an item of this page has.
+
+    What this page fills counts as filled from then on: a copy of it says nothing more. But all items of this one come out.
+    """
+    if said.fields is None:
+        return None
+    empty = [key for key, value in values if _digest_of(key) not in said.fields and _is_content(key, value, page)]
+    if empty:
+        page.fuller = page.fuller or empty[0]
+        said.fields = _with(said.fields, map(_digest_of, empty), _MOST_FIELDS)
+    return page.fuller
+
+
+def _is_content(key: str, value: Any, page: Page) -> bool:
+    """Return whether what stands in a field is of the page, and not of its address or of how it was fetched."""
+    return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key) or page.is_addressed(value))
+
+
+def _digest_of(key: str) -> int:
+    return xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))
 
 
 def _digest(key: str, value: Any) -> int:

@@ -81,7 +81,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 frontier.look_again(response.request)
             return
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
-        page = Page(partial(_said_by, response))
+        page = Page(partial(_said_by, response), response.url)
         try:
             async for entry in result:
                 if isinstance(entry, Request):
@@ -126,7 +126,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
             if not self._session.is_from_elsewhere(case, item, page):
                 counts["items/dropped"] += 1
                 return False
-            counts["items/from_elsewhere"] += 1
+            counts["items/fuller" if page.fuller else "items/from_elsewhere"] += 1
         else:
             if case.verdict.drop_page:
                 counts["items/given"] += 1

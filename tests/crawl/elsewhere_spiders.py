@@ -42,6 +42,17 @@ class OfPrices(OfApi):
             yield entry if isinstance(entry, Request) else {"url": entry["url"], "price": entry["product"]["price"]}
 
 
+class OfShop(Base):
+    """Looks for the price where the shop's own pages have it."""
+
+    name = "of-shop"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        if title := response.css("h1::text").get():
+            yield {"url": response.url, "title": title, "price": response.css(".price::text").get()}
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+
+
 class OfVariants(Base):
     """Keeps each product until the last page of its variants has come, which yields the item of all."""
 

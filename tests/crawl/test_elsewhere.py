@@ -22,6 +22,7 @@ from tests.samples import english, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.crawl.server import Site
 
@@ -329,6 +330,80 @@ def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any]
     assert known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True) is None
 
 
+# ---- fields that the original left empty
+
+
+def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) -> str | None:
+    known = Elsewhere()
+    known.note(URL, USE, {"url": URL, "title": "A hamburger"} | first)
+    return known.find(URL, USE, {"url": OTHER, "title": "A hamburger"} | second, Page(lambda: [HTML], url), identical=False)
+
+
+@pytest.mark.parametrize("empty", [{}, {"price": None}, {"price": ""}, {"price": []}, {"price": {}}])
+@pytest.mark.parametrize("value", ["1,250.50", 1250.5, Decimal("1250.50"), ["Wien", "Graz"], "2026-01-02"])
+def test_a_field_that_the_original_left_empty_is_one_that_the_copy_has_more(empty: dict[str, Any], value: Any):
+    assert _fuller(empty, {"price": value}) == "price"
+    assert _fuller({"price": "1,300"}, {"price": value}) is None
+    assert _fuller({"price": value}, empty) is None
+
+
+def test_a_field_may_stand_in_another_one():
+    assert _fuller({"facts": {"city": "Wien"}}, {"facts": {"city": "Wien", "next": "Graz"}}) == "facts.next"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        # What is no content, or of the address or the request.
+        {"image": "http://a.test/1.png"},
+        {"is_new": True},
+        {"number": "2"},
+        {"number": 2},
+        {"session": "P-2"},
+        {"retry_times": 1},
+        {"redirected": "Wien"},
+        {"flags": ["Wien"]},
+        {"referer_title": "Graz"},
+        # Names that were made up for this page.
+        {"seen": {"2026-11-26T02:18:17": "Wien"}},
+        {"by": {"http://a.test/p/2": "Wien"}},
+        {"by": {"what is this": "Wien"}},
+    ],
+)
+def test_what_is_no_content_makes_no_copy_fuller(more: dict[str, Any]):
+    assert _fuller({}, more) is None
+
+
+def test_all_items_of_a_fuller_copy_come_out_and_none_of_the_next_one():
+    known, first, second = Elsewhere(), _page(), _page()
+    known.note(URL, USE, {"title": "A hamburger"})
+    burger, other = {"title": "A hamburger"}, {"title": "café"}
+    items = [burger, burger | {"price": "1,300"}, other | {"price": "1,250.50"}, other]
+    assert [known.find(URL, USE, item, first, identical=False) for item in items] == [None, "price", "price", "price"]
+    assert [known.find(URL, USE, item, second, identical=False) for item in items] == [None] * 4
+    assert known.may_lose(USE)
+
+
+def test_fields_of_all_items_of_a_content_count():
+    known = Elsewhere()
+    for item in ({"title": "A hamburger"}, {"price": "1,300"}):
+        known.note(URL, USE, item)
+    assert known.find(URL, USE, {"title": "café", "price": "1,250.50"}, _page(), identical=False) is None
+
+
+def test_of_an_original_with_very_many_values_the_fields_are_known():
+    known = Elsewhere()
+    known.note(URL, USE, {"rows": [f"row {number}" for number in range(50)]})
+    assert known.find(URL, USE, {"rows": ["Bouillabaisse"]}, _page(), identical=True) is None
+    assert known.find(URL, USE, {"rows": ["Bouillabaisse"], "price": "1,300"}, _page(), identical=True) == "price"
+
+
+def test_of_an_original_with_very_many_fields_nothing_is_known():
+    known = Elsewhere()
+    known.note(URL, USE, {f"field {number}": "x" for number in range(65)})
+    assert known.find(URL, USE, {"price": "1,300"}, _page(), identical=True) is None
+
+
 # ---- crawls
 
 
@@ -355,7 +430,7 @@ def test_items_that_an_api_gives_come_out(site: Site, mode: str) -> None:
     assert outcome.stats["simcrawl/items/from_elsewhere"] == 59
     assert outcome.stats["simcrawl/pages/dropped"] == 59
     assert outcome.stats["finish_reason"] == "finished"
-    assert outcome.log.count("stands on neither page") == 1
+    assert outcome.log.count("but no item of that says what this one has as 'product.name'") == 1
     assert not {"simcrawl/items/dropped", "simcrawl/errors", "log_count/WARNING", "log_count/ERROR"} & outcome.stats.keys()
 
 
@@ -376,6 +451,26 @@ def test_pages_that_are_likely_copies_are_not_skipped_then(site: Site) -> None:
     outcome = crawl(f"{SPIDERS}.OfMirrors", site.url("/"))
     assert len(outcome.paths("kept")) == 160
     assert "simcrawl/predicted/skipped" not in outcome.stats
+
+
+def test_items_come_out_whole_where_a_page_for_printing_came_first(site: Site, tmp_path: Path) -> None:
+    for number in range(40):
+        text = f"<h1>{_name(number)}</h1>{english(60, seed=number)}"
+        site.add(f"/print/{number}", page(f"{text}\n<p>It costs {number + 100} EUR"))
+        for folder in ("p", "mirror"):
+            site.add(f"/{folder}/{number}", page(f"{text}\n<p>It costs <b class=price>{number + 100} EUR</b>"))
+    # The mirror only when there are pages to be copies of.
+    site.add("/", hub(*[f"/print/{number}" for number in range(40)], "/more/1"))
+    site.add("/more/1", f"<p>1</p>{hub(*[f'/p/{number}' for number in range(40)], '/more/2')}")
+    site.add("/more/2", f"<p>2</p>{hub(*[f'/mirror/{number}' for number in range(40)])}")
+    feed = tmp_path / "items.json"
+    outcome = crawl(f"{SPIDERS}.OfShop", site.url("/"), settings={"SIMCRAWL_SKIP": False, "FEEDS": {str(feed): {"format": "json"}}})
+    prices = [item["price"] for item in json.loads(feed.read_text()) if item["price"]]
+    assert sorted(prices) == sorted(f"{number + 100} EUR" for number in range(40))
+    # Some pages may have come before their views for printing.
+    assert outcome.stats["simcrawl/items/fuller"] >= 10
+    assert outcome.stats["simcrawl/items/dropped"] + outcome.stats["simcrawl/items/fuller"] == 80
+    assert "but no item of that says what this one has as 'price'" in outcome.log
 
 
 def test_items_that_are_joined_on_the_spider_come_out(site: Site) -> None:
