@@ -87,6 +87,8 @@ _QUERIED = late(r"=([^&;=]*)")
 _OF_NOTHING, _LEFT_ALONE = 1, 2
 # As `units_of_a_word` is written.
 _SIXTEENTHS = 16
+# For digests of texts in order.
+_ODD, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64
 _WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
@@ -220,7 +222,9 @@ def of(
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
-    second = [_second(hashes) for hashes in ({*title}, facts, {*own}, {*above} - {*own}, *others, pictures, short)]
+    # From Oslo to Bergen is not from Bergen to Oslo.
+    ordered = _in_order(title), _second(facts), _in_order(own), _in_order([word for word in above if word not in own])
+    second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
     second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
@@ -250,6 +254,11 @@ def _digests(hashes: Iterable[int]) -> list[int]:
 def _second(hashes: Iterable[int]) -> int:
     """Return two bytes for all of some texts together, not 0, of other bits than those that stand for one."""
     return (reduce(xor, hashes, 0) >> _SECOND_BITS_BELOW) & 0xFFFF or _OF_NOTHING
+
+
+def _in_order(hashes: Iterable[int]) -> int:
+    """Return what `_second` does, another value where the same texts first come in another order."""
+    return _second([reduce(lambda together, value: (together * _ODD + value) % _WHOLE, dict.fromkeys(hashes), 0)])
 
 
 def _bare(line: str) -> str:
