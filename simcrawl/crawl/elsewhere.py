@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from simcrawl.page.patterns import late
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from itemadapter import ItemAdapter
 
-_MOST_CONTENTS, _MOST_VALUES, _MOST_FIELDS, _MOST_USES, _MOST_COUNTERS = 20_000, 32, 64, 1_000, 1_000
+_MOST_CONTENTS, _MOST_VALUES, _MOST_FIELDS, _MOST_USES, _MOST_COUNTERS = 100_000, 32, 64, 1_000, 1_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
@@ -155,16 +155,18 @@ class _Said:
     __slots__ = ("fields", "values")
 
     def __init__(self) -> None:
-        # Arrays, since there may be many.
-        self.values: array[int] | None = array("Q")
-        self.fields: array[int] | None = array("Q")
+        # Of four bytes each, since there may be many. Most contents share their fields.
+        self.values: array[int] | None = array("I")
+        self.fields: bytes | None = b""
 
 
 class Elsewhere:
     """What the items of which content said, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
     def __init__(self) -> None:
-        self._said: OrderedDict[int, _Said] = OrderedDict()
+        # The older half is forgotten when the other one is full.
+        self._said, self._older = dict[int, _Said](), dict[int, _Said]()
+        self._kinds: dict[bytes, bytes] = {}
         self._uses: OrderedDict[str, None] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
 
@@ -176,20 +178,36 @@ class Elsewhere:
         """
         if not _is_item(item):
             return
-        said = self._said.setdefault(_digest(use, url), _Said())
-        if len(self._said) > _MOST_CONTENTS:
-            self._said.popitem(last=False)
+        said = self._open(_content(use, url))
         known, fields = said.values, said.fields
         # Until all of it is seen.
         said.values = said.fields = None
         values, all_seen = _values(item)
         if not all_seen:
             return
-        said.fields = _with(fields, map(_digest_of, dict(values)), _MOST_FIELDS)
+        self._fill(said, fields, dict(values))
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
-        said.values = _with(known, starmap(_digest, values), _MOST_VALUES)
+        said.values = _with(known, starmap(_digest, values))
+
+    def _of(self, content: int) -> _Said | None:
+        return self._said.get(content) or self._older.get(content)
+
+    def _open(self, content: int) -> _Said:
+        if (said := self._said.get(content)) is None:
+            said = self._older.get(content) or _Said()
+            if len(self._said) >= _MOST_CONTENTS // 2:
+                self._older, self._said, self._kinds = self._said, {}, {}
+            self._said[content] = said
+        return said
+
+    def _fill(self, said: _Said, known: bytes | None, keys: Iterable[str]) -> None:
+        """Note that fields are filled, beside those that are known to be."""
+        if known is not None:
+            fields = {*array("I", known), *(_field(key) for key in keys if not _MADE_UP.search(key))}
+            packed = array("I", sorted(fields)).tobytes()
+            said.fields = self._kinds.setdefault(packed, packed) if len(fields) <= _MOST_FIELDS else None
 
     def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
@@ -200,13 +218,13 @@ class Elsewhere:
         Raises:
             Exception: whatever an item of the user's own raises.
         """
-        said = self._said.get(_digest(use, original))
+        said = self._of(_content(use, original))
         if said is None or not _is_item(item):
             return None
         values = _values(item)[0]
         # Both, whatever the first one says: each learns from what it sees.
         from_elsewhere = self._from_elsewhere(said, use, values, page, identical=identical)
-        found = _fuller(said, values, page) or from_elsewhere
+        found = self._fuller(said, values, page) or from_elsewhere
         if found is not None:
             self._uses[use] = None
             if len(self._uses) > _MOST_USES:
@@ -223,6 +241,21 @@ class Elsewhere:
             if found is None and not counts and _digest(key, value) not in known and _is_elsewhere(key, value, page, identical=identical):
                 found = key
         return found
+
+    def _fuller(self, said: _Said, values: list[tuple[str, Any]], page: Page) -> str | None:
+        """Return a field that no item of the original has filled, and an item of this page has.
+
+        What this page fills counts as filled from then on: a copy of it says nothing more. But all items of this one come out.
+        """
+        known = said.fields
+        if known is None:
+            return None
+        filled = {*array("I", known)}
+        empty = [key for key, value in values if _field(key) not in filled and _is_content(key, value, page)]
+        if empty:
+            page.fuller = page.fuller or empty[0]
+            self._fill(said, known, empty)
+        return page.fuller
 
     def may_lose(self, use: str) -> bool:
         """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""
@@ -289,26 +322,12 @@ def _adapter() -> type[ItemAdapter]:
     return ItemAdapter
 
 
-def _with(known: array[int] | None, digests: Iterable[int], most: int) -> array[int] | None:
+def _with(known: array[int] | None, digests: Iterable[int]) -> array[int] | None:
     """Return known digests and others; None where these are too many."""
     if known is None:
         return None
     known.extend({*digests}.difference(known))
-    return known if len(known) <= most else None
-
-
-def _fuller(said: _Said, values: list[tuple[str, Any]], page: Page) -> str | None:
-    """Return a field that no item of the original has filled, and an item of this page has.
-
-    What this page fills counts as filled from then on: a copy of it says nothing more. But all items of this one come out.
-    """
-    if said.fields is None:
-        return None
-    empty = [key for key, value in values if _digest_of(key) not in said.fields and _is_content(key, value, page)]
-    if empty:
-        page.fuller = page.fuller or empty[0]
-        said.fields = _with(said.fields, map(_digest_of, empty), _MOST_FIELDS)
-    return page.fuller
+    return known if len(known) <= _MOST_VALUES else None
 
 
 def _is_content(key: str, value: Any, page: Page) -> bool:
@@ -316,12 +335,17 @@ def _is_content(key: str, value: Any, page: Page) -> bool:
     return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key) or page.is_addressed(value))
 
 
-def _digest_of(key: str) -> int:
-    return xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))
+def _content(use: str, url: str) -> int:
+    return xxh3_64_intdigest(f"{use}\0{url}".encode("utf-8", "surrogatepass"))
+
+
+def _field(key: str) -> int:
+    return xxh32_intdigest(key.encode("utf-8", "surrogatepass"))
 
 
 def _digest(key: str, value: Any) -> int:
-    return xxh3_64_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
+    # Four bytes are enough: each is looked for among the few of one content.
+    return xxh32_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
 
 def _is_url(value: str) -> bool:
