@@ -25,6 +25,7 @@ import re
 from array import array
 from collections import OrderedDict
 from decimal import Decimal
+from functools import lru_cache
 from html import unescape
 from itertools import islice, starmap
 from string import punctuation
@@ -205,9 +206,8 @@ class Elsewhere:
     def _fill(self, said: _Said, known: bytes | None, keys: Iterable[str]) -> None:
         """Note that fields are filled, beside those that are known to be."""
         if known is not None:
-            fields = {*array("I", known), *(_field(key) for key in keys if not _MADE_UP.search(key))}
-            packed = array("I", sorted(fields)).tobytes()
-            said.fields = self._kinds.setdefault(packed, packed) if len(fields) <= _MOST_FIELDS else None
+            packed = _filled(known, tuple(keys))
+            said.fields = None if packed is None else self._kinds.setdefault(packed, packed)
 
     def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
@@ -333,6 +333,14 @@ def _with(known: array[int] | None, digests: Iterable[int]) -> array[int] | None
 def _is_content(key: str, value: Any, page: Page) -> bool:
     """Return whether what stands in a field is of the page, and not of its address or of how it was fetched."""
     return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key) or page.is_addressed(value))
+
+
+# The items of a callback have the same fields, mostly.
+@lru_cache(maxsize=256)
+def _filled(known: bytes, keys: tuple[str, ...]) -> bytes | None:
+    """Return known fields and others; None where these are too many."""
+    fields = {*array("I", known), *(_field(key) for key in keys if not _MADE_UP.search(key))}
+    return array("I", sorted(fields)).tobytes() if len(fields) <= _MOST_FIELDS else None
 
 
 def _content(use: str, url: str) -> int:
