@@ -16,7 +16,7 @@ Much that is on no page says nothing all the same: when and under which number a
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
 
 In memory: of an original that this process has not seen come out, or that gave very many values, nothing is known. Then the item is
-dropped.
+dropped, unless copies of other originals have come out for one of its fields before: a callback that asks an API does so for each page.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from itemadapter import ItemAdapter
 
-_MOST_CONTENTS, _MOST_VALUES, _MOST_FIELDS, _MOST_USES, _MOST_COUNTERS = 100_000, 32, 64, 1_000, 1_000
+_MOST_CONTENTS, _MOST_VALUES, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 32, 64, 1_000, 16, 1_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
@@ -161,6 +161,16 @@ class _Said:
         self.fields: bytes | None = b""
 
 
+class _Told:
+    """The fields for which items of a callback's copies have come out."""
+
+    def __init__(self) -> None:
+        self.elsewhere, self.fuller = set[str](), set[str]()
+
+
+_NOTHING_TOLD = _Told()
+
+
 class Elsewhere:
     """What the items of which content said, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
@@ -168,7 +178,7 @@ class Elsewhere:
         # The older half is forgotten when the other one is full.
         self._said, self._older = dict[int, _Said](), dict[int, _Said]()
         self._kinds: dict[bytes, bytes] = {}
-        self._uses: OrderedDict[str, None] = OrderedDict()
+        self._told: OrderedDict[str, _Told] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
 
     def note(self, url: str, use: str, item: Any) -> None:
@@ -212,33 +222,43 @@ class Elsewhere:
     def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
 
-        Nor is there any where nothing is known of its original. `identical`: the copy's text is its original's. Only then do numbers from
-        elsewhere count: two pages that differ a little may also count, or add up, to another one.
+        `identical`: the copy's text is its original's. Only then do numbers from elsewhere count: two pages that differ a little may also
+        count, or add up, to another one.
 
         Raises:
             Exception: whatever an item of the user's own raises.
         """
-        said = self._of(_content(use, original))
-        if said is None or not _is_item(item):
+        said, told = self._of(_content(use, original)), self._told.get(use, _NOTHING_TOLD)
+        if (said is None and told is _NOTHING_TOLD) or not _is_item(item):
             return None
         values = _values(item)[0]
         # Both, whatever the first one says: each learns from what it sees.
-        from_elsewhere = self._from_elsewhere(said, use, values, page, identical=identical)
-        found = self._fuller(said, values, page) or from_elsewhere
-        if found is not None:
-            self._uses[use] = None
-            if len(self._uses) > _MOST_USES:
-                self._uses.popitem(last=False)
-        return found
+        from_elsewhere = self._from_elsewhere(said.values if said else None, use, values, page, identical=identical)
+        fuller = self._fuller(said, values, page) if said and said.fields is not None else _fuller_as_others(told, values, page)
+        if from_elsewhere or fuller:
+            self._tell(use, from_elsewhere, fuller)
+        return fuller or from_elsewhere
 
-    def _from_elsewhere(self, said: _Said, use: str, values: list[tuple[str, Any]], page: Page, *, identical: bool) -> str | None:
-        found, known = None, said.values
-        if known is None:
-            return None
+    def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:
+        """Note for which fields of a callback's items a copy's have come out."""
+        told = self._told.setdefault(use, _Told())
+        if len(self._told) > _MOST_USES:
+            self._told.popitem(last=False)
+        for key, keys in ((from_elsewhere, told.elsewhere), (fuller, told.fuller)):
+            if key and len(keys) < _MOST_KEYS:
+                keys.add(key)
+
+    def _from_elsewhere(
+        self, known: array[int] | None, use: str, values: list[tuple[str, Any]], page: Page, *, identical: bool
+    ) -> str | None:
+        """Return the first field whose value is from elsewhere. `known`: None where only those of which others were may be."""
+        told, found = self._told.get(use, _NOTHING_TOLD).elsewhere, None
         for key, value in values:
             # Also behind what was found: a counter is known by all of its steps.
             counts = isinstance(value, int) and self._is_counter(use, key, value)
-            if found is None and not counts and _digest(key, value) not in known and _is_elsewhere(key, value, page, identical=identical):
+            if found or counts or not (key in told if known is None else _digest(key, value) not in known):
+                continue
+            if _is_elsewhere(key, value, page, identical=identical):
                 found = key
         return found
 
@@ -247,9 +267,7 @@ class Elsewhere:
 
         What this page fills counts as filled from then on: a copy of it says nothing more. But all items of this one come out.
         """
-        known = said.fields
-        if known is None:
-            return None
+        known = said.fields or b""
         filled = {*array("I", known)}
         empty = [key for key, value in values if _field(key) not in filled and _is_content(key, value, page)]
         if empty:
@@ -259,7 +277,7 @@ class Elsewhere:
 
     def may_lose(self, use: str) -> bool:
         """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""
-        return use in self._uses
+        return use in self._told
 
     def _is_counter(self, use: str, key: str, number: int) -> bool:
         """Return whether a number is a counter's, by those that came before it."""
@@ -333,6 +351,13 @@ def _with(known: array[int] | None, digests: Iterable[int]) -> array[int] | None
 def _is_content(key: str, value: Any, page: Page) -> bool:
     """Return whether what stands in a field is of the page, and not of its address or of how it was fetched."""
     return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key) or page.is_addressed(value))
+
+
+def _fuller_as_others(told: _Told, values: list[tuple[str, Any]], page: Page) -> str | None:
+    """Return a field for which other copies were fuller than their originals, if an item of this page has filled it."""
+    if not page.fuller:
+        page.fuller = next((key for key, value in values if key in told.fuller and _is_content(key, value, page)), None)
+    return page.fuller
 
 
 # The items of a callback have the same fields, mostly.

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scrapy import Field, Item
 
-from simcrawl.crawl.elsewhere import Elsewhere, Page, texts_in
+from simcrawl.crawl.elsewhere import Elsewhere, Page, _content, texts_in
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
 from tests.samples import english, page
@@ -268,15 +268,14 @@ def test_it_remembers_a_bounded_number_of_contents_values_and_callbacks(monkeypa
         known.note(str(number), USE, {"value": "first", "number": 5})
         # One that is seen again and again is not forgotten.
         known.note("0", USE, {"value": "first"})
-    found = [known.find(str(number), USE, {"value": "Bouillabaisse"}, _page(), identical=True) for number in range(5)]
-    assert found == ["value", None, None, "value", "value"]
+    assert [known._of(_content(USE, str(number))) is not None for number in range(5)] == [True, False, False, True, True]
     assert len(known._said) + len(known._older) <= 4
     # The same ones again are no more.
     known.note("4", USE, {"value": "first"})
     assert known.find("4", USE, {"value": "Bouillabaisse"}, _page(), identical=True)
     for value in ("second", "first"):
-        known.note("4", USE, {"value": value})
-    assert known.find("4", USE, {"value": "Bouillabaisse"}, _page(), identical=True) is None
+        known.note("4", LATER, {"value": value, "number": 5})
+    assert known.find("4", LATER, {"value": "Bouillabaisse"}, _page(), identical=True) is None
     known.note(URL, LATER, {"value": "first"})
     assert known.find(URL, LATER, {"value": "Bouillabaisse"}, _page(), identical=True)
     assert [known.may_lose(use) for use in (USE, LATER)] == [False, True]
@@ -385,6 +384,20 @@ def test_all_items_of_a_fuller_copy_come_out_and_none_of_the_next_one():
     assert [known.find(URL, USE, item, first, identical=False) for item in items] == [None, "price", "price", "price"]
     assert [known.find(URL, USE, item, second, identical=False) for item in items] == [None] * 4
     assert known.may_lose(USE)
+
+
+def test_of_an_original_that_nobody_knows_fields_count_for_which_others_came_out():
+    known = Elsewhere()
+    item = {"title": "A hamburger", "dish": "Bouillabaisse", "price": "1,300"}
+    assert known.find("http://a.test/early", USE, item, _page(), identical=True) is None
+    known.note(URL, USE, {"title": "A hamburger", "dish": "Lasagne"})
+    assert known.find(URL, USE, item | {"price": None}, _page(), identical=True) == "dish"
+    assert known.find("http://a.test/early", USE, item, _page(), identical=True) == "dish"
+    assert known.find("http://a.test/early", USE, item | {"dish": "caf\u00e9"}, _page(), identical=True) is None
+    assert known.find(URL, USE, item, _page(), identical=True) == "price"
+    assert known.find("http://a.test/early", USE, item | {"dish": "caf\u00e9"}, _page(), identical=True) == "price"
+    assert known.find("http://a.test/early", LATER, item, _page(), identical=True) is None
+    assert known.find("http://a.test/early", USE, {"title": "Lasagne"}, _page(), identical=True) is None
 
 
 def test_fields_of_all_items_of_a_content_count():
