@@ -8,7 +8,8 @@ The text of a page for printing is its article's, and so are the bytes of one pa
 template alone, or of URLs of one form, and each address may have a callback of its own.
 
 In memory: of an original that this process has not seen come out (one from before a stop, or one of very many) only the store tells
-whether it gave items, and not to which callback. If it did, all are taken for given.
+whether it gave items, and not to which callback. If it did, all are taken for given, but to a callback that has taken items of a copy in
+this process whose original had given some to another one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Given:
         self._uses: OrderedDict[str, set[str]] = OrderedDict()
         # Whose copies gave items where their originals gave none.
         self._unlike: OrderedDict[str, None] = OrderedDict()
+        # And where these gave them to another callback.
+        self._beside: OrderedDict[str, None] = OrderedDict()
 
     def knows(self, url: str) -> bool:
         """Return whether a page has come out in this process."""
@@ -39,12 +42,15 @@ class Given:
     def take(self, original: str, use: str) -> bool:
         """Return whether items of a copy are to come out, and note that they do: none have come of this content for its callback."""
         uses = self._uses.get(original)
+        if uses is None and use in self._beside:
+            self.kept(original, use, items=True)
+            return True
         if uses is None or use in uses or len(uses) >= _MOST_USES:
             return False
-        if not uses:
-            self._unlike[use] = None
-            if len(self._unlike) > _MOST_UNLIKE:
-                self._unlike.popitem(last=False)
+        noted = self._beside if uses else self._unlike
+        noted[use] = None
+        if len(noted) > _MOST_UNLIKE:
+            noted.popitem(last=False)
         uses.add(use)
         return True
 

@@ -50,6 +50,18 @@ def test_items_of_a_copy_come_out_once_where_none_have_come_for_its_callback():
     assert known.take(OTHER, LATER)
 
 
+def test_of_an_original_that_nobody_knows_items_come_out_for_a_callback_that_has_taken_others_of_copies():
+    known = Given()
+    known.kept(OTHER, USE, items=True)
+    assert not known.take(URL, LATER)
+    assert known.take(OTHER, LATER)
+    assert [known.take(URL, LATER) for _ in range(2)] == [True, False]
+    # Not for one whose copies gave items where their originals gave none: what the store tells decides.
+    known.kept("http://a.test/none", USE, items=False)
+    assert known.take("http://a.test/none", USE)
+    assert not known.take("http://a.test/unknown", USE)
+
+
 def test_what_has_not_come_out_is_given_back():
     known = Given()
     known.give_back(URL, USE)
