@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from simcrawl.rule import Verdict
+    from simcrawl.rule import Rule, Verdict
     from simcrawl.store import Crawl
 
 CHANGE = "simcrawl_change"
@@ -26,14 +26,18 @@ _MOST_NAMED = 200
 class Changes:
     """Notes every URL that a crawl comes across, and what has become of its page."""
 
-    def __init__(self, crawl: Crawl, stats: Any, known_as: Callable[[str], str]) -> None:
-        self._crawl, self._stats, self._known_as = crawl, stats, known_as
+    def __init__(self, crawl: Crawl, stats: Any, known_as: Callable[[str], str], rule: Rule) -> None:
+        self._crawl, self._stats, self._known_as, self._rule = crawl, stats, known_as, rule
         self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": [], "not met again": []}
         self._turned: dict[str, list[str]] = {"copies now": [], "kept now": []}
         self._turns = dict.fromkeys(self._turned, 0)
 
     def judged(self, request: Request, url: str, verdict: Verdict) -> None:
-        """Note a page that was judged, and tell its callback what has become of it."""
+        """Note a page that was judged, and tell its callback what has become of it.
+
+        What was a copy and is kept now is new: a spider that wants nothing but changes has never had it. Unless the page that it was a
+        copy of says the same: of two such pages the one that happens to come first is kept, now this one and now that one.
+        """
         if request.method != "GET":
             return
         self._seen(request.meta.get("redirect_urls", ()))
@@ -48,11 +52,17 @@ class Changes:
         was_kept = self._crawl.was_kept(url)
         if was_kept is not None and was_kept is verdict.drop_page:
             self._turn("copies now" if was_kept else "kept now", url)
+        if change == "unchanged" and was_kept is False and not verdict.drop_page and not self._crawl.came_out(page, self._rule):
+            change = "new"
         request.meta[CHANGE] = change
         self._stats.inc_value(f"simcrawl/changes/{change}")
         # Where every page is new there is nothing to name.
         if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
             self._named[change].append(url)
+
+    def lost(self, url: str) -> None:
+        """Note that a page was to be kept and its content did not come out: its callback failed, or a pipeline refused its items."""
+        self._crawl.lost(url)
 
     def _turn(self, kind: str, url: str) -> None:
         self._turns[kind] += 1

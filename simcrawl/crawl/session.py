@@ -118,6 +118,7 @@ class Case:
     gives: bool | None = None
     kept_as: str = ""
     came_out: Callable[[], None] | None = None
+    lost: Callable[[], None] | None = None
     has_given: Callable[..., None] | None = None
     give_back: Callable[[], None] | None = None
 
@@ -144,8 +145,12 @@ class Case:
             self.give_back()
         if self.claim is None:
             return
+        lost, self.lost = self.lost, None
         if is_lost:
             self.claim.withdraw()
+            # Once, and not where it was confirmed before: what has come out is not lost.
+            if lost:
+                lost()
         else:
             self.claim.confirm(kept_for(self.callback, items=self.items))
             if self.has_given:
@@ -176,7 +181,7 @@ class Session(Common):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.changes = Changes(self.crawl, self.stats, self.known_as)
+        self.changes = Changes(self.crawl, self.stats, self.known_as, self.detector.rule)
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
         self.links = DroppedLinks()
@@ -278,6 +283,7 @@ class Session(Common):
             kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
             case.has_given = partial(self.given.kept, kept, case.callback)
             case.kept_as = kept if self._drops_items else ""
+            case.lost = partial(self.changes.lost, kept)
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
         return case.verdict

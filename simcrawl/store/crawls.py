@@ -28,11 +28,13 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from time import time
 from typing import TYPE_CHECKING, Literal
 
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
 from simcrawl.store.rejections import url_key
+from simcrawl.store.views import Only
 from simcrawl.store.visits import COPY, GONE, KEPT, SEEN, spider_key
 
 if TYPE_CHECKING:
@@ -165,6 +167,26 @@ class Crawl:
         if before is None or before[:1] == SEEN:
             return "new"
         return "unchanged" if before[1:] == content else "changed"
+
+    def lost(self, url: str) -> None:
+        """Note that nothing has come of a page that was to be kept: the next crawl is to find of it what this one found."""
+        key = url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
+        before = self._last.get(key) if self._last else None
+        self.own.visit(self._key + key, before or SEEN + bytes(16))
+
+    def came_out(self, page: PageFingerprint | Abstention, rule: Rule) -> bool:
+        """Return whether what a page says came out in the spider's last finished crawl, as the page that it was a copy of then.
+
+        By the rule of today: where it would be a copy of that page no more, or nobody can tell, it did not.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        line = self.lasting.duplicate(page.url)
+        original = self.lasting.known(line.original) if line and line.original else None
+        if original is None or not self.was_kept(original.page.url) or self.lasting.is_rejected(page, original.page):
+            return False
+        return rule.decide(page, Only(original), now=time(), never_drop=True, callback=original.callback).original is not None
 
     def no_such_page(self, url: str) -> None:
         """Note that there is no page under a URL, as far as this crawl has not met one there."""

@@ -90,6 +90,39 @@ class Changing(Base):
         return self.follow(response)
 
 
+class Changed(Changing):
+    """Takes only what has changed; its callback fails on the pages that `fails` names, and its pipeline refuses those of `refuses`."""
+
+    name = "changed"
+    fails = refuses = ""
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        for entry in super().parse(response):
+            if isinstance(entry, Request):
+                yield entry
+            elif response.meta["simcrawl_change"] != "unchanged":
+                if self.fails and self.fails in response.url:
+                    raise RuntimeError("this page has no price")
+                yield entry
+
+
+class Refusing:
+    """A pipeline that refuses the items of some pages."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Any:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        refused = self.crawler.spider.refuses
+        if refused and refused in item["url"]:
+            raise DropItem("no price")
+        return item
+
+
 class Returning(Base):
     """Returns a list instead of yielding."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simcrawl.store import open_store
+from simcrawl.store.upgrade import upgrade
 from tests.crawl.content import DEMO, hub, page
 from tests.crawl.runner import MODES, crawl, crawls
 from tests.crawl.server import Site
@@ -170,6 +171,59 @@ def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_histo
     assert record["urls"]["gone"] == [site.url("/gone")]
     assert record["urls"]["not met again"] == [site.url("/unlinked")]
     assert "2 new, 2 changed, 1 unchanged, 1 gone and 1 not met again" in second.log
+
+
+@pytest.mark.parametrize("trouble", ["fails", "refuses"])
+def test_what_did_not_come_out_is_not_unchanged_the_next_night(site: Site, tmp_path: Path, trouble: str) -> None:
+    site.add("/", hub("/same", "/other"))
+    site.add("/same", page("7.4/en/protection"))
+    site.add("/other", page("7.4/en/autotext"))
+    options = {"ITEM_PIPELINES": {"tests.crawl.spiders.Refusing": 1}}
+
+    def come(url: str = "") -> list[str]:
+        settings = NIGHTS | {"SIMCRAWL_STORE": str(tmp_path / "store")} | options
+        job = {"spider": "Changed", "arguments": {"url": site.url(), trouble: url}}
+        return crawls([job], settings=settings)[0].paths("kept")
+
+    assert come("/same") == ["/", "/other"]
+    assert come() == ["/same"]
+    # What has come out once has not to come again.
+    assert come("/same") == come() == []
+    site.add("/same", page("7.4/en/goal-seek"))
+    assert come("/same") == []
+    assert come() == ["/same"]
+    assert come() == []
+
+
+def _copies(site: Site, tmp_path: Path, *paths: str) -> dict[str, str]:
+    """Crawl a start page with these links, in their order; return what is said of each page that was kept."""
+    site.add("/", hub(*paths))
+    outcome = night(site, tmp_path / "store", spider="Changed", **IN_ORDER)
+    changes = dict(outcome.paths("changes"))
+    dropped = {copy for copy, _ in outcome.paths("dropped")}
+    return {path: change for path, change in changes.items() if path in paths and path not in dropped}
+
+
+def test_a_copy_that_is_kept_now_is_new_unless_its_original_says_the_same(site: Site, tmp_path: Path) -> None:
+    for path, more in (("/a", ""), ("/b", "Print."), ("/c", "")):
+        site.add(path, page("7.4/en/protection", more=more))
+    assert _copies(site, tmp_path, "/a", "/b", "/c") == {"/a": "new"}
+    # The other ones come first, and say no more than what came out last night.
+    assert _copies(site, tmp_path, "/b", "/a", "/c") == {"/b": "unchanged"}
+    assert _copies(site, tmp_path, "/c", "/a", "/b") == {"/c": "unchanged"}
+    with open_store(tmp_path / "store") as store:
+        assert store.reject(site.url("/a"))
+    assert _copies(site, tmp_path, "/c", "/a", "/b") == {"/c": "unchanged", "/a": "new"}
+    assert _copies(site, tmp_path, "/c", "/a", "/b") == {"/c": "unchanged", "/a": "unchanged"}
+
+
+def test_a_copy_whose_original_nobody_can_compare_is_new_where_it_is_kept(site: Site, tmp_path: Path) -> None:
+    for path, more in (("/a", ""), ("/b", "Print.")):
+        site.add(path, page("7.4/en/protection", more=more))
+    assert _copies(site, tmp_path, "/a", "/b") == {"/a": "new"}
+    # By another recipe it may be none.
+    upgrade(tmp_path / "store", "content")
+    assert _copies(site, tmp_path, "/b") == {"/b": "new"}
 
 
 def test_a_page_that_shows_another_picture_or_offers_another_file_has_changed(site: Site, tmp_path: Path) -> None:
