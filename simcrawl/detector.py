@@ -298,7 +298,10 @@ def _recipe_of(store: Store, overrides: Mapping[str, Any]) -> str:
     identity = store.header.recipe
     name = (identity or "auto").partition("/")[0]
     if identity and (name not in RECIPES or ("+" in identity and replace(RECIPES[name], **overrides).identity != identity)):
-        raise SettingError(f"the store was made with {identity}, which is not built in: name that recipe (and extractor) as the crawl does")
+        raise SettingError(
+            f"the store was made with {identity}, which is not built in: name that recipe (and extractor) as the crawl does; if an older "
+            f"simcrawl made it, run `simcrawl upgrade {store.path or 'STORE'} --recipe auto`"
+        )
     return name
 
 

@@ -264,7 +264,7 @@ def compact(store: str, as_json: bool) -> None:
     "--recipe",
     metavar="NAME",
     shell_complete=complete_recipe,
-    help="Go on with this recipe (a name or dotted path); default: the store's own, if it still exists.",
+    help="Go on with this recipe (a name or dotted path), or with that of the next crawl (auto); default: the store's own.",
 )
 @_json
 def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
@@ -280,6 +280,8 @@ def upgrade(store: str, recipe: str | None, as_json: bool) -> None:
         done = upgrade_store(_on_disk(store), recipe)
     kept = {name: number for name, number in done.items() if name != "format" and number}
     told = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in kept.items())
+    if "outdated" in kept:
+        told += ". The next crawl, or load, makes outdated pages again"
     click.echo(json.dumps(done) if as_json else f"Format {done['format']} before. {told or 'Nothing had to be done'}.")
 
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from simcrawl.errors import SettingError, StoreMismatchError
 from simcrawl.index.permutations import DEFAULT as DEFAULT_DESIGN, design as design_by_name
 from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.recipes import RECIPES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simcrawl.index.permutations import Design
     from simcrawl.page.fingerprint import Abstention
 
@@ -60,3 +63,17 @@ class Header:
                 "the page was fingerprinted with another seed than the store's: make it with detector.page(html, url=...), or pass "
                 "seed=store.header.seed to fingerprint_page"
             )
+
+
+def other_recipe(bound: str, identity: str, path: Path | None) -> str:
+    """Return what is to be said where a store is bound to another recipe than the one that is to be used, and the cure."""
+    (old, _, was), (name, _, now) = bound.partition("/"), identity.partition("/")
+    # What is not built in has a name that means nothing to a command.
+    named = name if name in RECIPES and now.isdecimal() else "auto"
+    cure = f"`simcrawl upgrade {path or 'STORE'} --recipe {named}`, which keeps the register, rejections and history"
+    made, another = f"the store was made with recipe {bound}", "another store (SIMCRAWL_STORE)"
+    if old != name or not (was.isdecimal() and now.isdecimal()):
+        return f"{made}, not {identity}: use that recipe (SIMCRAWL_RECIPE), {another}, or {cure}"
+    if int(was) > int(now):
+        return f"{made}, which a newer simcrawl has; this one has {identity}: upgrade simcrawl, or use {another}"
+    return f"{made}, which an older simcrawl had; this one has {identity}: run {cure}, or use {another}"

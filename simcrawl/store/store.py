@@ -30,6 +30,7 @@ from simcrawl.rule import MOST_CANDIDATES, Candidate, Kind, Match, Rule, StoredP
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
+from simcrawl.store.header import other_recipe
 from simcrawl.store.page_index import PageIndex
 from simcrawl.store.register import Duplicate, line_of
 from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
@@ -244,11 +245,7 @@ class Store:
             (self._link or self._committed).bind(identity)
             bound = self._committed.header.recipe
         if bound != identity:
-            raise StoreMismatchError(
-                f"the store was made with recipe {bound}, not {identity}: use that recipe (SIMCRAWL_RECIPE), another store "
-                f"(SIMCRAWL_STORE), or `simcrawl upgrade STORE --recipe {identity.partition('/')[0]}`, which keeps the register, "
-                "rejections and history"
-            )
+            raise StoreMismatchError(other_recipe(bound or "", identity, self.path))
 
     def _check(self, page: PageFingerprint | Abstention) -> None:
         self.header.check_page(page)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simcrawl.errors import StoreCorruptError, StoreFullError
+from simcrawl.errors import StoreCorruptError, StoreFormatError, StoreFullError
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import index_databases, open_new
 from simcrawl.page.fingerprint import Abstention, Reason, page_key
@@ -30,6 +30,7 @@ from simcrawl.rule import StoredPage
 from simcrawl.sealed import unseal
 from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, PAGES
 from simcrawl.store.files import DATA
+from simcrawl.store.header import other_recipe
 from simcrawl.store.header_bytes import FORMAT, OLDEST, databases, read_format, write_header
 from simcrawl.store.maintenance import rewritten
 from simcrawl.store.records import decode
@@ -80,17 +81,20 @@ class Upgraded:
 
 
 def upgrade(path: str | os.PathLike[str], recipe: str | Recipe | None = None) -> Upgraded:
-    """Let this version go on with a store that an older one made, and with `recipe` one of that recipe. What fits already stays as it is.
+    """Let this version go on with a store that an older one made. What fits already stays as it is.
+
+    `recipe`: the one that the store goes on with; "auto" for whichever its next crawl has. None for its own, as this version has it, or
+    where it is not built in "auto".
 
     Needs as much free space as the store takes, and that nobody else writes to it. A crash at any moment leaves the old store or the new.
 
     Raises:
-        StoreFormatError: there is no store, or one that is newer, or too old to be read.
+        StoreFormatError: there is no store, or one that is newer (its recipe may be), or too old to be read.
         StoreFullError: there is not enough space.
         StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
         SettingError: there is no such recipe.
     """
-    wanted = resolve(recipe).identity if recipe is not None else None
+    wanted = None if recipe in (None, "auto") else resolve(recipe).identity
     where = Path(path).expanduser().resolve()
     with rewritten(where, oldest=OLDEST) as (old, header, new_path):
         # First: where this is cut short, the store itself is still the old one, and it is done again.
@@ -98,7 +102,8 @@ def upgrade(path: str | os.PathLike[str], recipe: str | Recipe | None = None) ->
             if (own / DATA).exists():
                 upgrade(own, recipe)
         version = read_format(old)
-        kept = wanted or (header.recipe if header.recipe in {built_in.identity for built_in in RECIPES.values()} else None)
+        of_today = recipe_of_today(header.recipe)
+        kept = of_today if recipe is None else wanted
         if version == FORMAT and header.recipe in (None, kept):
             new_path.rmdir()
             return Upgraded(version)
@@ -106,6 +111,21 @@ def upgrade(path: str | os.PathLike[str], recipe: str | Recipe | None = None) ->
         if disk_usage(where).free < size:
             raise StoreFullError(f"an upgrade of {where} needs {size} bytes beside it: free space on its disk, and run it again")
         return _Upgrade(old, version, header, new_path, replace(header, recipe=kept)).run()
+
+
+def recipe_of_today(identity: str | None) -> str | None:
+    """Return what a recipe is in this version; None where it is not built in.
+
+    Raises:
+        StoreFormatError: it is of a newer version.
+    """
+    name, _, version = (identity or "").partition("/")
+    built_in = RECIPES.get(name)
+    if built_in is None or not version.isdecimal():
+        return None
+    if int(version) > built_in.version:
+        raise StoreFormatError(other_recipe(f"{name}/{version}", built_in.identity, None))
+    return built_in.identity
 
 
 class _Upgrade:

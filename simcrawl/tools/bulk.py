@@ -438,7 +438,9 @@ def _unknown(detector: Detector, crawl: Crawl, pages: Iterable[RawPage], loaded:
         page = raw._replace(url=detector.known_as(raw.url))
         loaded.read += 1
         known = crawl.own.page(page.url)
-        if known and known.page.body_digest == digest(page.body, detector.store.header.seed):
+        # What an older version or another recipe made is made again.
+        is_outdated = known is not None and isinstance(known.page, Abstention) and known.page.reason is Reason.OUTDATED
+        if known and not is_outdated and known.page.body_digest == digest(page.body, detector.store.header.seed):
             loaded.known += 1
         else:
             yield detector.recall(page.body, url=page.url) or page

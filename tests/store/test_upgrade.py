@@ -24,12 +24,14 @@ from click.testing import CliRunner
 
 from simcrawl.cli.program import cli
 from simcrawl.detector import Detector
-from simcrawl.errors import StoreError, StoreFormatError, StoreFullError, StoreMismatchError
+from simcrawl.errors import SettingError, StoreError, StoreFormatError, StoreFullError, StoreMismatchError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
 from simcrawl.page.recipes import RECIPES, resolve
 from simcrawl.rule import Kind
 from simcrawl.store import open_store, upgrade
 from simcrawl.store.header_bytes import FORMAT, MAGIC
+from simcrawl.tools.bulk import load_pages
+from simcrawl.workers.pool import RawPage
 from tests.samples import english, page, python
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 OLD = Path(__file__).with_name("old")
 FORMATS = {"format3": 3, "format4a": 4, "format4b": 4, "format5": 5, "format6": 6}
 BARE = {1, 2**63, 12345678901234567}
+AGAIN = "The next crawl, or load, makes outdated pages again.\n"
 
 
 def _old(path: Path, name: str = "format5") -> Path:
@@ -103,7 +106,7 @@ def test_an_upgraded_store_has_what_the_old_one_had(tmp_path: Path, name: str):
         own = {stored.page.fingerprint for stored in store.pages() if isinstance(stored.page, PageFingerprint)}
         assert len(own) == 20 * whole
         assert {int(row[0]) for chunk in store.fingerprint_chunks() for row in chunk} == (BARE | own if stays else set())
-        assert store.header.recipe == ("content/3" if stays else None)
+        assert store.header.recipe == "content/3"
     assert sorted(file.name for file in path.iterdir()) == ["data.mdb", "lock.mdb"]
     assert set(upgrade(path).values()) == {FORMAT, 0}
 
@@ -163,7 +166,9 @@ def test_a_store_of_a_recipe_s_version_before_is_refused_with_the_cure_and_goes_
     monkeypatch.setitem(RECIPES, "content", replace(RECIPES["content"], version=4))
     with (
         open_store(path) as store,
-        pytest.raises(StoreMismatchError, match=r"content/3, not content/4.*`simcrawl upgrade STORE --recipe content`"),
+        pytest.raises(
+            StoreMismatchError, match=r"content/3, which an older simcrawl had.*content/4.*`simcrawl upgrade \S*store --recipe content`"
+        ),
     ):
         Detector(store)
     assert upgrade(path, "content")["outdated"] == 1
@@ -190,7 +195,10 @@ def test_a_crawl_that_names_no_recipe_goes_on_with_the_store_s(tmp_path: Path):
     for recipe in (None, "auto"):
         with open_store(tmp_path / "store") as store:
             assert Detector(store, recipe=recipe).recipe == RECIPES["main"]
-    with open_store(tmp_path / "store") as store, pytest.raises(StoreMismatchError, match="`simcrawl upgrade STORE --recipe content`"):
+    with (
+        open_store(tmp_path / "store") as store,
+        pytest.raises(StoreMismatchError, match=r"main/4, not content/3.*upgrade .* --recipe content`"),
+    ):
         Detector(store, recipe="content")
 
 
@@ -212,6 +220,67 @@ def test_a_store_goes_on_with_another_recipe(tmp_path: Path):
         # By its bytes the page is still known.
         assert detector.admit(detector.page(html, url="http://b.test/")).original == "http://a.test/"
     assert upgrade(path, recipe="content")["pages"] == 0
+
+
+@pytest.mark.parametrize("name", ["content", "main", "terms"])
+def test_a_store_of_an_older_recipe_goes_on_with_the_same_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    of_today = RECIPES[name]
+    with monkeypatch.context() as before:
+        before.setitem(RECIPES, name, replace(of_today, version=of_today.version - 1))
+        with open_store(tmp_path / "store") as store:
+            Detector(store, recipe=name)
+    assert upgrade(tmp_path / "store")["pages"] == 0
+    with open_store(tmp_path / "store") as store:
+        assert store.header.recipe == of_today.identity
+        Detector(store)
+
+
+def test_a_store_of_a_newer_recipe_is_refused_and_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as later:
+        later.setitem(RECIPES, "terms", replace(RECIPES["terms"], version=99))
+        with open_store(tmp_path / "store") as store:
+            Detector(store)
+    with (
+        open_store(tmp_path / "store") as store,
+        pytest.raises(StoreMismatchError, match=r"terms/99, which a newer simcrawl has.*upgrade simcr"),
+    ):
+        Detector(store)
+    for recipe in (None, "auto", "content"):
+        with pytest.raises(StoreFormatError, match="terms/99, which a newer simcrawl has"):
+            upgrade(tmp_path / "store", recipe)
+
+
+@pytest.mark.parametrize("first", [None, "terms", "auto"])
+def test_with_a_recipe_of_one_s_own_the_advice_leads_out(tmp_path: Path, first: str | None):
+    old, own = (replace(RECIPES["terms"], extractor="tests.samples.counting_extractor", version=version) for version in (2, 3))
+    with open_store(tmp_path / "store") as store:
+        Detector(store, recipe=old)
+    upgrade(tmp_path / "store", first)
+    if first == "terms":
+        with open_store(tmp_path / "store") as store, pytest.raises(StoreMismatchError, match="--recipe auto`"):
+            Detector(store, recipe=own)
+        upgrade(tmp_path / "store", "auto")
+    with open_store(tmp_path / "store") as store:
+        Detector(store, recipe=own)
+    with open_store(tmp_path / "store") as store:
+        assert store.header.recipe == own.identity
+        # A command that names none says so.
+        with pytest.raises(SettingError, match=r"not built in: name that recipe.*`simcrawl upgrade \S*store --recipe auto`"):
+            Detector(store)
+
+
+def test_loaded_pages_of_an_older_recipe_can_be_loaded_again(tmp_path: Path):
+    pages = [RawPage(f"http://a.test/{number}", page(english(100, seed=number)).encode()) for number in range(3)]
+    path, found = tmp_path / "store", list[tuple[int, int]]()
+    for recipe in ("content", "main", "main"):
+        if found:
+            upgrade(path, recipe)
+        with open_store(path) as store:
+            detector = Detector(store, recipe=recipe)
+            loaded = load_pages(detector, pages, workers=0)
+            found.append((loaded.admitted, loaded.known))
+            assert detector.admit(detector.page(pages[0].body.replace(b"t</title>", b"u</title>"), url="http://b.test/")).original
+    assert found == [(3, 0), (3, 0), (0, 3)]
 
 
 def test_pages_of_format_6_with_another_recipe_are_outdated(tmp_path: Path):
@@ -307,6 +376,8 @@ def _run(path: Path, at: int) -> int:
     """Upgrade a store in a process that ends itself when it touches files the `at`-th time; return how often it did."""
     script = """
 import os, signal, sys
+from dataclasses import replace
+from simcrawl.page.recipes import RECIPES
 from simcrawl.store import upgrade
 import simcrawl.store.upgrade
 path, at, count = sys.argv[1], int(sys.argv[2]), 0
@@ -316,6 +387,7 @@ def hook(event, args):
         count += 1
         if count == at:
             os.kill(os.getpid(), signal.SIGKILL)
+RECIPES["content"] = replace(RECIPES["content"], version=3)
 sys.addaudithook(hook)
 upgrade(path)
 print(count)
@@ -329,7 +401,7 @@ def test_the_command_says_what_it_kept(tmp_path: Path):
     path = _old(tmp_path / "store")
     copy = copytree(path, tmp_path / "copy")
     done = CliRunner().invoke(cli, ["upgrade", str(path)])
-    assert done.output == "Format 5 before. 32 pages, 32 outdated, 11 lines, 1 rejections, 1 texts, 1 crawls, 3 fingerprints.\n"
+    assert done.output == "Format 5 before. 32 pages, 32 outdated, 11 lines, 1 rejections, 1 texts, 1 crawls, 3 fingerprints. " + AGAIN
     assert CliRunner().invoke(cli, ["upgrade", str(path)]).output == f"Format {FORMAT} before. Nothing had to be done.\n"
     told = json.loads(CliRunner().invoke(cli, ["upgrade", str(copy), "--recipe", "main", "--json"]).output)
     assert (told["pages"], told["fingerprints_dropped"]) == (32, 3)
