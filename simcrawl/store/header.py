@@ -71,9 +71,9 @@ def other_recipe(bound: str, identity: str, path: Path | None) -> str:
     # What is not built in has a name that means nothing to a command.
     named = name if name in RECIPES and now.isdecimal() else "auto"
     cure = f"`simcrawl upgrade {path or 'STORE'} --recipe {named}`, which keeps the register, rejections and history"
-    made, another = f"the store was made with recipe {bound}", "another store (SIMCRAWL_STORE)"
+    made = f"the store was made with recipe {bound}"
     if old != name or not (was.isdecimal() and now.isdecimal()):
-        return f"{made}, not {identity}: use that recipe (SIMCRAWL_RECIPE), {another}, or {cure}"
+        return f"{made}, not {identity}: use that recipe (SIMCRAWL_RECIPE), another store (SIMCRAWL_STORE), or {cure}"
     if int(was) > int(now):
-        return f"{made}, which a newer simcrawl has; this one has {identity}: upgrade simcrawl, or use {another}"
-    return f"{made}, which an older simcrawl had; this one has {identity}: run {cure}, or use {another}"
+        return f"{made}, which a newer simcrawl has; this one has {identity}: upgrade simcrawl, or use another store (SIMCRAWL_STORE)"
+    return f"{made}, which an older simcrawl had; this one has {identity}: run {cure}, or use another store (SIMCRAWL_STORE)"
