@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from simcrawl.bits import hamming_distance
 from simcrawl.page import names
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, Page, PageFingerprint, Reason
-from simcrawl.page.sketch import differing, own_units, resemblance, resemblances
+from simcrawl.page.sketch import Part, differing, own_units, resemblance, resemblances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,6 +52,8 @@ _BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
 # Of what the page that is dropped has beside, or in its prose, and its original has not: a commit's message above its difference, a
 # paragraph. A paragraph in which a word differs is one that each of them has, so there the original may have so much of that for itself.
 _MOST_LOST, _EXCHANGED_TO_ADDED = 40, 0.25
+# The same in proportion to what it has more; and of a page that is mostly a list units, and a share of the page.
+_EXCHANGED_TO_MORE, _LEAST_ROWS, _ROWS_TO_LIST = 0.33, 12, 0.02
 # Of a few lines beside a list of links so many times as long: what share of them, in all, two pages may differ in. A shorter list would let
 # their likeness show that they differ.
 _LONG_LIST, _EXCHANGED_PROSE = 15, 0.2
@@ -449,7 +451,9 @@ class Rule:
             return True
         if comparison.same_article and site(page.url) != site(original.url):
             return False
-        return own_units(page.beside, original.beside)[0] > _MOST_LOST or _adds_paragraphs(page, original)
+        if own_units(page.beside, original.beside)[0] > _MOST_LOST:
+            return True
+        return site(page.url) == site(original.url) and (_adds_paragraphs(page, original) or _adds_content(page, original))
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
@@ -546,11 +550,25 @@ def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def _adds_paragraphs(page: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page says all that another one of its site says, and paragraphs more."""
+    """Return whether a page says all that another one says, and paragraphs more."""
     if not (page.prose.sketch and original.prose.sketch):
         return False
     added, exchanged = own_units(page.prose, original.prose)
-    return added > _MOST_LOST and exchanged <= _EXCHANGED_TO_ADDED * added and site(page.url) == site(original.url)
+    return added > _MOST_LOST and exchanged <= _EXCHANGED_TO_ADDED * added
+
+
+def _adds_content(page: PageFingerprint, original: PageFingerprint) -> bool:
+    """Return whether a page has all that another one of its site has, and more within its blocks, or in a list.
+
+    Of one long block, such as a table's cell or a listing, a word is enough to make it another one, so blocks do not tell what was added to
+    it. The number of units does, and shingles, whether anything else is different.
+    """
+    more = page.units - original.units
+    least = _MOST_LOST if 2 * page.prose.units >= page.units else max(_LEAST_ROWS, _ROWS_TO_LIST * page.units)
+    if more <= least or not (page.content_sketch and original.content_sketch):
+        return False
+    contents = (Part(one.units, one.content_sketch) for one in (original, page))
+    return own_units(*contents)[0] <= _EXCHANGED_TO_MORE * more
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

@@ -849,8 +849,51 @@ def test_a_paragraph_in_which_a_word_differs_is_none_that_one_page_has_more():
 
 
 def test_a_page_of_another_recipe_has_no_prose_to_lose():
-    more = replace(_adding("http://a.test/2", english(6, seed=7)), prose=NO_PART)
-    assert _judge(_adding("http://a.test/1"), more).is_duplicate
+    short, more = _adding("http://a.test/1"), _adding("http://a.test/2", english(4, seed=7))
+    assert more.units - short.units < 40
+    assert _judge(replace(short, prose=NO_PART), more).is_duplicate
+    # Its content tells, where it has more of that.
+    assert not _judge(replace(short, prose=NO_PART), _adding("http://a.test/2", english(6, seed=7))).is_duplicate
+
+
+def _in_one_block(tag: str, url: str, more: str = "", *, edits: int = 0) -> PageFingerprint:
+    lines = (edited(english(150), edits) if edits else english(150)).splitlines()
+    text = "\n".join([*lines[:10], *more.splitlines(), *lines[10:]])
+    return _page(f"<html><head><title>Terms</title></head><body><h1>Terms</h1><{tag}>{text}</{tag}></body></html>", url)
+
+
+@pytest.mark.parametrize(
+    ("more", "edits", "url", "kept"),
+    [
+        (6, 0, "http://a.test/2", True),
+        (6, 1, "http://a.test/2", True),
+        (2, 0, "http://a.test/2", False),
+        (6, 0, "http://b.test/1", False),
+        # As much is other words: it is another version, not the same and more.
+        (6, 5, "http://a.test/2", False),
+    ],
+)
+@pytest.mark.parametrize("tag", ["pre", "p", "div"])
+def test_what_is_added_within_one_long_block_is_not_lost(tag: str, more: int, edits: int, url: str, kept: bool):
+    short, long = _in_one_block(tag, "http://a.test/1"), _in_one_block(tag, url, english(more, seed=7), edits=edits)
+    assert simcrawl.compare(short, long).is_near_duplicate
+    assert _judge(short, long).is_duplicate == (not kept)
+    assert _judge(long, short).is_duplicate
+
+
+def _members(own: int, url: str) -> PageFingerprint:
+    inherited = [f"{verb}{noun}" for verb in ("Get", "Set", "Is", "Has") for noun in english(10).split()[:26]]
+    rows = "".join(f"<tr><td></td><td><a href={number}.html>{name} {number}</a></td></tr>" for number, name in enumerate(inherited))
+    new = "".join(f"<tr><td></td><td><a href=n{number}.html>Own {number}</a></td></tr>" for number in range(own))
+    return _page(f"<html><head><title></title></head><body><table>{new}{rows}</table></body></html>", url)
+
+
+@pytest.mark.parametrize(("own", "kept"), [(1, False), (8, True)])
+def test_a_list_that_has_all_of_another_one_and_more_is_kept(own: int, kept: bool):
+    inherited, more = _members(0, "http://a.test/base"), _members(own, "http://a.test/derived")
+    assert simcrawl.compare(inherited, more).is_near_duplicate
+    assert _judge(inherited, more).is_duplicate == (not kept)
+    assert _judge(more, inherited).is_duplicate
 
 
 # ---- what search engines are to leave alone
