@@ -71,7 +71,7 @@ _TOO_MANY = (
 )
 _GIVES = "Items of %s come out: it is a copy of %s, of which none have come for its callback (no more such copies will be shown)"
 _FROM_ELSEWHERE = (
-    "An item of %s comes out: it is a copy of %s, but what this item has as %r is in no item of that page (no more such items will be shown)"
+    "An item of %s comes out: it is a copy of %s, but what it has as %r is in no item of that page (no more such items will be shown)"
 )
 _IN_VAIN = "Callbacks and item pipelines take so long that pages do not wait until their originals have come out: some copies are kept"
 _MOST_HOSTS_TOLD = 1000

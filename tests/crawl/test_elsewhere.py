@@ -446,7 +446,7 @@ def test_items_that_an_api_gives_come_out(site: Site, mode: str) -> None:
     assert outcome.stats["simcrawl/items/from_elsewhere"] == 59
     assert outcome.stats["simcrawl/pages/dropped"] == 59
     assert outcome.stats["finish_reason"] == "finished"
-    assert outcome.log.count("but what this item has as 'product.name' is in no item of that page") == 1
+    assert outcome.log.count("but what it has as 'product.name' is in no item of that page") == 1
     assert not {"simcrawl/items/dropped", "simcrawl/errors", "log_count/WARNING", "log_count/ERROR"} & outcome.stats.keys()
 
 
@@ -486,7 +486,7 @@ def test_items_come_out_whole_where_a_page_for_printing_came_first(site: Site, t
     # Some pages may have come before their views for printing.
     assert outcome.stats["simcrawl/items/fuller"] >= 10
     assert outcome.stats["simcrawl/items/dropped"] + outcome.stats["simcrawl/items/fuller"] == 80
-    assert "but what this item has as 'price' is in no item of that page" in outcome.log
+    assert "but what it has as 'price' is in no item of that page" in outcome.log
 
 
 def test_items_that_are_joined_on_the_spider_come_out(site: Site) -> None:
