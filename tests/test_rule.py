@@ -882,7 +882,7 @@ def test_what_is_added_within_one_long_block_is_not_lost(tag: str, more: int, ed
 
 
 def _members(own: int, url: str) -> PageFingerprint:
-    inherited = [f"{verb}{noun}" for verb in ("Get", "Set", "Is", "Has") for noun in english(10).split()[:26]]
+    inherited = [f"{verb}{noun}" for verb in ("Get", "Set", "Is", "Has", "Add", "Del", "Map", "Put") for noun in english(10).split()[:26]]
     rows = "".join(f"<tr><td></td><td><a href={number}.html>{name} {number}</a></td></tr>" for number, name in enumerate(inherited))
     new = "".join(f"<tr><td></td><td><a href=n{number}.html>Own {number}</a></td></tr>" for number in range(own))
     return _page(f"<html><head><title></title></head><body><table>{new}{rows}</table></body></html>", url)

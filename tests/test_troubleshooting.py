@@ -30,7 +30,7 @@ ELSEWHERE = {
     "store/apart.py",
     "store/maintenance.py",
     "store/records.py",
-    "store/upgrade.py",
+    "store/upgrading.py",
 }
 VALUE = "…"
 

@@ -42,6 +42,7 @@ _FEW_VALUES, _SAMPLE_OF_VALUES = 24, 12
 _LEAST_OF_A_RECORD = 2
 # What a record is called stands first, or behind a label.
 _FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01", "\uff1f")
+_SPACES_OF_A_SENTENCE = 3
 _LONGEST = 400
 _FIRST = "x"
 # (Han: numerals, what chapters and sections are called, and the ordinal. A department may be called as a part is.)
@@ -279,13 +280,17 @@ def _name_in(line: str) -> str:
     return _NUMBERED.sub(" ", _bare(line)) if len(line) <= _LONGEST_NAME and not line.endswith(_ENDS) else ""
 
 
-def _values(lines: Iterable[str]) -> set[str]:
-    """Return a page's short lines. Of few, those that stand there several times have a number: one value in two rows is two."""
+def _values(lines: Sequence[str]) -> set[str]:
+    """Return a page's short lines. Of few, those that stand there several times have a number: one value in two rows is two.
+
+    A sentence is no value: what several steps of a manual say, the next release may say in another way, each time.
+    """
     counts = Counter(map(_bare, lines))
     del counts[""]
     if counts.total() > _FEW_VALUES:
         return {*counts}
-    return {f"{line}\n{number}" if number else line for line, count in counts.items() for number in range(count)}
+    once = {_bare(line) for line in lines if line.endswith(_ENDS) and line.count(" ") >= _SPACES_OF_A_SENTENCE}
+    return {f"{line}\n{number}" if number else line for line, count in counts.items() for number in range(1 if line in once else count)}
 
 
 def _times(words: set[int], text: NDArray[np.uint64]) -> dict[int, int]:

@@ -32,7 +32,7 @@
     ├ truncation       files that were cut short
     └ apart            a look by a process of its own, which damage may end
     maintenance        rebuild, compact, reset
-    └ upgrade          stores of older versions, and pages of another recipe
+    └ upgrading        stores of older versions, and pages of another recipe
     verification       what is wrong with a store
 
 Indented is what serves the one above.
@@ -152,9 +152,9 @@ def compact(where: str | os.PathLike[str]) -> int:
 def upgrade(where: str | os.PathLike[str], recipe: str | Recipe | None = None) -> dict[str, int]:
     """Let this version go on with a store in a directory that an older one made; with `recipe`, with one of another recipe.
 
-    Returns what was kept, and what was left out, by their names: see `simcrawl.store.upgrade`.
+    Returns what was kept, and what was left out, by their names: see `simcrawl.store.upgrading`.
     """
-    from simcrawl.store.upgrade import upgrade as upgrade_directory  # noqa: PLC0415 - as above
+    from simcrawl.store.upgrading import upgrade as upgrade_directory  # noqa: PLC0415 - as above
 
     return upgrade_directory(_directory(where), recipe).as_dict()
 

@@ -21,7 +21,7 @@ MAGIC = b"simcrawl"
 FORMAT = 7
 """Version of the layout: readers refuse every other."""
 OLDEST = 3
-"""The oldest format that `simcrawl.store.upgrade` reads."""
+"""The oldest format that `simcrawl.store.upgrading` reads."""
 HEADER = b"header"
 """The key of the header, in the database "meta"."""
 _VALUES = len(MAGIC) + 2

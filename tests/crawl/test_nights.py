@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simcrawl.store import open_store
-from simcrawl.store.upgrade import upgrade
+from simcrawl.store import open_store, upgrade
 from tests.crawl.content import DEMO, hub, page
 from tests.crawl.runner import MODES, crawl, crawls
 from tests.crawl.server import Site

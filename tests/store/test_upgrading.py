@@ -269,6 +269,12 @@ def test_with_a_recipe_of_one_s_own_the_advice_leads_out(tmp_path: Path, first: 
             Detector(store)
 
 
+def test_it_can_be_called_again_in_one_process(tmp_path: Path):
+    # Its module must not have its name, which the package would then have for the module.
+    for name in ("one", "two"):
+        assert sys.modules["simcrawl.store"].upgrade(_old(tmp_path / name))["pages"] == 32
+
+
 def test_loaded_pages_of_an_older_recipe_can_be_loaded_again(tmp_path: Path):
     pages = [RawPage(f"http://a.test/{number}", page(english(100, seed=number)).encode()) for number in range(3)]
     path, found = tmp_path / "store", list[tuple[int, int]]()
@@ -379,7 +385,7 @@ import os, signal, sys
 from dataclasses import replace
 from simcrawl.page.recipes import RECIPES
 from simcrawl.store import upgrade
-import simcrawl.store.upgrade
+import simcrawl.store.upgrading
 path, at, count = sys.argv[1], int(sys.argv[2]), 0
 def hook(event, args):
     global count
