@@ -253,6 +253,20 @@ def test_lines_that_each_page_has_for_itself(a: list[int], b: list[int], least: 
     assert names.hold_others(*pages, least=least, share=share) == names.hold_others(*pages[::-1], least=least, share=share) == expected
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "own"),
+    [
+        # A value in two rows is two of a page's own, a sentence in two steps is one.
+        ("red", "blue", 2),
+        ("Choose red first.", "Choose blue first.", 2),
+        ("Choose View - Styles.", "Choose View - Styles (F11).", 1),
+    ],
+)
+def test_a_sentence_that_comes_again_counts_once(one: str, other: str, own: int):
+    a, b = (_with_values(["Size", "large", line, line]) for line in (one, other))
+    assert names._exchanged(names._read(a), names._read(b))[0] == own
+
+
 @given(st.integers(25, 400), st.integers(0, 20))
 def test_of_many_lines_those_with_the_smallest_values_are_compared(many: int, more: int):
     lines = [f"row {number}" for number in range(many)]
