@@ -45,14 +45,11 @@ def work(pages: Connection, url: str) -> None:
         pages.send(("ended", [], 0))
         # The others may have more to say until all have ended.
         pages.recv()
-        store.note(
-            Duplicate(f"http://{os.getpid()}.test/", "http://a.test/", "near_duplicate", 1, 0.9, "near-duplicate", True, False, time())
-        )
-        _sync(store)
+        _hear(store, "ended")
         pages.send(("told", [], 0))
         # And until all have noticed that a log was lost, and written again what was in it.
         pages.recv()
-        _sync(store)
+        _hear(store, "told")
         store.commit()
         pages.send(("known", sorted(stored.page.url for stored in store.pages()), store.late_duplicates))
         pages.recv()
@@ -87,6 +84,13 @@ def _tell(store: Store, decided: SimpleQueue[int | None], pages: Connection) -> 
         ends = None in done
         _sync(store)
         pages.send(("done", [job for job in done if job is not None], 0))
+
+
+def _hear(store: Store, when: str) -> None:
+    """Take over all that others have told: who tells something gets it in answer. To sync alone asks nothing where nothing waits."""
+    line = Duplicate(f"http://{os.getpid()}.test/{when}", "http://a.test/", "near_duplicate", 1, 0.9, "near-duplicate", True, False, time())
+    store.note(line)
+    _sync(store)
 
 
 def _sync(store: Store) -> None:
