@@ -416,8 +416,7 @@ class Rule:
             stored = candidate.stored()
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
-            comparison = self.compare(page, stored.page)
-            if comparison.is_near_duplicate and not self.loses(page, stored.page, comparison):
+            if comparison := self.copy_of(page, stored.page):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
@@ -435,6 +434,12 @@ class Rule:
         if page.prose.units >= self.min_prose:
             alike |= prose <= _PROSE_MAY_DIFFER * may_differ
         return [candidate for candidate, chosen in zip(candidates, alike.tolist(), strict=True) if chosen]
+
+    def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
+        """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
+        comparison = self.compare(page, original)
+        is_lost = comparison.is_near_duplicate and not comparison.identical_text and self.loses(page, original, comparison)
+        return comparison if comparison.is_near_duplicate and not is_lost else None
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
         """Return whether much would be lost with a page that is near its original: it says more beside its contents, or is the page itself.

@@ -50,6 +50,8 @@ def rethink(*, store: str, min_similarity: float | None, max_distance: int | Non
         show(changes[:limit], title="Pages whose verdict would have changed")
     if not found.complete:
         click.echo("Only some pairs of kept pages were looked at: there are too many within so many bits.", err=True)
+    if found.outdated:
+        click.echo(f"Outdated pages, which were not compared: {found.outdated}. The next crawl, or load, makes them again.", err=True)
 
 
 def _sums(found: Rethought) -> list[dict[str, Any]]:

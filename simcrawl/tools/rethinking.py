@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from simcrawl.index.batch import batch_query
-from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.page.fingerprint import PageFingerprint, Reason
 from simcrawl.page.recipes import resolve
 from simcrawl.rule import MOST_CANDIDATES, Rule
 from simcrawl.store.register import Share
@@ -53,7 +53,7 @@ class Rethought:
 
     `fallen`: verdicts that would not stand, least similar first; those pages are kept then, once each content. `joined`: kept pages that
     would have been copies. `moved`: copies whose original is among those; they count as copies still. `complete`: whether all pairs of
-    kept pages were looked at.
+    kept pages were looked at, but for those that are `outdated`: an older version or another recipe made them.
     """
 
     min_similarity: float
@@ -65,6 +65,7 @@ class Rethought:
     contents: int
     moved: int
     complete: bool
+    outdated: int = 0
 
     @property
     def kept_then(self) -> int:
@@ -89,6 +90,7 @@ class Rethought:
             "share_then": Share.of(self.copies_then, self.kept_then),
             "moved": self.moved,
             "complete": self.complete,
+            "outdated": self.outdated,
             "changes": [change._asdict() for change in (*self.fallen, *self.joined)],
         }
 
@@ -123,7 +125,7 @@ class Rethinking:
         self, store: Store, rule: Rule, thresholds: Sequence[float], move: Callable[[float, str], object] = lambda _done, _what: None
     ) -> None:
         self.rule, self.thresholds, self.complete = rule, sorted(thresholds), True
-        self._kept, self._copies, known = 0, 0, set[str]()
+        self._kept, self._copies, self._outdated, known = 0, 0, 0, set[str]()
         self._near: list[Duplicate] = []
         self._of: dict[str, int] = defaultdict(int)
         for line in store.duplicates():
@@ -158,6 +160,7 @@ class Rethinking:
             len({line.content or line.url for line in lines}),
             sum(self._of[url] for url in dropped),
             self.complete,
+            self._outdated,
         )
 
     def _held(self, store: Store, known: set[str]) -> dict[int, list[StoredPage]]:
@@ -186,6 +189,8 @@ class Rethinking:
             self._kept += 1
             if isinstance(stored.page, PageFingerprint):
                 counts[stored.page.fingerprint] += 1
+            else:
+                self._outdated += stored.page.reason is Reason.OUTDATED
         for stored in store.pages():
             page = stored.page
             if (
@@ -217,13 +222,13 @@ class Rethinking:
         a: Any = later.page
         b: Any = earlier.page
         loosest = replace(self.rule, min_similarity=self.thresholds[0])
-        compared = loosest.compare(a, b)
+        compared = loosest.copy_of(a, b)
         # Whose callback it was is known of pages that gave nothing only.
         allowed = earlier.serves(later.callback) and self.rule.may_replace(b.url, a.url)
-        if not compared.is_near_duplicate or not allowed or store.is_rejected(a, b):
+        if not compared or not allowed or store.is_rejected(a, b):
             return None
         # The rule itself says so for each threshold: the looser one is, the more are copies.
-        holds = bisect_right(self.thresholds, 0, key=lambda t: not replace(self.rule, min_similarity=t).compare(a, b).is_near_duplicate)
+        holds = bisect_right(self.thresholds, 0, key=lambda t: not replace(self.rule, min_similarity=t).copy_of(a, b))
         return _Pair(a.url, b.url, compared.distance, compared.similarity, holds)
 
 

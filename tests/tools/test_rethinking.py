@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simcrawl
+from simcrawl.cli import run
+from simcrawl.page.fingerprint import Abstention, PageFingerprint, Reason
 from simcrawl.rule import Rule
 from simcrawl.store import open_store
 from simcrawl.store.register import Duplicate
@@ -109,6 +111,35 @@ def test_what_is_no_original_makes_no_copies_at_any_threshold(tmp_path: Path) ->
         assert [(change.url, change.original) for change in loose.joined] == [(c.url, a.url)]
         trusted = replace(strict, trusted_hosts=frozenset({"4.test"}))
         assert Rethinking(opened, trusted, [0.5]).at(0.5).joined == []
+
+
+def test_what_would_be_lost_with_a_copy_is_none_at_any_threshold(tmp_path: Path) -> None:
+    less, more = (page(english(200, 1) + "".join(f"<p>{english(12, 50 + number)}</p>" for number in range(added))) for added in (0, 5))
+    pages = [simcrawl.fingerprint_page(html, url=f"http://a.test/{number}") for number, html in enumerate((less, more))]
+    with open_store(str(tmp_path / "store"), recipe=pages[0].recipe.partition("/")[0]) as opened:
+        rule = replace(rule_of(opened), min_similarity=0.5)
+        assert rule.compare(*(one for one in pages if isinstance(one, PageFingerprint))).is_near_duplicate
+        assert [opened.admit(one, rule).is_duplicate for one in pages] == [False, False]
+        opened.sync()
+        assert Rethinking(opened, rule, [0.4, 0.5]).at(0.4).joined == []
+
+
+def test_pages_of_an_older_version_are_not_compared_which_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(tmp_path / "store")
+    with open_store(store, recipe="terms") as opened:
+        made: dict[str, Any] = {
+            "recipe": opened.header.recipe or "",
+            "seed": opened.header.seed,
+            "body_digest": bytes(16),
+            "text_length": 0,
+            "outlinks": 0,
+        }
+        opened.admit(Abstention(url="http://a.test/", reason=Reason.OUTDATED, **made))
+    assert run(["rethink", store, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["outdated"], told["kept"], told["changes"]) == (1, 1, [])
+    assert run(["rethink", store]) == 0
+    assert "Outdated pages, which were not compared: 1" in capsys.readouterr().err
 
 
 def test_equal_contents_are_kept_once(tmp_path: Path) -> None:
