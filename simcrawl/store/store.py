@@ -268,6 +268,7 @@ class Store:
             StoreError: the store cannot be read or written.
         """
         self._check(page)
+        self.write_ahead()
         if self._link:
             admission = self._admit_in_fleet(page, rule or self._default_rule())
         else:

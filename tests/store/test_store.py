@@ -960,6 +960,14 @@ def test_an_admission_commits_when_the_last_commit_is_long_enough_ago(where: str
         assert store.counts()["pages"] == pages
 
 
+def test_an_admission_commits_before_too_much_waits(where: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 8)
+    with open_store(where, sync_seconds=math.inf) as store:
+        for number in range(20):
+            store.admit(page(f"http://a.test/{number}", 1 << number, text=str(number)), Rule(max_distance=0, min_similarity=0, outlinks=1))
+        assert 12 <= store.counts()["pages"] <= 20
+
+
 def test_counts_are_of_what_is_committed(store: Store):
     store.admit(page(A, 1), NEAR)
     store.admit(page(B, 1), NEAR)
