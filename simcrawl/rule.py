@@ -70,6 +70,9 @@ _RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
 _LONGEST_RECORD = 1000
 # The same of pages whose surroundings differ, from so many words of prose on: an article may have a teaser or two among its lines.
 _ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
+# Of a page of fewer units than the first: a block of so many words in the place of another one is a sentence of the page's own, unless the
+# contents show that less than such a share of it was exchanged: a word or two in it.
+_SHORT_OF_SENTENCES, _SENTENCE, _EXCHANGED_TO_BLOCKS = 600, 8, 0.6
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -120,6 +123,7 @@ class Apart(StrEnum):
     SHORT = "pages of so few words have to be more alike"
     PROSE = "beside a long list of links they say other things"
     LINES = "each has short lines for itself, as records have"
+    SENTENCES = "each has a sentence in the place of one of the other's"
     PICTURES = "each shows a picture, or offers a file, that the other one does not"
     BESIDE = "what stands beside the contents differs"
 
@@ -313,6 +317,7 @@ class Rule:
             (Apart.SHORT, lambda: differ > _of_short_pages(may_differ, a, b)),
             (Apart.PROSE, lambda: _is_other_prose(a, b)),
             (Apart.LINES, lambda: _has_other_values(a, b)),
+            (Apart.SENTENCES, lambda: _has_other_sentences(a, b)),
             (Apart.PICTURES, lambda: other_pictures),
             (Apart.BESIDE, lambda: not _same_beside(a, b)),
         )
@@ -527,6 +532,17 @@ def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     # Of terms of a thousand words the county is a detail.
     are_short = min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
     return (are_short and names.are_records(a.names, b.names)) or names.hold_others(a.names, b.names, least=least, share=share)
+
+
+def _has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether of two short pages each has a block of prose in the place of one of the other's, and not only a word or two of it."""
+    if min(a.units, b.units) >= _SHORT_OF_SENTENCES or not (a.prose.sketch and a.content_sketch):
+        return False
+    blocks = min(own_units(a.prose, b.prose))
+    if min(_words(page, blocks) for page in (a, b)) < _SENTENCE:
+        return False
+    contents = (Part(one.units, one.content_sketch) for one in (a, b))
+    return min(own_units(*contents)) >= _EXCHANGED_TO_BLOCKS * blocks
 
 
 def _are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

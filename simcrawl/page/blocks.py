@@ -193,7 +193,8 @@ class Parts(NamedTuple):
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside,
     or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
-    headings; `paragraphs`: its other ones.
+    headings; `paragraphs`: its other ones; `headings`: those above the first
+    of these, but for `heading`.
     """
 
     content: list[Block]
@@ -208,6 +209,7 @@ class Parts(NamedTuple):
     pictures: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -296,7 +298,8 @@ class Layout:
             is_furniture = is_furniture or (typed and bool(_TO_EMBED.match(block.text)))
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
-                if not is_links and block.element not in self.headings:
+                # Of a record a value may be a link to all that have it.
+                if (width < _PARAGRAPH and _is_labelled(block)) if is_links else block.element not in self.headings:
                     (values if width < _PARAGRAPH else paragraphs).append(block.text)
                 continue
             parts.around.append(block)
@@ -316,8 +319,16 @@ class Layout:
         # What scripts show may be anywhere.
         shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
         shown = shown or self._only_linked(url, inside, furniture)
+        above = takewhile(lambda block: block.width < _PARAGRAPH or block.element in self.headings, parts.prose)
+        others = tuple(block.text for block in above if block.element in self.headings and block.text != heading)
         return parts._replace(
-            heading=heading, facts=facts, outer_heading=outer, pictures=shown, values=tuple(values), paragraphs=tuple(paragraphs)
+            heading=heading,
+            facts=facts,
+            outer_heading=outer,
+            pictures=shown,
+            values=tuple(values),
+            paragraphs=tuple(paragraphs),
+            headings=others,
         )
 
     def _name_outside(self, parts: Parts) -> str:
@@ -492,6 +503,16 @@ class Layout:
             if root >= end:
                 end = self.ends[root]
                 yield root, end
+
+
+def _is_labelled(links: Block) -> bool:
+    """Return whether a block is a label, which is no link, and behind it nothing but links: "Colour: Red"."""
+    label, colon, _ = links.text.partition(":")
+    return (
+        bool(colon)
+        and len(label) < _CAPTION
+        and len(links.text.replace(" ", "")) - links.link_characters == len(label.replace(" ", "")) + 1
+    )
 
 
 def _says_what(dateline: Block) -> bool:

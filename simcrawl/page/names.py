@@ -43,6 +43,8 @@ _LEAST_OF_A_RECORD = 2
 # What a record is called stands first, or behind a label.
 _FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 _SPACES_OF_A_SENTENCE = 3
+# Units of a page whose sentences may be those of a record: no longer one is.
+_MOST_OF_A_TEMPLATE = 1_500
 _LONGEST = 400
 _FIRST = "x"
 # (Han: numerals, what chapters and sections are called, and the ordinal. A department may be called as a part is.)
@@ -60,6 +62,7 @@ _VERSION = late(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
 _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
 _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
+_DIGITS = late(r"\d+")
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
@@ -102,6 +105,10 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
     inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
+    # A bus line, a question: one that the address has as well.
+    numbers |= (
+        {number for text in (inner, outer) for number in _NUMBER.findall(text)} & {*_NUMBER.findall(full)} & {*_DIGITS.findall(_slug(url))}
+    )
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
@@ -217,9 +224,11 @@ def of(
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
+    headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
-    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where], prose.seed)
-    pictures, short, *others, spoken_in, end = hashed
+    template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
+    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, headings, template], prose.seed)
+    pictures, short, *others, spoken_in, end, below, filled = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -229,6 +238,7 @@ def of(
     second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
+    second += map(_second, (below, filled))
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -260,6 +270,12 @@ def _second(hashes: Iterable[int]) -> int:
 def _in_order(hashes: Iterable[int]) -> int:
     """Return what `_second` does, another value where the same texts first come in another order."""
     return _second([reduce(lambda together, value: (together * _ODD + value) % _WHOLE, dict.fromkeys(hashes), 0)])
+
+
+def _template(parts: Parts) -> set[str]:
+    """Return a page's paragraphs without the words of its short lines: what two records have in common whose sentences say their values."""
+    said = {word for line in parts.values if len(line) <= _LONGEST_NAME for word in _RUN.findall(line.casefold())}
+    return {" ".join(word for word in _RUN.findall(text.casefold()) if word not in said) for text in parts.paragraphs} if said else set()
 
 
 def _bare(line: str) -> str:
@@ -414,10 +430,11 @@ def are_records(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if one.second.paragraphs <= _OF_NOTHING or one.second.paragraphs != other.second.paragraphs:
+    if not (_same(one.second.paragraphs, other.second.paragraphs) or _same(one.second.template, other.second.template)):
         return False
     is_exchanged = one.values[0] == other.values[0] and _differ(one.second.values, other.second.values)
-    return (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
+    is_renamed = min(one.second.headings, other.second.headings) > _OF_NOTHING and one.second.headings != other.second.headings
+    return is_renamed or (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
 
 
 def is_left_alone(names: bytes) -> bool:
@@ -463,6 +480,8 @@ class _Second(NamedTuple):
     language: int = _OF_NOTHING
     end: int = _OF_NOTHING
     units_of_a_word: int = _OF_NOTHING
+    headings: int = _OF_NOTHING
+    template: int = _OF_NOTHING
 
 
 class _Read(NamedTuple):
@@ -490,6 +509,11 @@ def _read(names: bytes) -> _Read:
     )
     values = (lines[0], lines[1:]) if lines else (0, [])
     return _Read(title, facts, below, own, outer, shown, together, values, _Second(*second[: len(_Second._fields)]))
+
+
+def _same(a: int, b: int) -> bool:
+    """Return whether two second digests are of the same texts, and of any."""
+    return a == b > _OF_NOTHING
 
 
 def _differ(a: int, b: int) -> bool:

@@ -80,6 +80,7 @@ _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
 _VIDEO = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
+_BEGINS = late(r"\"startDate\"\s*:\s*\"([^\"]{8,40})\"")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
 _MOST_PLAYED, _MOST_TIMES = 4, 64
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
@@ -184,14 +185,15 @@ def _drawn_from(name: str, value: str) -> str:
 
 
 def of_script(script: str) -> str:
-    """Return the places that a program shows on a map, the lists of numbers that it may draw, and what it plays; "" for none."""
+    """Return the places that a script shows on a map, the numbers that it may draw, what it plays, and when that is; "" for none."""
     if len(script) < _SHORTEST_SCRIPT:
         return ""
     script = script[:_LONGEST_SCRIPT]
     # Looking for these takes a fraction of the time that looking for numbers does.
     places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
-    return " ".join([*numbers, *(found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES)), *_played(script)])
+    series = (found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))
+    return " ".join([*numbers, *series, *_played(script), *_begins(script)])
 
 
 def _played(script: str) -> list[str]:
@@ -200,6 +202,12 @@ def _played(script: str) -> list[str]:
     files = {name_of(_BEGINNING.split(script[max(0, end - _LONGEST_NAME) : end])[-1]) for end in ends}
     files.update(found[1] for found in islice(_VIDEO.finditer(script), _MOST_PLAYED + 1))
     return sorted(files) if len(files) <= _MOST_PLAYED else []
+
+
+def _begins(script: str) -> list[str]:
+    """Return when what a page is about begins, as search engines are told; nothing of a list of events."""
+    found = {begins[1] for begins in islice(_BEGINS.finditer(script), _MOST_TIMES)} if "startDate" in script else set()
+    return sorted(found) if len(found) <= _MOST_PLAYED else []
 
 
 def of_component(element: HtmlElement) -> str:
