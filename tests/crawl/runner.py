@@ -9,6 +9,7 @@ them takes over anything but loaded modules. With a function to call first, or i
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
@@ -173,12 +175,24 @@ def _template() -> _Template:
     return made
 
 
+def _modules_of_settings() -> set[str]:
+    """Return the modules of the components that Scrapy has of its own accord: to load them takes as long as to load Scrapy."""
+    from scrapy.settings import default_settings
+
+    values = [value for name, value in vars(default_settings).items() if name.isupper()]
+    tables = [value for value in values if isinstance(value, dict)]
+    named = chain(values, *tables, *(table.values() for table in tables))
+    return {one.rpartition(".")[0] for one in named if isinstance(one, str) and one.startswith("scrapy.")}
+
+
 def _fork(line: socket.socket) -> None:
     """Fork a process for each crawl that is asked for, in which this returns. Ends when nobody asks any more."""
-    for module in _LOADED:
+    for module in (*_LOADED, *_modules_of_settings()):
         import_module(module)
     if "twisted.internet.reactor" in sys.modules:
         raise RuntimeError("a module installs a reactor")
+    # What crawls share is not written to by their collections.
+    gc.freeze()
     # Nobody waits for the processes that wait for a crawl.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
