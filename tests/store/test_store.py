@@ -988,10 +988,12 @@ def test_with_body_gives_confirmed_pages_only(store: Store):
     assert found.page.url == A
 
 
-def test_too_many_pages_that_wait_are_refused_and_those_that_wait_are_kept():
+def test_too_many_pages_that_wait_are_refused_and_those_that_wait_are_kept(monkeypatch: pytest.MonkeyPatch):
+    # Of 20,000. Past the half of them each looks for what can be written, among all.
+    monkeypatch.setattr("simcrawl.store.claims._MOST_UNWRITTEN", 2_000)
     store = memory_store(sync_seconds=math.inf)
-    claims = [claimed(store, abstention(f"http://a.test/{i}")) for i in range(20_000)]
-    with pytest.raises(StoreFullError, match="20000 pages wait"):
+    claims = [claimed(store, abstention(f"http://a.test/{i}")) for i in range(2_000)]
+    with pytest.raises(StoreFullError, match="2000 pages wait"):
         store.claim(abstention(B), NEAR)
     for claim in claims:
         claim.confirm()
