@@ -3,7 +3,8 @@
 As a script it reads a job from standard input, runs it, and writes the stats of its crawlers as the last line of standard output.
 
 To load Scrapy and simcrawl takes longer than most of the crawls. So one process loads them, and those of crawls are forked from it: none of
-them takes over anything but loaded modules. With a function to call first, or in another environment, a crawl gets a process that is new.
+them takes over anything but loaded modules. So is the process that a crawl's first workers come from, which would load almost the same once
+more. With a function to call first, or in another environment, a crawl gets a process that is new, and starts that one itself.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import traceback
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -26,7 +28,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,6 +120,8 @@ _LOADED = (
     "simcrawl.crawl.addon",
     "simcrawl.crawl.session",
     "simcrawl.crawl.spiders.site",
+    "simcrawl.page.extraction",
+    "simcrawl.workers.process",
     "tests.crawl.spiders",
 )
 
@@ -217,6 +221,76 @@ def _fork(line: socket.socket) -> None:
     for number, descriptor in enumerate(standard):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    _fork_template()
+
+
+# ---- the process that workers come from
+
+
+class _Child:
+    """A process that was forked here; has what `simcrawl.workers.starting` calls of a `subprocess.Popen`."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._lock, self._has_ended = Lock(), False
+
+    def kill(self) -> None:
+        with self._lock:
+            if not self._has_ended:
+                os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        with self._lock:
+            if not self._has_ended:
+                os.waitpid(self.pid, 0)
+                self._has_ended = True
+
+
+def _fork_template() -> None:
+    """Fork the process that will be the first template of workers here, as soon as one is asked for. It ends with this one if none is."""
+    from simcrawl.workers import starting
+
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        _be_template(theirs)
+    theirs.close()
+    started = starting._popen
+
+    def popen(code: str, handle: int) -> Any:
+        if code != starting._TEMPLATE:
+            return started(code, handle)
+        starting._popen = started
+        with ours:
+            socket.send_fds(ours, [json.dumps([starting._environment(), str(Path.cwd())]).encode()], [handle])
+        return _Child(pid)
+
+    starting._popen = popen
+
+
+def _be_template(line: socket.socket) -> NoReturn:
+    """Do as a process that `simcrawl.workers.starting` starts."""
+    from simcrawl.workers import starting
+
+    try:
+        os.setpgid(0, 0)
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        told, handles, _, _ = socket.recv_fds(line, 1 << 20, 1)
+        line.close()
+        if handles:
+            environment, directory = json.loads(told)
+            os.environ.clear()
+            os.environ.update(environment)
+            os.chdir(directory)
+            sys.argv[:] = ["-c", str(handles[0])]
+            exec(starting._TEMPLATE, {"__name__": "__main__"})
+    except BaseException:  # noqa: BLE001 - said where an interpreter that ends says it
+        traceback.print_exc()
+    finally:
+        os._exit(0)
 
 
 # ---- the process of a crawl
