@@ -90,9 +90,13 @@ def words_per_fingerprint(bits: int) -> int:
 
 def distinct(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return fingerprints, as words, sorted, each once."""
-    if rows.shape[1] > 1:
-        return np.unique(rows, axis=0)
-    return distinct_values(rows[:, 0].copy()).reshape(-1, 1)
+    if rows.shape[1] == 1:
+        return distinct_values(rows[:, 0].copy()).reshape(-1, 1)
+    # Numpy's own `unique` compares rows one by one.
+    ordered = rows[np.lexsort(rows.T[::-1])]
+    fresh = np.ones(len(ordered), np.bool_)
+    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return ordered[fresh]
 
 
 def distinct_values(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simcrawl.bits import distinct
 from simcrawl.errors import StoreCorruptError
 from simcrawl.index.log import checksum
 from simcrawl.index.packed import SLICES, among, slices_of
@@ -45,10 +46,10 @@ def _problems_of_table(index: DurableIndex, txn: Transaction[Any], number: int, 
         joined = np.concatenate(rows)
         if not len(joined):
             continue
-        distinct = np.unique(joined, axis=0)
-        if len(distinct) != len(joined):
+        each = distinct(joined)
+        if len(each) != len(joined):
             yield f"table {number}: slice {part} holds a fingerprint twice"
-        held, total = held + len(distinct), (total + checksum(distinct)) % (1 << 64)
+        held, total = held + len(each), (total + checksum(each)) % (1 << 64)
     if (held, total) != (counters.distinct, counters.checksum):
         yield f"table {number}: {held} fingerprints, not exactly the {counters.distinct} that were written"
 
