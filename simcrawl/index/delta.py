@@ -224,15 +224,21 @@ class _Dense:
 
     def items(self, part: int) -> list[tuple[bytes, bytes]]:
         """Return (key, packed fingerprints) of a slice, in the order of the keys."""
-        return [
-            ((number << self._shift).to_bytes(self._size, "big"), self.held[number]) for number in self._range(part) if self.held[number]
-        ]
+        return [((number << self._shift).to_bytes(self._size, "big"), self.held[number]) for number in self._taken(part)]
 
     def clear(self, part: int) -> None:
-        for number in self._range(part):
-            # Places that are not taken are not to be taken.
-            if self.held[number]:
-                self.held[number] = b""
+        # Places that are not taken are not to be taken.
+        for number in self._taken(part):
+            self.held[number] = b""
+
+    def _taken(self, part: int) -> list[int]:
+        """Return the places of a slice that have fingerprints, in order."""
+        held, places = self.held, self._range(part)
+        if isinstance(held, _Few):
+            # Not through what a dictionary says of every place: of a hundred and more, few are taken. A copy of its keys, for threads.
+            few = sorted(filter(places.__contains__, list(held))) if len(held) < len(places) else filter(held.__contains__, places)
+            return [number for number in few if held[number]]
+        return [number for number in places if held[number]]
 
     def _range(self, part: int) -> range:
         # Fewer prefixes than slices: a prefix is the slice that its key falls into, the slices between are empty.
