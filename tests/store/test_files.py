@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from shutil import copytree
 from subprocess import PIPE, Popen
 from sys import executable
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,6 @@ from tests.samples import python
 
 if TYPE_CHECKING:
     from logging import LogRecord
-    from pathlib import Path
 
 HELD = 200
 # How often a file or directory is renamed or removed, or nearly so; and more.
@@ -51,14 +52,21 @@ with open_store(sys.argv[1], readonly=True) as store:
 """
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    with open_store(tmp_path / "store") as store:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that is written to in many commits, which tests take copies of."""
+    path = tmp_path_factory.mktemp("made") / "store"
+    with open_store(path) as store:
         for fingerprint in range(HELD):
             store.admit_fingerprint(fingerprint << 16, 0)
             if fingerprint % 3 == 0:
                 store.sync()
-    return tmp_path / "store"
+    return path
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(copytree(made, tmp_path / "store"))
 
 
 def child(script: str, *arguments: object) -> Popen[str]:
