@@ -552,7 +552,7 @@ def _are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     return names.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
 
 
-def _words(page: PageFingerprint, units: int) -> float:
+def _words(page: PageFingerprint, units: float) -> float:
     """Return how many words so many units of a page are: a page in Thai is no longer than the same one in English."""
     return units / names.units_of_a_word(page.names)
 

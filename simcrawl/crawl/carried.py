@@ -39,10 +39,12 @@ _SETTINGS = frozenset(
     dont_filter dont_merge_cookies dont_obey_robotstxt dont_proxy dont_redirect dont_retry download_delay download_fail_on_dataloss
     download_latency download_maxsize download_slot download_timeout download_warnsize ftp_local_filename ftp_password ftp_user
     give_up_log_level handle_httpstatus_all handle_httpstatus_list http_auth_domain http_pass http_user impersonate impersonate_args
-    is_start_request link_text max_proxies_to_try max_retry_times priority_adjust proxy redirect_reasons redirect_times
-    redirect_ttl redirect_urls referrer_policy retry_times rule verbatim_url
+    is_start_request max_proxies_to_try max_retry_times priority_adjust proxy redirect_reasons redirect_times
+    redirect_ttl redirect_urls referrer_policy retry_times verbatim_url
     """.split()  # noqa: SIM905 - a list of sixty strings is longer, and no clearer
 )
+# What a CrawlSpider sets itself. Another spider's text of a link is data: it may be all that names a page.
+_OF_A_CRAWL_SPIDER = _SETTINGS | {"link_text", "rule"}
 _COMPONENTS = (
     "_",
     "autoextract",
@@ -74,7 +76,8 @@ def mark_carried(request: Request, shown_by: str) -> None:
     meta.pop(CARRIED, None)
     # Nothing but what is no data: so it is with nearly all links, and there are many.
     callback = request.callback
-    if _SETTINGS.issuperset(meta) and not request.cb_kwargs and (callback is None or _is_shared(getattr(callback, "__self__", None))):
+    is_plain = _settings_for(callback).issuperset(meta) and not request.cb_kwargs
+    if is_plain and (callback is None or _is_shared(getattr(callback, "__self__", None))):
         return
     # Noted even where it is none: what other components add is not looked at later.
     meta[CARRIED] = carried(request, shown_by)
@@ -97,7 +100,8 @@ def carried(request: Request, shown_by: str) -> str:
     say whether they are equal are like no others. Costs a look at the names where there is nothing.
     """
     try:
-        own = {key: value for key, value in request.meta.items() if _is_data(key)}
+        settings = _settings_for(request.callback)
+        own = {key: value for key, value in request.meta.items() if _is_data(key, settings)}
         given = (("cb_kwargs", request.cb_kwargs), ("callback", _bound(request.callback)), ("meta", own))
         told = [part for name, values in given for part in _told(name, values, shown_by)]
     except Exception:  # noqa: BLE001 - a variable without a value, a name that cannot be shown: whatever it is, the page is kept
@@ -176,8 +180,13 @@ def _rule_name(spider: CrawlSpider, number: Any) -> str:
     return rule.callback if isinstance(rule.callback, str) else getattr(rule.callback, "__name__", "callback")
 
 
-def _is_data(key: object) -> bool:
-    return not isinstance(key, str) or (key not in _SETTINGS and not key.startswith(_COMPONENTS))
+def _settings_for(callback: Any) -> frozenset[str]:
+    """Return the keys of `Request.meta` that are no data for a callback."""
+    return _OF_A_CRAWL_SPIDER if isinstance(getattr(callback, "__self__", None), CrawlSpider) else _SETTINGS
+
+
+def _is_data(key: object, settings: frozenset[str]) -> bool:
+    return not isinstance(key, str) or (key not in settings and not key.startswith(_COMPONENTS))
 
 
 def _told(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:

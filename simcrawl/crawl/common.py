@@ -55,7 +55,8 @@ class Common:
         self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
         """Where the pages that have come out are, among which it is decided."""
         self.given = Given()
-        self.elsewhere = Elsewhere()
+        named = {crawler.settings.get(setting) for setting in ("FILES_URLS_FIELD", "IMAGES_URLS_FIELD")} - {None, ""}
+        self.elsewhere = Elsewhere({"file_urls", "image_urls"} | named)
         self._warned: set[str] = set()
 
     def known_as(self, url: str) -> str:

@@ -54,12 +54,14 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         if request.callback is NO_CALLBACK:
             request.meta.pop(CARRIED, None)
             return
-        if skip_reason(request, response) is None:
+        if (reason := skip_reason(request, response)) is None:
             verdict = await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
             if sampled:
                 self._session.frontier.sampled(verdict)
         else:
             self._session.changes.fetched(request, response)
+            if reason != "status":
+                self._session.frontier.answered(request, response)
             self._session.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
             self._session.preferred.arrived(response.url)
         # Not sooner, for the verdict depends on it; and no callback is to find what only simcrawl reads.

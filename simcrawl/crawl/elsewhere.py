@@ -4,6 +4,7 @@
     copy of it        ──► a field of its item is one that the original's items left empty
                             ──► what stands there is in its address  ──► the item is dropped, but for what follows
                             ──► else the copy is fuller              ──► all of its items come out
+                      ──► its item asks for a file that no item of the original does  ──► the item comes out
                       ──► a value of its item is another one than the original's
                             ──► the copy's page or address has it    ──► the item is dropped
                             ──► they do not: it is from elsewhere    ──► the item comes out
@@ -15,8 +16,9 @@ page that it is a view of is the copy.
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
 
-In memory: of an original that this process has not seen come out, or that gave very many values, nothing is known. Then the item is
-dropped, unless copies of other originals have come out for one of its fields before: a callback that asks an API does so for each page.
+In memory: of an original that this process has not seen come out nothing is known. Then the item is dropped, unless copies of other
+originals have come out for one of its fields before: a callback that asks an API does so for each page. Of an original that gave very many
+values it is not known which: then any value counts that is not on the copy's page.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
 
     from itemadapter import ItemAdapter
 
-_MOST_CONTENTS, _MOST_VALUES, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 32, 64, 1_000, 16, 1_000
+_MOST_CONTENTS, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 64, 1_000, 16, 1_000
+# Of one content, and of all: four bytes each. A list may give a hundred items of twenty values.
+_MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
@@ -151,7 +155,7 @@ class Page:
 
 
 class _Said:
-    """What is known of a content's items: digests of their values and of the fields that have any; None: too many to know."""
+    """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure."""
 
     __slots__ = ("fields", "values")
 
@@ -174,10 +178,14 @@ _NOTHING_TOLD = _Told()
 class Elsewhere:
     """What the items of which content said, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Iterable[str] = ()) -> None:
+        """Take the names of fields that hold addresses of files to be downloaded."""
+        self._files = tuple(files)
         # The older half is forgotten when the other one is full.
         self._said, self._older = dict[int, _Said](), dict[int, _Said]()
         self._kinds: dict[bytes, bytes] = {}
+        # Values of the younger half.
+        self._held = 0
         self._told: OrderedDict[str, _Told] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
 
@@ -191,16 +199,17 @@ class Elsewhere:
             return
         said = self._open(_content(use, url))
         known, fields = said.values, said.fields
+        before = len(known or ())
         # Until all of it is seen.
         said.values = said.fields = None
         values, all_seen = _values(item)
-        if not all_seen:
-            return
-        self._fill(said, fields, dict(values))
+        # Of an item that is too large the same places are looked at each time.
+        self._fill(said, fields if all_seen else None, dict(values))
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
-        said.values = _with(known, starmap(_digest, values))
+        said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files)]))
+        self._held += len(said.values or ()) - before
 
     def _of(self, content: int) -> _Said | None:
         return self._said.get(content) or self._older.get(content)
@@ -208,9 +217,10 @@ class Elsewhere:
     def _open(self, content: int) -> _Said:
         if (said := self._said.get(content)) is None:
             said = self._older.get(content) or _Said()
-            if len(self._said) >= _MOST_CONTENTS // 2:
-                self._older, self._said, self._kinds = self._said, {}, {}
+            if len(self._said) >= _MOST_CONTENTS // 2 or self._held >= _MOST_KNOWN // 2:
+                self._older, self._said, self._kinds, self._held = self._said, {}, {}, 0
             self._said[content] = said
+            self._held += len(said.values or ())
         return said
 
     def _fill(self, said: _Said, known: bytes | None, keys: Iterable[str]) -> None:
@@ -233,7 +243,11 @@ class Elsewhere:
             return None
         values = _values(item)[0]
         # Both, whatever the first one says: each learns from what it sees.
-        from_elsewhere = self._from_elsewhere(said.values if said else None, use, values, page, identical=identical)
+        # Of an original that gave too many to know any may be new.
+        known = None if said is None else frozenset(said.values or ())
+        from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
+        files = _files_in(item, self._files) if known is not None else []
+        from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
         fuller = self._fuller(said, values, page) if said and said.fields is not None else _fuller_as_others(told, values, page)
         if from_elsewhere or fuller:
             self._tell(use, from_elsewhere, fuller)
@@ -249,7 +263,7 @@ class Elsewhere:
                 keys.add(key)
 
     def _from_elsewhere(
-        self, known: array[int] | None, use: str, values: list[tuple[str, Any]], page: Page, *, identical: bool
+        self, known: frozenset[int] | None, use: str, values: list[tuple[str, Any]], page: Page, *, identical: bool
     ) -> str | None:
         """Return the first field whose value is from elsewhere. `known`: None where only those of which others were may be."""
         told, found = self._told.get(use, _NOTHING_TOLD).elsewhere, None
@@ -314,6 +328,17 @@ def _values(item: Any, *, urls: bool = False) -> tuple[list[tuple[str, Any]], bo
             all_seen = all_seen and len(more) <= _MOST_LOOKED_AT
             waiting += reversed(more)
     return found, all_seen
+
+
+def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
+    """Return what the files are called that an item asks for, each with its field. Where they are does not matter, as for mirrors."""
+    found = []
+    for field in fields:
+        addresses = (item if isinstance(item, dict) else _adapter()(item)).get(field)
+        for address in islice([addresses] if isinstance(addresses, str) else addresses or (), _MOST_LOOKED_AT):
+            path, _, query = str(address)[:_LONGEST_VALUE].partition("#")[0].partition("?")
+            found.append((field, f"file {path.rpartition('/')[2]}?{query}"))
+    return found
 
 
 def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:

@@ -32,6 +32,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import CrawlSpider, SitemapSpider
 from scrapy.utils.misc import load_object
+from xxhash import xxh3_64_intdigest
 
 from simcrawl.crawl.carried import CARRIED, mark_unyielded
 from simcrawl.crawl.signals import request_skipped
@@ -81,7 +82,7 @@ _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
 # are among these, in the order in which they came to wait; to put each back at each further level finds no more.
 _LOW = -60
-_MOST_HELD, _MOST_NAMED = 100_000, 50_000
+_MOST_HELD, _MOST_NAMED, _MOST_ANSWERS = 100_000, 50_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
 # As links on copies come after others: the canonical one may be such a link.
 _BEHIND_PREFERRED = -2
@@ -101,8 +102,8 @@ _REFUSED = (
     "no request waits. SIMCRAWL_ORDER = False lets none wait from the start"
 )
 _WAITED_FOR = (
-    "A callback seems to wait for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from the "
-    "start"
+    "A callback takes long, or waits for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from "
+    "the start"
 )
 
 
@@ -150,6 +151,8 @@ class Frontier:
         self._rules: dict[str, RewriteRules] = {}
         # Keys of URLs that other pages name as their canonical ones.
         self._named: OrderedDict[bytes, None] = OrderedDict()
+        # Digests of answers that are no pages.
+        self._answers: OrderedDict[int, None] = OrderedDict()
         # By host, what its robots.txt says of parameters.
         self._said: dict[str, list[Unimportant]] = {}
         self._held = 0
@@ -295,8 +298,10 @@ class Frontier:
 
     def lesson(self, request: Request, url: str, verdict: Verdict) -> Callable[[], None] | None:
         """Return what to call once a copy's verdict is acted on, or a page's content has come out; it does not hold the request."""
-        if not self._order or request.method != "GET":
+        if not self._order:
             return None
+        if request.method != "GET":
+            return None if verdict.is_duplicate else partial(self._lead_on, request.meta.get(BEHIND))
         names = self._name(request), self._common.callback_of(request)
         behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
         return partial(self._learn, names, self._common.known_as(url), verdict, behind)
@@ -309,10 +314,32 @@ class Frontier:
                 self._name_canonical(url, canonical)
             if rules := self._rules_of(*names):
                 rules.observe(url, verdict, canonical)
-            if behind and (rules := self._rules.get(behind[0])):
-                rules.led_on(behind[1])
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
+        self._lead_on(behind)
+
+    def _lead_on(self, behind: list[str] | None) -> None:
+        """Note that a link on a copy has led to what no other page did."""
+        try:
+            if behind and (rules := self._rules.get(behind[0])):
+                rules.led_on(behind[1])
+        except Exception as exc:  # noqa: BLE001 - as above
+            self._common.fault("error", "simcrawl failed to learn from a link: %r", exc)
+
+    def answered(self, request: Request, response: Response) -> None:
+        """Learn from an answer that is no page, a file or what a program is told: a link on a copy may lead to it. Never raises.
+
+        Bytes that an earlier one had are nothing new: each mirror has the same file.
+        """
+        if not self._order:
+            return
+        content = xxh3_64_intdigest(response.body)
+        is_new = content not in self._answers
+        self._answers[content] = None
+        if len(self._answers) > _MOST_ANSWERS:
+            self._answers.popitem(last=False)
+        if is_new:
+            self._lead_on(request.meta.get(BEHIND))
 
     def _downloaded(self, request: Request, response: Response) -> None:
         """Learn where a URL leads that is redirected. Never raises."""

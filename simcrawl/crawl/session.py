@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 _UNSURE_WAIT = 1.0
 # So many pages wait in vain that may be downloads inside callbacks. What such a page is claimed by is given back by nobody, so others that
 # are equal to it would stand in line, a second each.
-_MOST_IN_VAIN = 16
+_MOST_IN_VAIN = 4
 YIELDED = "_simcrawl_yielded"
 """Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
 

@@ -216,12 +216,18 @@ def test_data_that_contain_themselves_or_fail_or_are_very_many_are_like_nothing_
         {},
         {"cb_kwargs": {"found_on": PAGE}},
         {"cb_kwargs": {"item": None}},
-        {"meta": {"depth": 3, "proxy": "http://p.example", "cookiejar": 5, "rule": 1, "link_text": "next", "download_latency": 0.1}},
+        {"meta": {"depth": 3, "proxy": "http://p.example", "cookiejar": 5, "download_latency": 0.1}},
         {"meta": {"playwright": True, "playwright_page_methods": [object()], "splash": {"args": {"wait": 1}}, "_of_a_component": 1}},
     ],
 )
 def test_settings_of_components_and_the_page_that_links_are_no_data(options: dict[str, Any]) -> None:
     assert of(**options) == ""
+
+
+def test_the_text_of_a_link_is_data_unless_a_crawl_spider_set_it() -> None:
+    told = {"link_text": "next", "rule": 1}
+    assert of(meta=told, callback=CrawlSpider("a").parse) == ""
+    assert of(meta=told, callback=Spider("a").parse) != "" != of(meta=told)
 
 
 def _maker(name: str, *, empty: bool = False) -> Callable[..., object]:

@@ -167,7 +167,7 @@ def test_a_callback_that_waits_for_the_pages_that_it_has_asked_for_ends(site: Si
     outcome = crawl(f"{SPIDERS}.Waiting", site.url("/"))
     assert {path.rpartition("/")[2] for path in outcome.paths("kept")} == set(map(str, range(60)))
     assert outcome.stats["finish_reason"] == "finished"
-    assert "A callback seems to wait for requests" in outcome.log
+    assert "A callback takes long, or waits for requests" in outcome.log
     assert "simcrawl/predicted/skipped" not in outcome.stats
 
 

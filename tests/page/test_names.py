@@ -635,7 +635,7 @@ def test_where_a_table_is_the_contents_what_stands_beside_it_may_speak_of_the_pa
 
 
 def _boxed(name: str, box: str, number: int, *, more: str = "") -> PageFingerprint:
-    rows = "".join(f"<tr><td>{line[:60]}</td><td>inherited</td></tr>" for line in english(200).splitlines())
+    rows = "".join(f"<tr><td>{line[:60]}</td><td>inherited</td></tr>" for line in english(700).splitlines())
     about = f"<p>These are all members of {name}.</p>"
     html = f"<title>Arbonet: members</title><body>{more}{box.format(name)}{about}<table>{rows}</table>"
     made = simcrawl.fingerprint_page(html, url=f"http://example.org/{number}")
