@@ -14,7 +14,7 @@ from benchmarks.quality import records
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, pack, resemblance, sketch
-from simcrawl.rule import Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site, with_data
+from simcrawl.rule import Apart, Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site, with_data
 from simcrawl.store import Store, open_store
 from tests.samples import chinese, edited, english, foreign, link_list, page, site_page, table
 
@@ -1080,3 +1080,58 @@ def test_records_beside_teasers_that_change_are_told_apart(values: list[str], ot
 def test_on_another_site_an_article_may_have_other_lines_around_it():
     one, other = (_beside_teasers(lines, seed) for seed, lines in ((1, ["Oslo", "OSL", "208 m"]), (2, ["Bergen", "BGO", "50 m"])))
     assert simcrawl.compare(one, replace(other, url="http://y.example/1")).is_near_duplicate
+
+
+def _told(body: str, url: str, *, title: str = "Records", head: str = "") -> PageFingerprint:
+    made = fingerprint_page(f"<html><head><title>{title}</title>{head}</head><body><main>{body}</main></body></html>", url=url)
+    assert isinstance(made, PageFingerprint)
+    return made
+
+
+_SHARED = "".join(f"<p>{line}, and so on and so forth until the line is as long as one</p>" for line in english(45).splitlines())
+_EVENT = '<script type="application/ld+json">{{"@type": "Event", "startDate": "2027-05-{}T18:00"}}</script>'
+
+
+_LINKED = "<h1>Jumper</h1><ul><li>Colour: <a href='/c'>{0}</a></li><li>Size: <a href='/s'>{0} large</a></li></ul>"
+_LINES = "".join(f"<li>value {number}</li>" for number in range(10))
+_SAID = (
+    f"<h1>Joiner</h1><ul><li>{{0}}</li><li>Pay: {{0}} 1.50</li>{_LINES}</ul>"
+    "<p>In {0} we are looking for somebody who has learned the trade and would like to work with us for many years</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "one", "other"),
+    [
+        # A heading above the text, values that are links, and a sentence that says what the lines do.
+        ("<h1>Registry office</h1><h2>{0}</h2>", "Ampara", "Aurora"),
+        (_LINKED, "Burgundy", "Turquoise"),
+        (_SAID, "Westray", "Rouen"),
+        # A sentence in the place of another one.
+        (
+            "<h1>Quotation</h1><p>{0}</p>",
+            "When in doubt tell the truth and confound your enemies",
+            "Fame is a vapor and popularity an accident of the day",
+        ),
+    ],
+)
+def test_records_whose_values_stand_in_other_places_are_told_apart(body: str, one: str, other: str) -> None:
+    made = [_told(body.format(value) + _SHARED, f"http://x/{value[:3]}") for value in (one, other)]
+    assert not simcrawl.compare(*made).is_near_duplicate
+    assert simcrawl.compare(made[0], replace(made[0], url="http://x/9")).is_near_duplicate
+
+
+@pytest.mark.parametrize(("address", "same"), [("/line-{}.html", False), ("/{}/line.html", True)])
+def test_a_number_of_two_digits_is_a_name_where_heading_title_and_address_have_it(address: str, same: bool) -> None:
+    made = [_told(f"<h1>Bus line {line}</h1>{_SHARED}", f"http://x{address.format(line)}", title=f"Bus line {line}") for line in (10, 30)]
+    assert simcrawl.compare(*made).is_near_duplicate == same
+
+
+def test_events_are_told_apart_by_when_they_begin() -> None:
+    made = [_told(f"<h1>Workshop</h1>{_SHARED}", f"http://x/{day}", head=_EVENT.format(day)) for day in (20, 20, 27)]
+    assert simcrawl.compare(made[0], replace(made[1], url="http://x/1")).is_near_duplicate
+    assert simcrawl.compare(made[0], made[2]).apart is Apart.PICTURES
+    # A list of what is to come says nothing of the page.
+    begins = [[f'{{"startDate": "2027-05-{day} 18:00"}}' for day in range(first, first + 6)] for first in (11, 21)]
+    lists = [_told(f"<h1>Workshop</h1>{_SHARED}", f"http://x/{one[0]}", head=f"<script>var all = {one}</script>") for one in begins]
+    assert simcrawl.compare(*lists).apart is not Apart.PICTURES

@@ -32,13 +32,12 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import CrawlSpider, SitemapSpider
 from scrapy.utils.misc import load_object
-from xxhash import xxh3_64_intdigest
 
 from simcrawl.crawl.carried import CARRIED, mark_unyielded
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
-from simcrawl.page.fingerprint import page_key
+from simcrawl.page.fingerprint import digest, page_key
 from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host
 from simcrawl.store.register import PREDICTED, Duplicate
@@ -84,6 +83,7 @@ _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 _LOW = -60
 _MOST_HELD, _MOST_NAMED, _MOST_ANSWERS = 100_000, 50_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
+_MOST_HASHED = 1_000_000
 # As links on copies come after others: the canonical one may be such a link.
 _BEHIND_PREFERRED = -2
 _CHECKED = frozenset({0, *(4**power for power in range(1, 9))})
@@ -152,7 +152,7 @@ class Frontier:
         # Keys of URLs that other pages name as their canonical ones.
         self._named: OrderedDict[bytes, None] = OrderedDict()
         # Digests of answers that are no pages.
-        self._answers: OrderedDict[int, None] = OrderedDict()
+        self._answers: OrderedDict[bytes, None] = OrderedDict()
         # By host, what its robots.txt says of parameters.
         self._said: dict[str, list[Unimportant]] = {}
         self._held = 0
@@ -324,16 +324,17 @@ class Frontier:
             if behind and (rules := self._rules.get(behind[0])):
                 rules.led_on(behind[1])
         except Exception as exc:  # noqa: BLE001 - as above
-            self._common.fault("error", "simcrawl failed to learn from a link: %r", exc)
+            self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
 
     def answered(self, request: Request, response: Response) -> None:
         """Learn from an answer that is no page, a file or what a program is told: a link on a copy may lead to it. Never raises.
 
         Bytes that an earlier one had are nothing new: each mirror has the same file.
         """
-        if not self._order:
+        if not self._order or self._skip is None:
             return
-        content = xxh3_64_intdigest(response.body)
+        # Of a film the beginning, and how long it is.
+        content = digest(response.body[:_MOST_HASHED], len(response.body))
         is_new = content not in self._answers
         self._answers[content] = None
         if len(self._answers) > _MOST_ANSWERS:

@@ -613,3 +613,21 @@ def test_it_works_with_a_cache(site: Site, tmp_path: Path) -> None:
         assert len(contents(site, outcome)) == 150
         assert predicted(outcome)["skipped"] > 20
     check(outcomes[1], site)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_copies_of_which_each_leads_to_an_answer_of_its_own_are_fetched(site: Site, own: bool) -> None:
+    """A shop in two countries has the same texts, and each page asks a program for its price, which may be the same, too."""
+    pages = 150
+    for country in ("en", "int"):
+        for number in range(pages):
+            ask = f"<a href='/offer?sku={number}&store={country}'></a>"
+            site.add(f"/{country}/book/{number}", text(number).replace("</main>", f"</main>{ask}"))
+            told = f'{{"price": "{country if own else ""} {number}"}}'
+            site.add(f"/offer?sku={number}&store={country}", told, Content_Type="application/json")
+        site.add(f"/{country}/", hub(*(f"book/{number}" for number in range(pages))))
+    site.add("/", hub("/en/", "/int/"))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    asked = sum(path.startswith("/offer") for path in site.requests)
+    assert (asked == 2 * pages) if own else (pages <= asked < 2 * pages - 30)
+    assert outcome.stats["finish_reason"] == "finished"
