@@ -83,6 +83,7 @@ _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 _LOW = -60
 _MOST_HELD, _MOST_NAMED, _MOST_ANSWERS = 100_000, 50_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
+# Bytes of an answer.
 _MOST_HASHED = 1_000_000
 # As links on copies come after others: the canonical one may be such a link.
 _BEHIND_PREFERRED = -2

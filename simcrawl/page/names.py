@@ -106,9 +106,9 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
     # A bus line, a question: one that the address has as well.
-    numbers |= (
-        {number for text in (inner, outer) for number in _NUMBER.findall(text)} & {*_NUMBER.findall(full)} & {*_DIGITS.findall(_slug(url))}
-    )
+    short = {*_NUMBER.findall(f"{inner} {outer}")} - numbers
+    if short:
+        numbers |= short.intersection(_NUMBER.findall(full), _DIGITS.findall(_slug(url)))
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
