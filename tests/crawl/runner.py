@@ -10,7 +10,6 @@ more. With a function to call first, or in another environment, a crawl gets a p
 from __future__ import annotations
 
 import atexit
-import gc
 import json
 import os
 import signal
@@ -195,8 +194,6 @@ def _fork(line: socket.socket) -> None:
         import_module(module)
     if "twisted.internet.reactor" in sys.modules:
         raise RuntimeError("a module installs a reactor")
-    # What crawls share is not written to by their collections.
-    gc.freeze()
     # Nobody waits for the processes that wait for a crawl.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
