@@ -130,6 +130,8 @@ _LONGEST_VALUE = 2_000
 _QUOTED_LINE = late(r"^[ \t]*>(?!>>).*$", re.MULTILINE)
 _LEAST_QUOTED, _LEAST_OF_A_LINE, _FEWEST_LINES = 30, 5, 3
 _CAPTION = 20
+# Behind a label a longer one is another page's headline.
+_LONGEST_VALUE_OF_LINKS = 40
 _REMARKS = 0.1
 _MOST_FACTS = 6
 _ADVERTISING = late(
@@ -299,7 +301,7 @@ class Layout:
             if own and not is_furniture and not is_dateline:
                 (parts.links if is_links else parts.prose).append(block)
                 # Of a record a value may be a link to all that have it.
-                if (width < _PARAGRAPH and _is_labelled(block)) if is_links else block.element not in self.headings:
+                if (width < _LONGEST_VALUE_OF_LINKS and _is_labelled(block)) if is_links else block.element not in self.headings:
                     (values if width < _PARAGRAPH else paragraphs).append(block.text)
                 continue
             parts.around.append(block)
