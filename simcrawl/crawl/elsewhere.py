@@ -335,7 +335,9 @@ def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
     found = []
     for field in fields:
         addresses = (item if isinstance(item, dict) else _adapter()(item)).get(field)
-        for address in islice([addresses] if isinstance(addresses, str) else addresses or (), _MOST_LOOKED_AT):
+        # What can be read once only is the pipeline's.
+        listed = addresses if isinstance(addresses, list | tuple | set | frozenset) else [addresses] if isinstance(addresses, str) else ()
+        for address in islice(listed, _MOST_LOOKED_AT):
             path, _, query = str(address)[:_LONGEST_VALUE].partition("#")[0].partition("?")
             found.append((field, f"file {path.rpartition('/')[2]}?{query}"))
     return found

@@ -445,6 +445,11 @@ def test_a_file_that_only_the_copy_s_item_asks_for_is_no_part_of_the_original():
         assert known.find(URL, USE, {"file_urls": urls}, _page(), identical=True) is None
     assert known.find(URL, USE, {"file_urls": ["http://a.test/download?edition=6"]}, _page(), identical=True) == "file_urls"
     assert known.find(URL, USE, {"links": ["http://a.test/download?edition=7"]}, _page(), identical=True) is None
+    # A pipeline that comes later reads what can be read once only.
+    once = iter(["http://a.test/download?edition=8"])
+    known.note(OTHER, USE, {"file_urls": once})
+    assert known.find(URL, USE, {"file_urls": once, "title": HTML[:20]}, _page(), identical=True) is None
+    assert list(once) == ["http://a.test/download?edition=8"]
 
 
 def test_of_an_original_with_very_many_fields_nothing_is_known():
