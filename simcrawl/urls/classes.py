@@ -10,6 +10,7 @@ class apart: `id` does not matter for `do=login`, and very much for `do=show`.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 _MOST_SHAPES, _MOST_POSITIONS, _MOST_INDIFFERENT, _MOST_DIFFERENCES, _MOST_FIRSTS = 2000, 24, 16, 3, 100_000
 # A parameter of no more values than that says what kind of page it is; one of more names a page.
 _MOST_KINDS = 12
+# Parameters at the end of a path (RFC 3986, 3.3), such as ";jsessionid=7F3A".
+_OF_PATH = re.compile(r"(?:;[^;=/]+=[^;/]*)+\Z")
 # What hosts say of their parameters: of so many hosts, so much of each.
 _MOST_HOSTS, _MOST_SAID = 200, 20
 
 
 class Address:
-    """A URL in its parts.
+    """A URL in its parts. Parameters stand in its query, or behind a ";" at the end of its path.
 
     `shape`: what URLs have in common that differ in values alone; `values`: path segments, then parameters; `key`: see `key_of`.
     """
@@ -36,13 +39,26 @@ class Address:
     def __init__(self, url: str, seed: int) -> None:
         self.url = url
         before, _, query = url.partition("?")
+        given = query.split("&") if query else []
+        if ";" in url:
+            before, given = _with_semicolons(before, given)
         host, _, path = before.partition("://")[2].partition("/")
         segments = path.split("/")
-        pairs = sorted(pair.partition("=")[::2] for pair in query.split("&")) if query else []
+        pairs = sorted(pair.partition("=")[::2] for pair in given)
         self.values = (*segments, *(value for _, value in pairs))
         self.shape = (host, len(segments), tuple(name for name, _ in pairs))
         # Parameters in any order are one page.
-        self.key = key_of(f"{before}?{'&'.join(map('='.join, pairs))}" if query else url, seed)
+        self.key = key_of(f"{before}?{'&'.join(map('='.join, pairs))}" if given else url, seed)
+
+
+def _with_semicolons(before: str, given: list[str]) -> tuple[str, list[str]]:
+    """Return what stands before a query without the parameters that end it, and all parameters: some sites part them by ";"."""
+    found = _OF_PATH.search(before)
+    of_path = found[0][1:].split(";") if found else []
+    parted = [pair for pairs in given for pair in pairs.split(";")]
+    # Where a piece has no "=", it is rather a list that stands in a value.
+    of_query = parted if all("=" in pair for pair in parted) else given
+    return (before[: found.start()] if found else before), of_path + of_query
 
 
 def key_of(url: str, seed: int) -> int:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MIRROR_COPIES, MIRROR_SHARE = 3, 0.5
 """Of a mirror: so many copies, and such a share of the pages that were found in both places."""
-_SEPARATORS = "/._?=&-"
+_SEPARATORS = "/._?=&;-"
 # Of the library's patterns: any text, and the end of a path.
 _WILD = "*|"
 
@@ -302,8 +302,8 @@ def _of_one_host(rule: LearnedRule) -> bool:
 
 
 def _discarded(rule: LearnedRule) -> dict[str, Any] | None:
-    """Return a rule as the library has it; None where it has no such rules."""
-    if not _of_one_host(rule):
+    """Return a rule as the library has it; None where it has no such rules. It knows no parameters that are parted by ";"."""
+    if not _of_one_host(rule) or any(";" in url for pair in rule.examples for url in pair):
         return None
     means = rule.means
     if isinstance(means, Indifferent):

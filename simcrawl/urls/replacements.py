@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TOKEN = re.compile(r"[^/._?=&-]+|[/._?=&-]")
+_TOKEN = re.compile(r"[^/._?=&;-]+|[/._?=&;-]")
 # Parts of an address are no words: of "10.0.0.2" for "10.0.0.1", "2" for "1" would be learned, and tried on every chapter.
 _NUMERIC_HOST = re.compile(r"[^/]*//(\d+(?:\.\d+){3}(?::\d+)?)(?=[/?]|$)")
-_SEPARATORS = frozenset("/._?=&-")
+_SEPARATORS = frozenset("/._?=&;-")
 _LONGEST_RUN = 8
 _MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 20, 400, 64, 8
 

@@ -491,7 +491,7 @@ class RewriteRules:
         """Return the fetched pages to which replacements lead."""
         twins = []
         for url, place, run, other in islice(replacements.twins(address.url), _MOST_TWINS):
-            key = Address(url, self._seed).key if "?" in url else key_of(url, self._seed)
+            key = Address(url, self._seed).key if "?" in url or ";" in url else key_of(url, self._seed)
             if url != address.url and (status := self._known.get(key)):
                 twins.append(replaced(address.url, place, (run, other), url, status))
         return twins

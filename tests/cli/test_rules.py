@@ -67,6 +67,17 @@ def test_rules_for_other_programs(store: str, out: Any):
     assert [link.url for link in links] == [f"{SITE}/manual/5", f"{SITE}/manual/5?print=1"]
 
 
+def test_parameters_behind_semicolons_are_none_of_the_library(tmp_path: Path, out: Any):
+    with open_store(tmp_path / "store") as opened:
+        detector = simcrawl.Detector(opened)
+        for number in range(30):
+            for url in (f"{SITE}/{number}", f"{SITE}/{number}?a=1;print=1"):
+                detector.admit(detector.page(f"<p>page {number}</p>", url=url))
+    store = str(tmp_path / "store")
+    assert "'?a=1;print=1' may be left out" in out("rules", store)
+    assert json.loads(out("rules", store, "--format", "duplicate-url-discarder", "--min-confidence", "0.1")) == []
+
+
 def test_a_store_that_teaches_nothing(tmp_path: Path, out: Any):
     open_store(tmp_path / "empty").close()
     store = str(tmp_path / "empty")

@@ -287,6 +287,37 @@ def test_a_parameter_matters_or_not_by_the_class_of_url():
     assert history is None or history.probability < 0.1
 
 
+@pytest.mark.parametrize("url", ["/show/{}.do;session={:x}", "/show?page={};session={:x}", "/show;session={1:x}?page={0}"])
+def test_sessions_behind_a_semicolon_do_not_matter(url: str):
+    rules = RewriteRules()
+    for number in range(40):
+        first, again = (SITE + url.format(number, session) for session in (7919 * number + 1, 7919 * number + 2))
+        rules.observe(first, _kept())
+        rules.observe(again, _copy_of(first))
+    rules.observe(SITE + url.format(99, 5), _kept())
+    made = rules.predict(SITE + url.format(99, 6))
+    assert made is not None
+    assert (made.original, made.rule) == (SITE + url.format(99, 5), "'session' does not matter")
+    assert rules.predict(SITE + url.format(100, 7)) is None
+
+
+def test_parameters_behind_semicolons_are_one_page_in_any_order():
+    rules = RewriteRules()
+    for number in range(30):
+        rules.observe(f"{SITE}/git?p=a;h={number}", _kept())
+        rules.observe(f"{SITE}/git?p=a;v=full;h={number}", _copy_of(f"{SITE}/git?p=a;h={number}"))
+    rules.observe(f"{SITE}/git?h=99;p=a", _kept())
+    made = rules.predict(f"{SITE}/git?p=a;v=full;h=99")
+    assert made is not None
+    assert (made.original, made.rule) == (f"{SITE}/git?p=a;h=99", "'v=full;' may be left out")
+
+
+def test_a_list_of_values_between_semicolons_is_one_value():
+    one, other = (classes.Address(f"{SITE}/compare?of={values}", 0) for values in ("1;2;3", "1;3;2"))
+    assert one.shape == other.shape == ("example.org", 1, ("of",))
+    assert one.key != other.key
+
+
 # ---- skipping
 
 
