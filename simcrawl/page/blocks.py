@@ -571,6 +571,8 @@ class _Walk:
         self._unseen_pieces: list[str] = []
         self._link_characters = 0
         self._title = ""
+        # When events begin of which the page tells search engines.
+        self._times = set[str]()
 
     def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
         """Walk on. A quarter of a page's time is spent here and in the next two: what most elements do not need is done elsewhere."""
@@ -649,6 +651,8 @@ class _Walk:
         self._end_block()
         self._ends[0] = len(self._ends)
         layout = self._layout
+        if times := pictures.of_events(self._times):
+            layout.pictures.append((times, 0))
         layout.named_links.update(layout.headers)
         if layout.mains:
             self._clear_of_mains(layout.named_links)
@@ -672,11 +676,14 @@ class _Walk:
                 self._add(self._layout.unseen, text, 0)
             if name := pictures.of_script(element.text or ""):
                 self._layout.pictures.append((name, 0))
+            self._times |= pictures.begins(element.text or "")
         elif tag == "title":
             self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
         elif tag == "meta":
             if (element.get("name") or element.get("property") or "").lower() in _META:
                 self._layout.meta.append(element.get("content") or "")
+            elif element.get("itemprop") == "startDate":
+                self._times.add(element.get("content") or "")
         else:
             self._note_shown(element, tag)
 

@@ -185,7 +185,7 @@ def _drawn_from(name: str, value: str) -> str:
 
 
 def of_script(script: str) -> str:
-    """Return the places that a script shows on a map, the numbers that it may draw, what it plays, and when that is; "" for none."""
+    """Return the places that a script shows on a map, the numbers that it may draw, and what it plays; "" for none."""
     if len(script) < _SHORTEST_SCRIPT:
         return ""
     script = script[:_LONGEST_SCRIPT]
@@ -193,7 +193,7 @@ def of_script(script: str) -> str:
     places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
     series = (found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))
-    return " ".join([*numbers, *series, *_played(script), *_begins(script)])
+    return " ".join([*numbers, *series, *_played(script)])
 
 
 def _played(script: str) -> list[str]:
@@ -204,10 +204,15 @@ def _played(script: str) -> list[str]:
     return sorted(files) if len(files) <= _MOST_PLAYED else []
 
 
-def _begins(script: str) -> list[str]:
-    """Return when what a page is about begins, as search engines are told; nothing of a list of events."""
-    found = {begins[1] for begins in islice(_BEGINS.finditer(script), _MOST_TIMES)} if "startDate" in script else set()
-    return sorted(found) if len(found) <= _MOST_PLAYED else []
+def begins(script: str) -> set[str]:
+    """Return when events begin of which a script tells search engines."""
+    found = _BEGINS.finditer(script[:_LONGEST_SCRIPT]) if "startDate" in script else ()
+    return {event[1] for event in islice(found, _MOST_TIMES)}
+
+
+def of_events(times: set[str]) -> str:
+    """Return when what a page is about begins; "" of a list of events."""
+    return " ".join(sorted(time[:_LONGEST_NAME] for time in times)) if len(times) <= _MOST_PLAYED else ""
 
 
 def of_component(element: HtmlElement) -> str:
