@@ -158,6 +158,7 @@ def test_blocks_need_the_parser_s_tree_and_nothing_else():
         "page.patterns",
         "page.pictures",
         "page.scripts",
+        "page.told",
     }
 
 

@@ -14,7 +14,7 @@ from benchmarks.quality import records
 from simcrawl.page.fingerprint import UNKNOWN, Abstention, PageFingerprint, Reason, fingerprint_page
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, RECIPES
 from simcrawl.page.sketch import NO_PART, Part, differing, pack, resemblance, sketch
-from simcrawl.rule import Apart, Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site, with_data
+from simcrawl.rule import Kind, Rule, StoredPage, Verdict, host_of, of_one_host, site, with_data
 from simcrawl.store import Store, open_store
 from tests.samples import chinese, edited, english, foreign, link_list, page, site_page, table
 
@@ -1089,10 +1089,6 @@ def _told(body: str, url: str, *, title: str = "Records", head: str = "") -> Pag
 
 
 _SHARED = "".join(f"<p>{line}, and so on and so forth until the line is as long as one</p>" for line in english(45).splitlines())
-_EVENT = '<script type="application/ld+json">{{"@type": "Event", "startDate": "2027-05-{}T18:00"}}</script>'
-_EVENT_OF_PARTS = "<div itemscope itemtype='https://schema.org/Event'><meta itemprop='startDate' content='2027-05-{}T18:00'></div>"
-
-
 _LINKED = "<h1>Jumper</h1><ul><li>Colour: <a href='/c'>{0}</a></li><li>Size: <a href='/s'>{0} large</a></li></ul>"
 _LINES = "".join(f"<li>value {number}</li>" for number in range(10))
 _SAID = (
@@ -1126,14 +1122,3 @@ def test_records_whose_values_stand_in_other_places_are_told_apart(body: str, on
 def test_a_number_of_two_digits_is_a_name_where_heading_title_and_address_have_it(address: str, same: bool) -> None:
     made = [_told(f"<h1>Bus line {line}</h1>{_SHARED}", f"http://x{address.format(line)}", title=f"Bus line {line}") for line in (10, 30)]
     assert simcrawl.compare(*made).is_near_duplicate == same
-
-
-@pytest.mark.parametrize("event", [_EVENT, _EVENT_OF_PARTS])
-def test_events_are_told_apart_by_when_they_begin(event: str) -> None:
-    made = [_told(f"<h1>Workshop</h1>{event.format(day)}{_SHARED}", f"http://x/{day}") for day in (20, 20, 27)]
-    assert simcrawl.compare(made[0], replace(made[1], url="http://x/1")).is_near_duplicate
-    assert simcrawl.compare(made[0], made[2]).apart is Apart.PICTURES
-    # A list of what is to come says nothing of the page.
-    days = [range(first, first + 6) for first in (11, 21)]
-    lists = [_told(f"<h1>Workshop</h1>{_SHARED}{''.join(map(event.format, one))}", f"http://x/{one[0]}") for one in days]
-    assert simcrawl.compare(*lists).apart is not Apart.PICTURES

@@ -6,6 +6,7 @@ extraction     what a page says, by kinds of text
 ├ blocks       visible text in blocks, and which of them are its content
 │ ├ echoes     lines that repeat the address
 │ ├ scripts    text that scripts bring
+│ ├ told       what machines are told: prices, numbers of articles
 │ └ pictures   what is shown and offered beside text
 ├ hints        canonical URL, robots
 └ fast_extraction    main text by another library

@@ -20,6 +20,7 @@ from simcrawl.page import pictures
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.patterns import late
 from simcrawl.page.scripts import is_data, texts
+from simcrawl.page.told import Told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -142,7 +143,7 @@ _ADVERTISING = late(
 # What a text area offers to show this page elsewhere.
 _TO_EMBED = late(r"\s*<(?:iframe|object|embed)\b", re.IGNORECASE)
 _PICTURES = frozenset({"img", "svg", "canvas", "meter", "progress", *_TARGETS})
-_NOTED = frozenset({"script", "title", "meta", *_SHOWN, *_PICTURES})
+_NOTED = frozenset({"script", "title", "meta", "link", *_SHOWN, *_PICTURES})
 _UNSEEN = _SKIPPED | _HIDDEN
 _WORDS = late(r"[\W_]+")
 _WORDS_OF_A_TITLE = 3
@@ -571,8 +572,7 @@ class _Walk:
         self._unseen_pieces: list[str] = []
         self._link_characters = 0
         self._title = ""
-        # When events begin of which the page tells search engines.
-        self._times = set[str]()
+        self._told = Told()
 
     def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
         """Walk on. A quarter of a page's time is spent here and in the next two: what most elements do not need is done elsewhere."""
@@ -651,8 +651,7 @@ class _Walk:
         self._end_block()
         self._ends[0] = len(self._ends)
         layout = self._layout
-        if times := pictures.of_events(self._times):
-            layout.pictures.append((times, 0))
+        layout.pictures.extend((name, 0) for name in self._told.names())
         layout.named_links.update(layout.headers)
         if layout.mains:
             self._clear_of_mains(layout.named_links)
@@ -676,14 +675,13 @@ class _Walk:
                 self._add(self._layout.unseen, text, 0)
             if name := pictures.of_script(element.text or ""):
                 self._layout.pictures.append((name, 0))
-            self._times |= pictures.begins(element.text or "")
+            self._told.read_script(element.text or "")
         elif tag == "title":
             self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
-        elif tag == "meta":
-            if (element.get("name") or element.get("property") or "").lower() in _META:
+        elif tag in ("meta", "link"):
+            if tag == "meta" and (element.get("name") or element.get("property") or "").lower() in _META:
                 self._layout.meta.append(element.get("content") or "")
-            elif element.get("itemprop") == "startDate":
-                self._times.add(element.get("content") or "")
+            self._told.read(element)
         else:
             self._note_shown(element, tag)
 

@@ -80,7 +80,6 @@ _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
 _VIDEO = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
-_BEGINS = late(r"\"startDate\"\s*:\s*\"([^\"]{8,40})\"")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
 _MOST_PLAYED, _MOST_TIMES = 4, 64
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
@@ -202,17 +201,6 @@ def _played(script: str) -> list[str]:
     files = {name_of(_BEGINNING.split(script[max(0, end - _LONGEST_NAME) : end])[-1]) for end in ends}
     files.update(found[1] for found in islice(_VIDEO.finditer(script), _MOST_PLAYED + 1))
     return sorted(files) if len(files) <= _MOST_PLAYED else []
-
-
-def begins(script: str) -> set[str]:
-    """Return when events begin of which a script tells search engines."""
-    found = _BEGINS.finditer(script[:_LONGEST_SCRIPT]) if "startDate" in script else ()
-    return {event[1] for event in islice(found, _MOST_TIMES)}
-
-
-def of_events(times: set[str]) -> str:
-    """Return when what a page is about begins; "" of a list of events."""
-    return " ".join(sorted(time[:_LONGEST_NAME] for time in times)) if len(times) <= _MOST_PLAYED else ""
 
 
 def of_component(element: HtmlElement) -> str:
