@@ -6,6 +6,7 @@ Linux has all of it. Where a call is missing, as some are on macOS, the next bes
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,17 @@ def bound_memory(most: int) -> bool:
     except (ImportError, AttributeError, OSError, ValueError):
         return False
     return True
+
+
+def address_space() -> int:
+    """Return how many bytes of addresses this process may reserve (`ulimit -v`): `sys.maxsize` where that is not limited."""
+    try:
+        import resource  # noqa: PLC0415 - as above
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except (ImportError, AttributeError, OSError, ValueError):
+        return sys.maxsize
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
 
 def no_dumps() -> bool:

@@ -105,6 +105,18 @@ def test_memory_is_bounded_where_it_can_be(tmp_path: Path, hidden: str) -> None:
     assert python(code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") == str(not hidden)
 
 
+@pytest.mark.parametrize(
+    ("hidden", "told"), [("", str(2 << 30)), ("raise ImportError", str(sys.maxsize)), ("RLIMIT_DATA = 0", str(sys.maxsize))]
+)
+def test_what_addresses_a_process_may_reserve(tmp_path: Path, hidden: str, told: str) -> None:
+    if hidden:
+        (tmp_path / "resource.py").write_text(hidden)
+    code = "from simcrawl import system; print(system.address_space())"
+    limited = "" if hidden else "import resource; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, resource.RLIM_INFINITY)); "
+    assert python(limited + code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") == str(told)
+    assert system.address_space() == sys.maxsize
+
+
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="what a process has taken of a core is told on Linux only")
 def test_the_seconds_of_a_process_are_those_that_it_had_a_core():
     programs = "import time; time.sleep(600)", "while True: pass"

@@ -12,6 +12,7 @@ import lmdb
 
 from simcrawl.errors import StoreCorruptError, StoreError, StoreFormatError, StoreFullError
 from simcrawl.index.log import IndexDatabases
+from simcrawl.system import address_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 # Sparse: what is reserved here is address space, not disk. LMDB cannot grow a map while other processes have it open.
 MAP_SIZE = 1 << 40
 """Bytes that a map reserves."""
-_SMALLEST_MAP = 1 << 30
+_SMALLEST_MAP = 1 << 26
+# Where address space is limited: what is left is for the process, and for other stores of its.
+_SHARE_OF_LIMIT = 16
 MOST_DATABASES = 128
 """How many named databases an environment may have."""
 # A full disk, a quota, a limit on the size of files.
@@ -67,9 +70,12 @@ def _is_cut_off(path: Path, exc: Exception) -> bool:
 def open_environment(path: Path, map_size: int = MAP_SIZE, *, readonly: bool = False) -> lmdb.Environment:
     """Open an environment in a directory, with a smaller map where there is not so much address space.
 
+    A map is never smaller than what is in it already, and a full one is a full disk to whoever writes.
+
     Raises:
         StoreError: not even a small map fits.
     """
+    map_size = min(map_size, max(_SMALLEST_MAP, address_space() // _SHARE_OF_LIMIT))
     while True:
         try:
             return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2, readonly=readonly)

@@ -590,6 +590,30 @@ def test_a_full_store_goes_on_in_memory_and_works_again_with_more_space(path: Pa
         assert store.counts()["pages"] == len(synced | waiting)
 
 
+# As `ulimit -v` and batch systems do.
+FEW_ADDRESSES = """
+import resource, sys
+from random import Random
+from simcrawl.store import open_store
+from tests.strategies import page
+from tests.store.test_lmdb_pages import NEAR
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, resource.RLIM_INFINITY))
+noise = Random(1)
+with open_store(sys.argv[1]) as store, open_store(sys.argv[1] + "2") as other:
+    for opened in (store, other):
+        for number in range(200):
+            opened.admit(page(f"http://a.test/{number}", noise.getrandbits(64)), NEAR)
+    store.sync()
+    other.sync()
+    print(store.counts()["pages"], other.counts()["pages"])
+"""
+
+
+def test_stores_open_where_addresses_are_few(path: Path):
+    with child(FEW_ADDRESSES, path) as writer:
+        assert writer.communicate()[0] == "200 200\n"
+
+
 # A limit on the size of files is as near to a full disk as a test comes that may not mount one.
 WRITE_BEYOND_A_LIMIT = """
 import math, resource, sys
