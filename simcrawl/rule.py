@@ -413,7 +413,7 @@ class Rule:
             for stored in islice(view.with_text(page.text_digest), MOST_CANDIDATES):
                 if not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                     continue
-                if (comparison := self.compare(page, stored.page)).is_near_duplicate:
+                if comparison := self.copy_of(page, stored.page):
                     yield _Copy(stored, "identical text", comparison)
 
     def _near(self, page: PageFingerprint, candidates: Sequence[Candidate], callback: str) -> Iterator[_Copy]:
@@ -443,27 +443,33 @@ class Rule:
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
         comparison = self.compare(page, original)
-        is_lost = comparison.is_near_duplicate and not comparison.identical_text and self.loses(page, original, comparison)
-        return comparison if comparison.is_near_duplicate and not is_lost else None
+        return comparison if comparison.is_near_duplicate and not self.loses(page, original, comparison) else None
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
-        """Return whether much would be lost with a page that is near its original: it says more beside its contents, or is the page itself.
+        """Return whether much would be lost with a page that is near its original: it shows or says more, or is the page itself.
 
         An old version, a preview or a page for printing asks search engines to leave it alone. The page that they are to find may say a
         sentence more, and is never dropped in favour of such a one, but where they say the same.
-        The other way round nothing is: a bare difference is a copy of the page that has the message, too. What surrounds an article on
-        another site is no loss, and where fingerprints alone decide nothing else does. On one site an article's surroundings are those of
-        all its pages, so what else stands there belongs to it: the introduction of a chapter that is also there by itself.
+        The other way round nothing is: a bare difference is a copy of the page that has the message, too. A picture or a file is lost that
+        the original does not show: the first page of a site that has none would else take all others with it.
+        What surrounds an article on another site is no loss, and where fingerprints alone decide nothing else does. On one site an
+        article's surroundings are those of all its pages, so what else stands there belongs to it: the introduction of a chapter that is
+        also there by itself.
         """
         if self.min_similarity <= 0:
             return False
-        if names.is_left_alone(original.names) and not names.is_left_alone(page.names):
+        on_one_site = site(page.url) == site(original.url)
+        # One article in other surroundings may stand with another picture.
+        if on_one_site and not comparison.same_article and names.shows_more(page.names, original.names):
             return True
-        if comparison.same_article and site(page.url) != site(original.url):
+        if comparison.identical_text:
             return False
-        if own_units(page.beside, original.beside)[0] > _MOST_LOST:
-            return True
-        return site(page.url) == site(original.url) and (_adds_paragraphs(page, original) or _adds_content(page, original))
+        surrounds_itself = on_one_site or not comparison.same_article
+        return (
+            (names.is_left_alone(original.names) and not names.is_left_alone(page.names))
+            or (surrounds_itself and own_units(page.beside, original.beside)[0] > _MOST_LOST)
+            or (on_one_site and (_adds_paragraphs(page, original) or _adds_content(page, original)))
+        )
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)

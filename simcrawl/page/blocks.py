@@ -320,8 +320,10 @@ class Layout:
         outer = self._name_outside(parts)
         heading, facts = self._called(parts.prose, is_named=bool(outer))
         # What scripts show may be anywhere.
-        shown = tuple(name for name, element in self.pictures if (inside[element] or not element) and not furniture[element])
-        shown = shown or self._only_linked(url, inside, furniture)
+        pictured = [(name, element) for name, element in self.pictures if (inside[element] or not element) and not furniture[element]]
+        shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
+        if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
+            shown += (arranged,)
         above = takewhile(lambda block: block.width < _PARAGRAPH or block.element in self.headings, parts.prose)
         others = tuple(block.text for block in above if block.element in self.headings and block.text != heading)
         return parts._replace(

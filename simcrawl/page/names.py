@@ -407,13 +407,22 @@ def show_others(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    shown_a, shown_b = one.pictures, other.pictures
-    if shown_a == shown_b and len(shown_a) < _MOST_PICTURES:
+    if one.pictures == other.pictures and len(one.pictures) < _MOST_PICTURES:
         return _differ(one.second.pictures, other.second.pictures)
+    return all(_shown_alone(one.pictures, other.pictures))
+
+
+def shows_more(a: bytes, b: bytes) -> bool:
+    """Return whether the first of two pages shows a picture that the other one does not. That with more than 16 may show no other ones."""
+    return bool(a and b) and _shown_alone(_read(a).pictures, _read(b).pictures)[0]
+
+
+def _shown_alone(a: Sequence[int], b: Sequence[int]) -> tuple[bool, bool]:
+    """Return whether each of two pages is known to show a picture that the other one does not."""
     # Of many only those are known that come first.
-    last = min((shown[-1] for shown in (shown_a, shown_b) if len(shown) == _MOST_PICTURES), default=_WORD | _SPEAKS)
-    known_a, known_b = ({picture for picture in shown if picture <= last} for shown in (shown_a, shown_b))
-    return bool(known_a - known_b and known_b - known_a)
+    last = min((shown[-1] for shown in (a, b) if len(shown) == _MOST_PICTURES), default=_WORD | _SPEAKS)
+    known_a, known_b = ({picture for picture in shown if picture <= last} for shown in (a, b))
+    return bool(known_a - known_b), bool(known_b - known_a)
 
 
 def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:

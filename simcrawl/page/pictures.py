@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from lxml.html import HtmlElement
 
@@ -36,7 +36,7 @@ _MAY_BE_BEHIND = late(r"lazy|load|bg|back|image|img|photo|pic|hero|cover|slide|b
 # What scripts draw, play or ask a reader from, by a word in the attribute's name. No counters, which change from visit to visit, and no
 # numbers or addresses of the page itself, which are others where the same page stands elsewhere.
 _WORDS = (
-    "fen|pgn|tex|latex|katex|mathjax|formula|equation|smiles|pdb|molecule|abc|musicxml|midi|lilypond|puzzle|sudoku|crossword|clues?|answers?"
+    "fen|pgn|sgf|wgo|tex|latex|katex|mathjax|formula|equation|smiles|pdb|molecule|abc|musicxml|midi|lilypond|puzzle|sudoku|crossword|clues?|answers?"
     "|solutions?|videos?|video-?id|youtube|vimeo|wistia|audio|sounds?|mp3|geojson|coords?|coordinates?|lat|latitude|lon|lng|longitude|latlng"
 )
 # These have other uses as well: they count where their values are lists of numbers.
@@ -82,6 +82,14 @@ _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
 _VIDEO = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
 _MOST_PLAYED, _MOST_TIMES = 4, 64
+# A position in chess (Forsyth-Edwards), a tune in ABC notation, and a puzzle as a row of its fields. All begin with a quote: what is
+# looked for at any letter takes ten times as long.
+_NOTATIONS = (
+    ("/", late(r"[\"'`](?:[1-8rnbqkp]{1,8}/){7}[1-8rnbqkp]{1,8}\b", re.IGNORECASE)),
+    ("X:", late(r"[\"'`]X:\s*\d+(?:\\+[nr]|\s)[^\"'`]{20,2000}")),
+    ("", late(r"[\"'`][\d._*x]{40,}+[\"'`]")),
+)
+_FEWEST_ARRANGED = 8
 _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16, 64
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = late(r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE)
@@ -99,11 +107,12 @@ _OF_ANY = late(
     re.IGNORECASE,
 )
 # Attributes that draw, and as many characters as an icon has at most. Elements of one drawing that are looked at.
-_DRAWING = ("d", "points", "cx", "cy", "r", "x", "y", "height", "width")
+_DRAWING = ("d", "points", "cx", "cy", "r", "x", "y", "height", "width", "transform")
+_LETTERED, _NAMED_PART = frozenset({"text", "tspan"}), late(r"#[a-z_-]+$", re.IGNORECASE)
 _ICON, _MOST_ELEMENTS, _LONGEST = 400, 400, 2_000
 _LONGEST_CACHED = 256
 _MOST_FIELDS = 100
-_SMALL = 48
+_SMALL, _LARGE = 48, 64
 
 
 def of(element: HtmlElement, tag: str) -> str:
@@ -192,7 +201,8 @@ def of_script(script: str) -> str:
     places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
     series = (found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))
-    return " ".join([*numbers, *series, *_played(script)])
+    notations = (found[0] for sign, pattern in _NOTATIONS if sign in script for found in islice(pattern.finditer(script), _MOST_PLACES))
+    return " ".join([*numbers, *series, *notations, *_played(script)])
 
 
 def _played(script: str) -> list[str]:
@@ -280,19 +290,41 @@ def _of_set(element: HtmlElement) -> str:
     return name_of(listed[:_LONGEST].split(maxsplit=1)[0].rstrip(",")) if listed.strip() else ""
 
 
+def arranged(names: Sequence[str]) -> str:
+    """Return what a table of few pictures shows in many cells, in order: a board, who has what. "" for other tables."""
+    is_arranged = len(names) >= _FEWEST_ARRANGED and 4 * len(set(names)) <= 3 * len(names)
+    return f"arranged {' '.join(names)}" if is_arranged else ""
+
+
 def _is_sign(element: HtmlElement) -> bool:
     """Return whether a picture stands for a word, or a person: by its class, or its size."""
+    is_small = any(size.isdecimal() and int(size) <= _SMALL for size in _sizes(element))
+    return is_small or bool(_SIGN.search(element.get("class") or ""))
+
+
+def _sizes(element: HtmlElement) -> list[str]:
     sizes = [element.get("width") or "", element.get("height") or "", *_PIXELS.findall(element.get("style") or "")]
-    small = (size.removesuffix("px")[:9] for size in sizes)
-    return bool(_SIGN.search(element.get("class") or "")) or any(size.isdecimal() and int(size) <= _SMALL for size in small)
+    return [size.removesuffix("px")[:9] for size in sizes]
 
 
 def _drawing(element: HtmlElement) -> str:
-    """Return what draws a drawing, "" for an icon."""
+    """Return what draws a drawing, and what is written in it; "" for an icon."""
     drawn: list[str] = []
+    has_letters = False
     for part in islice(element.iter(), _MOST_ELEMENTS):
         if part.tag == "image" and (name := name_of(part.get("href") or part.get("xlink:href") or "")):
             return name
         drawn += filter(None, map(part.get, _DRAWING))
+        if part.tag in _LETTERED:
+            drawn.append(part.text or "")
+            has_letters = True
+        elif part.tag == "use":
+            # What else has figures in its name is numbered anew each time that it is drawn.
+            drawn += filter(_NAMED_PART.match, map(part.get, ("href", "xlink:href"), ("", "")))
     text = " ".join(drawn)
-    return text[-_LONGEST:] if len(text) > _ICON else ""
+    return text[-_LONGEST:] if has_letters or len(text) > _ICON or _is_large(element) else ""
+
+
+def _is_large(drawing: HtmlElement) -> bool:
+    """Return whether a drawing is wider or higher than icons are, where it says so."""
+    return any(size.isdecimal() and int(size) > _LARGE for size in _sizes(drawing))

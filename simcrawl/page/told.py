@@ -1,6 +1,7 @@
 """What a page tells machines of the one thing that it is about: its price, its number, when it begins.
 
-    <script type="application/ld+json"> ... "sku": "A-17"     JSON-LD, or the state of a program
+    <script type="application/ld+json"> ... "sku": "A-17"     JSON-LD
+    <script> dataLayer.push({'price': '12.50'})               the state of a program, what counts its visitors
     <meta itemprop="price" content="12.50">                   microdata
     <meta property="product:price:amount" content="12.50">    the Open Graph protocol
 
@@ -34,8 +35,10 @@ _OPEN_GRAPH = {
     "place:location:latitude": "latitude",
     "place:location:longitude": "longitude",
 }
-_KEYS = tuple(f'"{name}"' for name in _OF_SCRIPTS)
-_IN_SCRIPT = late(rf"\"({'|'.join(_OF_SCRIPTS)})\"\s*:\s*(?:\"([^\"]{{1,80}})\"|(-?\d[\d.]*+))")
+# In all of these names, and in few scripts that have none of them.
+_SIGNS = ("rice", "sku", "availability", "mpn", "gtin", "isbn", "productID", "startDate")
+_IN_SCRIPT = late(rf"({'|'.join(_OF_SCRIPTS)})[\"']?\s*[:=]\s*(?:\"([^\"]{{1,80}})\"|'([^']{{1,80}})'|(-?\d[\d.]*+))")
+_PART_OF_A_NAME = late(r"[\w$.-]")
 _LONGEST_SCRIPT, _LONGEST = 100_000, 80
 # A thing may have some prices. A page with more is about many things, or names others beside its own, which change from visit to visit.
 _MOST = 4
@@ -48,11 +51,13 @@ class Told:
         self._values: dict[str, set[str]] = {}
 
     def read_script(self, text: str) -> None:
-        """Take what stands in a script, in JSON of any kind."""
+        """Take what stands in a script as the value of a property or of a variable."""
         # Most scripts have none, which is told a hundred times faster than by the pattern.
-        if any(key in text for key in _KEYS):
+        if any(sign in text for sign in _SIGNS):
             for found in _IN_SCRIPT.finditer(text[:_LONGEST_SCRIPT]):
-                self._add(found[1], found[2] or found[3])
+                # Most are the end of another name: "unitPrice", "order.price".
+                if not _PART_OF_A_NAME.match(text[found.start() - 1 : found.start()]):
+                    self._add(found[1], found[2] or found[3] or found[4])
 
     def read(self, element: HtmlElement) -> None:
         """Take what a `meta` or `link` tells."""

@@ -15,6 +15,10 @@ from simcrawl.page.fingerprint import NO_HASHES
 from simcrawl.page.pictures import attributes, has_styles, name_of
 from tests.samples import english
 
+FEN = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R"
+PIECES = ("rook", "knight", "bishop", "rook", "knight", "bishop", "rook", "knight")
+BOARD = "".join(f"<td><img src={name}.png></td><td></td>" for name in PIECES)
+OF_PRODUCTS = "".join(f"<td><img src=product-{number}.png></td>" for number in range(10))
 PATH = " ".join(f"L{x} {x * x % 97}" for x in range(120))
 
 
@@ -141,6 +145,21 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<audio src=/media/one.mp3></audio>", ("one",)),
         ("<object data=/files/one.pdf></object>", ("one",)),
         ("<meter value=.7></meter>", ("meter .7",)),
+        (f"<script>board = Chessboard('b', {{position: '{FEN}'}})</script>", (f"'{FEN}",)),
+        ("<script>tune = 'X:1\\nK:D\\nEecEBe|AFEEgB|fGEeef|'; render(tune)</script>", ("'X:1\\nK:D\\nEecEBe|AFEEgB|fGEeef|",)),
+        (f"<script>puzzle = '{'53..7....' * 9}'</script>", (f"'{'53..7....' * 9}'",)),
+        # Numbers of requests, versions and sizes.
+        ("<script>id = '00000065-0673-0000-0000-000000000000'; a = 'b/c/d/1/2/3'; s = '1024.768'</script>", ()),
+        ("<svg><text x=10 y=20>5</text></svg>", ("10 20 5",)),
+        ("<svg><use xlink:href='#white-king' transform='translate(45,90)'/><text/></svg>", ("translate(45,90) #white-king ",)),
+        ("<svg width=300><rect x=1 y=2 width=3 height=4 /></svg>", ("300 1 2 4 3",)),
+        ("<svg width=24 height=24><rect x=1 y=2 width=3 height=4 /></svg>", ()),
+        # As drawing programs number what they draw, each time anew.
+        ("<svg><use href='#m7f3a' x=1 /><text/></svg>", ("1 ",)),
+        (f"<table><tr>{BOARD}</tr></table>", (*PIECES, f"arranged {' '.join(PIECES)}")),
+        (f"<div>{BOARD.replace('td', 'b')}</div>", PIECES),
+        # Each product has another one.
+        (f"<table><tr>{OF_PRODUCTS}</tr></table>", tuple(f"product-{number}" for number in range(10))),
         ("<svg><path d='M0 0 L5 5'/></svg>", ()),
         (f"<svg><path d='{PATH}'/></svg>", (PATH,)),
         (f"<svg><svg><path d='{PATH}'/></svg></svg>", (PATH,)),
@@ -162,6 +181,10 @@ def page(picture: str, around: str = "") -> str:
         # One that a page leaves out, as in print, says nothing.
         ("<img src=one.jpg>", "", True),
         ("<img src=one.jpg><img src=two.jpg>", "<img src=one.jpg>", True),
+        # One that only the second shows would be lost with it.
+        ("", "<img src=one.jpg>", False),
+        ("", "<a href=one.zip>Get it</a>", False),
+        ("<img src=one.jpg>", "<img src=one.jpg><img src=two.jpg>", False),
         ("<img src=one.jpg><img src=two.jpg>", "<img src=one.jpg><img src=three.jpg>", False),
         ("<a href=one.zip>Get it</a>", "<a href=two.zip>Get it</a>", False),
         ("<script>map.setView([47.3769, 8.5417])</script>", "<script>map.setView([47.3769, 8.6417])</script>", False),
