@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from simcrawl.errors import SettingError, StoreError
 
@@ -100,6 +102,8 @@ def checked_mode(mode: Any) -> int:
 def lock(file: BinaryIO | int, *, alone: bool, wait: bool = True) -> None:
     """Hold a whole file or directory, with others or alone, as long as what was opened is open; a lock that is held becomes the other kind.
 
+    A copy of this process holds no file object that this one does: it finds them closed.
+
     Raises:
         BlockingIOError: somebody holds it, and `wait` is False.
         StoreError: the system has no such locks. To go on without would let two crawls write over each other's pages.
@@ -107,6 +111,23 @@ def lock(file: BinaryIO | int, *, alone: bool, wait: bool = True) -> None:
     if fcntl is None:
         raise StoreError("this system cannot lock files, which a store on disk needs: set SIMCRAWL_STORE to memory:")
     fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | (0 if wait else fcntl.LOCK_NB))
+    if not isinstance(file, int):
+        _locked.add(file)
+
+
+# What this process holds. A copy of it (`fork`, as a pool of processes makes them) has the same files open, and would hold them when this
+# process is long dead: a crawl that was killed would count as alive as long as an orphan of its does.
+_locked: WeakSet[BinaryIO] = WeakSet()
+
+
+def _let_go() -> None:
+    for file in list(_locked):
+        with suppress(OSError):
+            file.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def reserve(descriptor: int, start: int, length: int) -> None:

@@ -86,6 +86,32 @@ def test_a_lock_is_of_one_kind_at_a_time(tmp_path: Path) -> None:
             system.lock(third.fileno(), alone=False, wait=False)
 
 
+LOCK_AND_FORK = """
+import os, sys
+from simcrawl import system
+held = open(sys.argv[1], "wb")
+system.lock(held, alone=True)
+if os.fork():
+    os._exit(0)
+print("copied", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_copy_of_a_process_that_is_dead_holds_nothing(tmp_path: Path):
+    command = [sys.executable, "-c", LOCK_AND_FORK, str(tmp_path / "file")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "copied\n"
+        process.wait()
+        with (tmp_path / "file").open("rb") as file:
+            system.lock(file, alone=True, wait=False)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.stdout.read() == ""
+
+
 def test_without_locks_a_store_on_disk_is_refused_and_one_in_memory_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_store(tmp_path / "made").close()
     monkeypatch.setattr(system, "fcntl", None)
