@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from simcrawl.store import is_fleet, join_crawl, read_job, reset
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from simcrawl.rule import Originals, Verdict
     from simcrawl.store import Crawl, Store
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _JOB = "simcrawl.crawl"
+# Those of start requests end in "s".
+_OF_A_PRIORITY = re.compile(r"-?\d+s?")
 # From so many copies on it is worth a warning where most originals are from other crawls.
 _ENOUGH = 10
 MOST_ARE_FOREIGN = (
@@ -46,6 +51,21 @@ def start_anew(where: str) -> None:
     if directory and (directory / "data.mdb").exists():
         reset(where)
         logger.info("SIMCRAWL_RESET: forgot all that %s held", directory)
+
+
+def mend_queue(settings: BaseSettings) -> None:
+    """Make way for requests in JOBDIR where a run was killed, as a system without memory kills.
+
+    Scrapy's queues on the disk are a file for each priority. One that is killed before what it wrote got there leaves an empty file, at
+    which each later request of that priority is lost (queuelib finds no size in it). A spider that gives no priorities has one such file;
+    requests that wait have more.
+    """
+    directory = job_dir(settings)
+    for file in Path(directory, "requests.queue").rglob("*") if directory else ():
+        # Not the parts of queues that are directories: these are made where there is none yet.
+        if _OF_A_PRIORITY.fullmatch(file.name) and file.is_file() and not file.stat().st_size:
+            with suppress(OSError):
+                file.unlink()
 
 
 def begin_crawl(store: Store, name: str | None, crawler: Crawler, *, in_part: bool = False) -> Crawl:

@@ -28,7 +28,7 @@ from simcrawl.crawl.patience import LONGEST, Patience
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
-from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, moment
+from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, mend_queue, moment
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.threads import Threads, Wake
 from simcrawl.crawl.workers import PageWorkers
@@ -225,6 +225,8 @@ class Session(Common):
             _warn_of_unknown(crawler)
             _abandon_failed()
             _sessions[crawler] = cls(crawler)
+            # Before the scheduler looks for requests.
+            mend_queue(crawler.settings)
         return _sessions[crawler]
 
     def _connect(self, crawler: Crawler) -> None:

@@ -678,6 +678,9 @@ class _Walk:
             if name := pictures.of_script(element.text or ""):
                 self._layout.pictures.append((name, 0))
             self._told.read_script(element.text or "")
+            # As formulas stand in pages that kramdown makes: a program draws them.
+            if (element.get("type") or "").startswith("math/"):
+                self._layout.pictures.append(((element.text or "")[:_LONGEST_VALUE], self._number))
         elif tag == "title":
             self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
         elif tag in ("meta", "link"):

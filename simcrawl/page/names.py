@@ -81,6 +81,8 @@ _SIGNS, _ANCHOR = "#\xb6:.*", "\xb6"
 _BEFORE = late(r"(?:[#\xb6]+\s*|[:.*]+\s+)+")
 _ANCHOR_BEHIND = late(r"\s*(?:\xb6|(?<!\b\w)(?<!\b\w\w)#)+$")
 _SIGN_BEHIND = late(r"(?<![:.*\s])\s*(?:[:.]|(?<!\b\w)(?<!\b\w\w)\*)$")
+# Signs that belong to a word: "C++", "C#", "AA-", "-5".
+_SIGNED = late(r"(?<![\w+#-])(?:\w[\w.]*+(?:\++|#)(?![\w+#])|[A-Z][A-Za-z]{0,2}-(?![\w-])|-\d[\d.,]*)")
 _TAIL = 16
 # Two letters, with a region or a script, or a name: of a host, a directory, a file or a value of a query.
 _LANGUAGE = late(
@@ -103,6 +105,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     """
     inner, outer, full = (_unnumbered(_composed(text[:_LONGEST])) for text in (*headings, title))
     signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
+    signs.update({*_SIGNED.findall(f"{inner} {outer}")}.intersection(_SIGNED.findall(full)))
     inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
     # A bus line, a question: one that the address has as well.
@@ -128,8 +131,9 @@ def _composed(text: str) -> str:
 
 
 def _spelled(text: str, names: set[str]) -> str:
-    """Return a text with a word in the place of each of some names that have none, such as "+:"."""
-    for name in names:
+    """Return a text with a word in the place of each of some names that are none, such as "+:" and "C++"."""
+    # "C+" begins as "C++" does.
+    for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, f" {_word_for(name)} ")
     return text
 

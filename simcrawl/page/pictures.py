@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
@@ -70,9 +71,11 @@ _WHICH = late(
     re.IGNORECASE,
 )
 # Where a program shows a place, and how one is written: in two numbers of degrees.
-_MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat")
-_DEGREES = r"(-?\d{1,3}\.\d{3,})"
-_PLACE = late(rf"(?:lat(?:itude)?|LatLng|setView|LonLat)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?")
+_MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat", ".marker(", "center:", "coordinates")
+_DEGREES = r"(-?\d{1,3}\.\d+)"
+_PLACE = late(
+    rf"(?:lat(?:itude)?|LatLng|setView|LonLat|\.marker|center|coordinates)\b[^\d-]{{0,12}}{_DEGREES}(?:[^\d-]{{1,24}}{_DEGREES})?"
+)
 _ADDRESS = late(r"(?:\w+:)?/|\.{1,2}/|[\w/-]+\.\w{2,5}$")
 # Of fewer most are sizes.
 _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
@@ -94,6 +97,7 @@ _SHORTEST_SCRIPT, _LONGEST_SCRIPT, _MOST_PLACES, _MOST_SERIES = 10, 100_000, 16,
 # What stands for no picture of the page's own.
 _OF_NO_CONTENT = late(r"captcha|spacer|blank|pixel|placeholder|loading|spinner|avatar|gravatar|sprite|/ads?[/.?_-]|^about:", re.IGNORECASE)
 _SIGN = late(r"icon|logo|avatar|emoji|smil(?:ey|ie)", re.IGNORECASE)
+_SIZE_IN_PIXELS = late(r"\s*(\d{1,9})(?:\.\d+)?(?:px|pt)?\s*$")
 _PIXELS = late(r"\b(?:width|height)\s*:\s*(\d+)px", re.IGNORECASE)
 # Another size, or another version, of the same picture.
 _VARIANT = late(
@@ -298,13 +302,13 @@ def arranged(names: Sequence[str]) -> str:
 
 def _is_sign(element: HtmlElement) -> bool:
     """Return whether a picture stands for a word, or a person: by its class, or its size."""
-    is_small = any(size.isdecimal() and int(size) <= _SMALL for size in _sizes(element))
+    is_small = any(size <= _SMALL for size in _sizes(element))
     return is_small or bool(_SIGN.search(element.get("class") or ""))
 
 
-def _sizes(element: HtmlElement) -> list[str]:
+def _sizes(element: HtmlElement) -> list[int]:
     sizes = [element.get("width") or "", element.get("height") or "", *_PIXELS.findall(element.get("style") or "")]
-    return [size.removesuffix("px")[:9] for size in sizes]
+    return [int(found[1]) for size in sizes if (found := _SIZE_IN_PIXELS.match(size))]
 
 
 def _drawing(element: HtmlElement) -> str:
@@ -322,9 +326,12 @@ def _drawing(element: HtmlElement) -> str:
             # What else has figures in its name is numbered anew each time that it is drawn.
             drawn += filter(_NAMED_PART.match, map(part.get, ("href", "xlink:href"), ("", "")))
     text = " ".join(drawn)
-    return text[-_LONGEST:] if has_letters or len(text) > _ICON or _is_large(element) else ""
+    if not has_letters and len(text) <= _ICON and not _is_large(element):
+        return ""
+    # A chart's values stand between its frame and its axes.
+    return text if len(text) <= _LONGEST else blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _is_large(drawing: HtmlElement) -> bool:
     """Return whether a drawing is wider or higher than icons are, where it says so."""
-    return any(size.isdecimal() and int(size) > _LARGE for size in _sizes(drawing))
+    return any(size > _LARGE for size in _sizes(drawing))

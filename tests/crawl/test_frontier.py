@@ -579,6 +579,24 @@ def test_what_waits_survives_a_stop(site: Site, tmp_path: Path) -> None:
     assert len(contents(site, first) | contents(site, second)) == 230
 
 
+def test_what_waits_is_not_lost_in_queues_that_a_kill_left_empty(site: Site, tmp_path: Path) -> None:
+    pair(site, 100, hubs=False)
+    queues = tmp_path / "job" / "requests.queue"
+    queues.mkdir(parents=True)
+    # Of each priority that a request may be lowered to.
+    for level in range(2, 120):
+        (queues / str(level)).touch()
+    settings = FIRST_FIRST | {"JOBDIR": str(tmp_path / "job"), "SIMCRAWL_SKIP": False}
+    settings |= {
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleLifoDiskQueue",
+        "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue",
+    }
+    outcome = crawl(WATCHED, site.url(), settings=settings)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert predicted(outcome)["put_back"]
+    assert all(site.requests[path] for path in site.answers)
+
+
 def test_two_crawlers_in_one_process_learn_each_for_itself(site: Site) -> None:
     pair(site, 150, hubs=False)
     jobs = [{"spider": WATCHED, "arguments": {"url": site.url()}}] * 2
