@@ -705,6 +705,8 @@ class _Walk:
         # A drawing in a drawing is a part of it: each is looked at as a whole, and they may stand in one another a thousand deep. In a
         # link most are arrows.
         is_part = tag == "svg" and (self._unseen or in_link)
+        # What stands on a button says what the button does.
+        is_part = is_part or (tag in ("img", "svg") and number in self._layout.buttons)
         if tag in _PICTURES and not is_part and (name := pictures.of(element, tag)):
             self._keep_picture(element, name, number)
 

@@ -139,6 +139,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         # Those of other pages.
         (f"<script>more = {[f'/v/{name}.mp4' for name in ('one', 'two', 'three', 'four', 'five')]}</script>", ()),
         ("<img src=one.jpg width=16>", ()),
+        ("<button><img src=one.svg>Copy</button>", ()),
         ("<img src=one.jpg style='height: 16px'>", ()),
         ("<img src=one.jpg class=iconimage>", ()),
         # That of a part of the page says something of it; that of the page does not.
