@@ -36,6 +36,7 @@ from benchmarks.crawl.runner import ROOT, SETTINGS
 from benchmarks.crawl.server import serving
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.store import verify
+from tests.forked import python
 from tests.processes import offspring
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _crawl_in_a_process(directory: Path, feed: Path, spider: dict[str, Any], *, 
         "FEEDS": {str(feed): {"format": "jsonlines", "overwrite": False}},
     } | ({"JOBDIR": str(directory / "job")} if resumed else {})
     job = json.dumps({"settings": settings, "spider": spider | {"dropped": str(directory / "dropped")}})
-    command = [sys.executable, "-m", "benchmarks.crawl.kills", _CHILD]
+    command = [*python(), "-m", "benchmarks.crawl.kills", _CHILD]
     # To files: a worker that outlives its crawl for a moment would keep a pipe open.
     with tempfile.TemporaryFile() as said:
         done = subprocess.run(command, input=job.encode(), stderr=said, cwd=ROOT, check=False)

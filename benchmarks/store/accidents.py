@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from simcrawl.errors import StoreError
 from simcrawl.rule import Rule
 from simcrawl.store import open_store, verify
+from tests.forked import python
 from tests.samples import english, page as html
 from tests.strategies import page
 
@@ -80,7 +81,7 @@ def run(arguments: list[str], most: int | None = None) -> tuple[int, str, str]:
         if most is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    command = [sys.executable, "-c", "from simcrawl.cli import main; main()", *arguments]
+    command = [*python(), "-c", "from simcrawl.cli import main; main()", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS, preexec_fn=bound, cwd=_ROOT)
     return done.returncode, done.stdout, done.stderr
 

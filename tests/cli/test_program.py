@@ -18,6 +18,7 @@ from simcrawl.cli import run, store_commands
 from simcrawl.cli.compare import _texts
 from simcrawl.crawl.command import SimcrawlCommand
 from simcrawl.tools import differences
+from tests.forked import python
 from tests.samples import chinese, edited, english, page, site_page
 
 if TYPE_CHECKING:
@@ -474,7 +475,7 @@ def _lead_astray(store: str) -> None:
 @pytest.mark.parametrize("command", ["stats", "duplicates", "hosts", "clusters", "rules", "query", "export", "batch", "report"])
 def test_damage_that_ends_who_reads_it_is_an_error_of_one_line(command: str, store: str, tmp_path: Path, write: Any):
     more = {"query": [write("a.html", page(english()))], "export": [str(tmp_path / "out")], "batch": [store]}
-    arguments = [SCRIPT, command, store, *more.get(command, [])]
+    arguments = [*python(), SCRIPT, command, store, *more.get(command, [])]
     whole = call(*arguments, cwd=tmp_path)
     assert whole.returncode in (0, 1)
     assert whole.stderr == b""
@@ -501,7 +502,7 @@ def on_terminal(*arguments: str, width: int = 200) -> str:
     leader, follower = os.openpty()
     environment = os.environ | {"COLUMNS": str(width), "TERM": "xterm", "NO_COLOR": "1"}
     shown = b""
-    with subprocess.Popen([SCRIPT, *arguments], stdout=follower, env=environment):
+    with subprocess.Popen([*python(), SCRIPT, *arguments], stdout=follower, env=environment):
         os.close(follower)
         try:
             while part := os.read(leader, 100_000):
@@ -564,13 +565,13 @@ def test_an_empty_table_says_so_on_a_terminal_and_nothing_in_a_pipe(tmp_path: Pa
 )
 def test_the_shell_completes(typed: str, offered: str):
     words = typed.split()
-    done = call(SCRIPT, _SIMCRAWL_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD=str(len(words) - 1))
+    done = call(*python(), SCRIPT, _SIMCRAWL_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD=str(len(words) - 1))
     assert done.stdout.decode().splitlines() == [offered]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_the_shell_is_told_how_to_complete(shell: str):
-    done = call(SCRIPT, _SIMCRAWL_COMPLETE=f"{shell}_source")
+    done = call(*python(), SCRIPT, _SIMCRAWL_COMPLETE=f"{shell}_source")
     assert (done.returncode, f"{shell}_complete" in done.stdout.decode()) == (0, True)
 
 
@@ -588,7 +589,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def _scrapy(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    return call(sys.executable, "-m", "scrapy", "simcrawl", *arguments, cwd=cwd)
+    return call(*python(), "-m", "scrapy", "simcrawl", *arguments, cwd=cwd)
 
 
 @pytest.mark.parametrize("directory", [".", "shop/deep"])

@@ -19,6 +19,7 @@ from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import ROOT
 from tests.crawl.test_crawl import IN_ORDER, copies
+from tests.forked import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def run(directory: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command, env = [sys.executable, *arguments], os.environ | environment
+    command, env = [*python(), *arguments], os.environ | environment
     return subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False, timeout=120)
 
 

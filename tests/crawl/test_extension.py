@@ -20,6 +20,7 @@ from simcrawl.errors import SettingError
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawl
 from tests.crawl.test_crawl import IN_ORDER, copies
+from tests.forked import python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def project(tmp_path: Path) -> Path:
 def in_terminal(project: Path, *arguments: str) -> Iterator[str]:
     """Run Scrapy with a terminal for its standard error, and yield what it shows line by line."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "scrapy", *arguments], cwd=project, stdout=subprocess.DEVNULL, stderr=theirs)
+    process = subprocess.Popen([*python(), "-m", "scrapy", *arguments], cwd=project, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     with os.fdopen(ours, errors="replace") as terminal, process, suppress(OSError):  # how Linux says that the other end is closed
         yield from terminal
@@ -57,7 +58,7 @@ def in_terminal(project: Path, *arguments: str) -> Iterator[str]:
 
 
 def in_pipe(project: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "scrapy", *arguments]
+    command = [*python(), "-m", "scrapy", *arguments]
     return subprocess.run(command, cwd=project, capture_output=True, text=True, check=True, timeout=120).stderr
 
 
@@ -106,7 +107,7 @@ def test_a_terminal_shows_how_far_the_crawl_is_and_at_its_end_a_summary_and_what
     )
     command = lines[-1].strip().rpartition("Which, why, and as copies of what: ")[2]
     assert command == "scrapy simcrawl duplicates"
-    listed = subprocess.run([sys.executable, "-m", *command.split()], cwd=project, capture_output=True, text=True, check=True)
+    listed = subprocess.run([*python(), "-m", *command.split()], cwd=project, capture_output=True, text=True, check=True)
     assert len(listed.stdout.splitlines()) == 2
 
 
@@ -245,9 +246,7 @@ def test_a_crawl_that_cannot_begin_says_why_in_one_line(site: Site, project: Pat
     name, spider, *options = command.split()
     # Of the reactors that are not asyncio's Scrapy itself has something to warn.
     arguments = [name, spider, "-a", f"url={site.url()}", *options, "-s", given, "-L", "ERROR"]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments], cwd=project, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = subprocess.run([*python(), "-m", "scrapy", *arguments], cwd=project, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
     (told,) = done.stderr.splitlines()
     assert line in told

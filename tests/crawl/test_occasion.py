@@ -13,6 +13,7 @@ import pytest
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import ROOT
+from tests.forked import python
 
 if TYPE_CHECKING:
     from tests.crawl.server import Site
@@ -102,7 +103,7 @@ def project(site: Site, tmp_path: Path) -> Path:
 def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"BROWSER": "/bin/true"}
     options: dict[str, Any] = {"cwd": project, "env": environment, "capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
-    return subprocess.run([sys.executable, *command], check=False, timeout=120, **options)
+    return subprocess.run([*python(), *command], check=False, timeout=120, **options)
 
 
 def look(project: Path, site: Site, command: str) -> subprocess.CompletedProcess[str]:

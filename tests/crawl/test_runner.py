@@ -49,5 +49,5 @@ def test_a_crawl_that_is_killed_says_so(site: Site, tmp_path: Path, preexec: Cal
 def test_in_another_environment_a_process_is_new(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     copies(site)
     monkeypatch.setenv("ANOTHER", "environment")
-    monkeypatch.setattr(runner, "_template", None)
+    monkeypatch.setattr(runner, "forked", None)
     assert crawl("Front", site.url(), settings=IN_ORDER).stats["finish_reason"] == "finished"

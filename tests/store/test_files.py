@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from shutil import copytree
 from subprocess import PIPE, Popen
-from sys import executable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from simcrawl.errors import SettingError, StoreError
 from simcrawl.store import compact, join_crawl, join_loaded, open_store
 from simcrawl.store.files import hold, logger
-from tests.samples import python
+from tests.forked import python
 
 if TYPE_CHECKING:
     from logging import LogRecord
@@ -70,7 +69,7 @@ def path(made: Path, tmp_path: Path) -> Path:
 
 
 def child(script: str, *arguments: object) -> Popen[str]:
-    return Popen([executable, "-c", script, *map(str, arguments)], stdin=PIPE, stdout=PIPE, text=True)
+    return Popen([*python(), "-c", script, *map(str, arguments)], stdin=PIPE, stdout=PIPE, text=True)
 
 
 def ask(reader: Popen[str]) -> str:
@@ -95,7 +94,8 @@ def test_work_that_is_killed_leaves_the_old_data_or_the_new(path: Path, work: st
         # Who opens it next may be killed, too.
         assert steps(path, finisher, "open") <= finisher
         assert ask(reader) == f"{HELD} []\n"
-        python(WRITES, path)
+        with child(WRITES, path) as writer:
+            assert writer.wait() == 0
         assert ask(reader) == f"{HELD + 1} []\n"
     with open_store(path) as store:
         assert store.verify() == []
