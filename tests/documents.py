@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 from simcrawl.config import SETTINGS
 from simcrawl.store import open_store
 from tests.crawl.server import DirectorySite
+from tests.forked import commands
 from tests.settings_pages import SETTINGS_PAGES, renewed_settings
 from tests.sites import installguide
 
@@ -97,7 +98,8 @@ class Shell:
         self._given = bool(site)
         self._port = f":{urlsplit(site).port}" if site else SHOWN_PORT
         self._server: subprocess.Popen[str] | None = None
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        self._commands = TemporaryDirectory()
+        path = os.pathsep.join((str(commands(Path(self._commands.name))), str(Path(sys.executable).parent), os.environ["PATH"]))
         self._env = os.environ | {"PATH": path, "TERM": "xterm", "COLUMNS": str(COLUMNS)}
         self._names = {str(directory.resolve()): "/home/me", sys.prefix: "/home/me/venv"}
 
@@ -106,6 +108,7 @@ class Shell:
 
     def __exit__(self, *_: object) -> None:
         self._stop()
+        self._commands.cleanup()
 
     def run(self, command: str) -> list[str]:
         """Run a command and return the lines that it shows."""

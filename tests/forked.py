@@ -1,6 +1,6 @@
 """Python processes that are forked from one that has loaded what they need: to load it takes longer than most of them run.
 
-`python()` begins a command that does as one that begins with `sys.executable`, in a test's own process or in a shell; `run` does the same
+`python()` begins a command that does as one that begins with `sys.executable`, `commands()` are such for a shell, and `run` does the same
 without a process between. None of them takes over anything but loaded modules. So is the process forked that a crawl's first workers come
 from, which would load almost the same once more. Where what Python itself reads of the environment is another, a process is new.
 
@@ -17,6 +17,7 @@ import re
 import resource
 import runpy
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -65,6 +66,17 @@ _AT_START = re.compile(
 def python() -> list[str]:
     """Return how a command begins that is run with a forked process: arguments as of `python` follow, the first `-c`, `-m` or a file."""
     return [sys.executable, "-I", "-S", launcher.__file__, str(_template().place)]
+
+
+def commands(directory: Path) -> Path:
+    """Make `python`, and the scripts `scrapy` and `simcrawl`, that are run so, in a directory that a shell's PATH may begin with."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in ("python", "scrapy", "simcrawl"):
+        script = [] if name == "python" else [str(Path(sys.executable).with_name(name))]
+        made = directory / name
+        made.write_text(f'#!/bin/sh\nexec {shlex.join([*python(), *script])} "$@"\n')
+        made.chmod(0o755)
+    return directory
 
 
 def run(

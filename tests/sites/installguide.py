@@ -22,10 +22,12 @@ from threading import Event
 from urllib.parse import unquote, urlsplit
 
 from tests.crawl.server import DirectorySite
+from tests.quality import pairs
 
 ARCHITECTURES = ("amd64", "i386", "arm64", "armhf")
 VERSION = "20230508+deb12u1"
 LANGUAGES = ("en", "zh_CN", "ja")
+UnavailableError = pairs.UnavailableError
 LABELS = Path(__file__).with_name("installguide.labels.json.gz")
 
 
@@ -53,23 +55,14 @@ def build(root: Path) -> None:
         (root / f"{name}.html").write_text(head + "<ul>" + "\n".join(links) + "</ul></body></html>")
 
 
-class UnavailableError(Exception):
-    """The packages cannot be downloaded."""
-
-
 def _download(work: Path) -> None:
-    packages = [f"installation-guide-{architecture}={VERSION}" for architecture in ARCHITECTURES]
-    # Package lists of our own: the machine's may never have been fetched, and refreshing those takes root.
-    lists, cache = work / "lists", work / "cache"
-    (lists / "partial").mkdir(parents=True)
-    (cache / "archives/partial").mkdir(parents=True)
-    apt = ("apt-get", "-q", "-o", "APT::Sandbox::User=root", "-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={cache}")
-    for command in (("update",), ("download", *packages)):
-        _run(*apt, *command, cwd=str(work))
+    found = pairs.download({(f"installation-guide-{architecture}", VERSION) for architecture in ARCHITECTURES}, work)
+    if len(found) < len(ARCHITECTURES):
+        raise UnavailableError(f"of version {VERSION} only {', '.join(package.name for package in found)}")
 
 
-def _run(*command: str, cwd: str | None = None) -> None:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise UnavailableError(f"{' '.join(command[-5:])}: {done.stdout}{done.stderr}")
 
