@@ -663,3 +663,25 @@ def test_a_page_without_an_h1_is_called_what_its_one_box_for_a_title_says(box: s
     assert _are_copies(_boxed("Button", box, 1, more="<h1>Members</h1>"), _boxed("Slider", box, 2, more="<h1>Members</h1>"))
     listed = box.format("Members")
     assert _are_copies(_boxed("Button", box, 1, more=listed), _boxed("Slider", box, 2, more=listed))
+
+
+def _handbook(name: str, number: int, *, title: str) -> PageFingerprint:
+    html = f"<title>{title}</title><h1>{name}</h1><p>{english(120)}</p><p>This is {name}</p>"
+    made = simcrawl.fingerprint_page(html, url=f"http://x.test/?id={number}")
+    assert isinstance(made, PageFingerprint)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("C", "C++"), ("C++", "C#"), ("Type A+", "Type A-"), ("Rated AA", "Rated AA+"), ("Notepad", "Notepad++"), ("At -5.5", "At 5.5")],
+)
+def test_signs_at_a_word_that_heading_and_title_have_make_another_name(one: str, other: str) -> None:
+    first, second, again = (_handbook(name, number, title=f"{name} - Handbook") for number, name in enumerate((one, other, one)))
+    assert not simcrawl.compare(first, second).is_near_duplicate
+    assert simcrawl.compare(first, again).is_near_duplicate
+
+
+def test_a_sign_that_the_title_does_not_have_is_an_anchor_or_a_star() -> None:
+    first, second = (_handbook(name, number, title="Chapter") for number, name in enumerate(("Chapter", "Chapter#")))
+    assert simcrawl.compare(first, second).is_near_duplicate
