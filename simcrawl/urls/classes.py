@@ -10,7 +10,6 @@ class apart: `id` does not matter for `do=login`, and very much for `do=show`.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 _MOST_SHAPES, _MOST_POSITIONS, _MOST_INDIFFERENT, _MOST_DIFFERENCES, _MOST_FIRSTS = 2000, 24, 16, 3, 100_000
 # A parameter of no more values than that says what kind of page it is; one of more names a page.
 _MOST_KINDS = 12
-# Parameters at the end of a path (RFC 3986, 3.3), such as ";jsessionid=7F3A".
-_OF_PATH = re.compile(r"(?:;[^;=/]+=[^;/]*)+\Z")
+_SLASHES_OF_A_HOST = 2
 # What hosts say of their parameters: of so many hosts, so much of each.
 _MOST_HOSTS, _MOST_SAID = 200, 20
 
@@ -53,12 +51,19 @@ class Address:
 
 def _with_semicolons(before: str, given: list[str]) -> tuple[str, list[str]]:
     """Return what stands before a query without the parameters that end it, and all parameters: some sites part them by ";"."""
-    found = _OF_PATH.search(before)
-    of_path = found[0][1:].split(";") if found else []
+    # At the end of a path (RFC 3986, 3.3): ";jsessionid=7F3A".
+    _, sign, ending = before.rpartition("/")[2].partition(";")
+    of_path = ending.split(";") if sign and before.count("/") > _SLASHES_OF_A_HOST else []
+    if not _are_parameters(of_path):
+        of_path = []
     parted = [pair for pairs in given for pair in pairs.split(";")]
     # Where a piece has no "=", it is rather a list that stands in a value.
-    of_query = parted if all("=" in pair for pair in parted) else given
-    return (before[: found.start()] if found else before), of_path + of_query
+    of_query = parted if _are_parameters(parted) else given
+    return before.removesuffix(f";{ending}") if of_path else before, of_path + of_query
+
+
+def _are_parameters(pairs: list[str]) -> bool:
+    return all("=" in pair for pair in pairs)
 
 
 def key_of(url: str, seed: int) -> int:
