@@ -468,7 +468,7 @@ class Rule:
         return (
             (names.is_left_alone(original.names) and not names.is_left_alone(page.names))
             or (surrounds_itself and own_units(page.beside, original.beside)[0] > _MOST_LOST)
-            or (on_one_site and (_adds_paragraphs(page, original) or _adds_content(page, original) or _fills_in(page, original)))
+            or (on_one_site and (_adds_paragraphs(page, original) or _adds_content(page, original)))
         )
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
@@ -535,13 +535,9 @@ def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
     units = min(a.units, b.units)
     least, share = next((least, share) for below, least, share in _RECORDS if units < below)
-    is_record = _may_be_records(a, b) and names.are_records(a.names, b.names)
-    return is_record or names.hold_others(a.names, b.names, least=least, share=share)
-
-
-def _may_be_records(a: PageFingerprint, b: PageFingerprint) -> bool:
     # Of terms of a thousand words the county is a detail.
-    return min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
+    are_short = min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
+    return (are_short and names.are_records(a.names, b.names)) or names.hold_others(a.names, b.names, least=least, share=share)
 
 
 def _has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -600,11 +596,6 @@ def _adds_content(page: PageFingerprint, original: PageFingerprint) -> bool:
         return False
     contents = (Part(one.units, one.content_sketch) for one in (original, page))
     return own_units(*contents)[0] <= _EXCHANGED_TO_MORE * more
-
-
-def _fills_in(page: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page is a record like another one, with values where that has none: a price, a remark."""
-    return _may_be_records(page, original) and names.fills_in(page.names, original.names)
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

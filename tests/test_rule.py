@@ -1122,22 +1122,3 @@ def test_records_whose_values_stand_in_other_places_are_told_apart(body: str, on
 def test_a_number_of_two_digits_is_a_name_where_heading_title_and_address_have_it(address: str, same: bool) -> None:
     made = [_told(f"<h1>Bus line {line}</h1>{_SHARED}", f"http://x{address.format(line)}", title=f"Bus line {line}") for line in (10, 30)]
     assert simcrawl.compare(*made).is_near_duplicate == same
-
-
-_ROWS = "<table><tr><td>Colour</td><td>red</td></tr><tr><td>Price</td><td>{}</td></tr></table>"
-
-
-@pytest.mark.parametrize("body", [_ROWS, "<h2>Comments</h2><ul><li>{}</li></ul>", "<p>{}</p>"])
-def test_a_record_with_a_value_that_its_original_lacks_is_kept_and_not_the_other_way_round(body: str) -> None:
-    empty, filled = (_told(f"<h1>Chair</h1>{body.format(value)}{_SHARED}", f"http://x/{len(value)}") for value in ("", "18 euros"))
-    assert not Rule.of(RECIPES["terms"]).copy_of(filled, empty)
-    assert Rule.of(RECIPES["terms"]).copy_of(empty, filled)
-    # On another site it is the same record.
-    assert Rule.of(RECIPES["terms"]).copy_of(replace(filled, url="http://y/1"), empty)
-
-
-def test_a_row_more_of_a_long_list_is_no_value() -> None:
-    one, other = (
-        _told(f"<ul>{''.join(f'<li>row {row}</li>' for row in range(rows))}</ul>{_SHARED}", f"http://x/{rows}") for rows in (40, 41)
-    )
-    assert Rule.of(RECIPES["terms"]).copy_of(other, one)

@@ -443,26 +443,11 @@ def are_records(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if not _same_paragraphs(one, other):
+    if not (_same(one.second.paragraphs, other.second.paragraphs) or _same(one.second.template, other.second.template)):
         return False
     is_exchanged = one.values[0] == other.values[0] and _differ(one.second.values, other.second.values)
     is_renamed = min(one.second.headings, other.second.headings) > _OF_NOTHING and one.second.headings != other.second.headings
     return is_renamed or (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
-
-
-def fills_in(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages has the same paragraphs as the other one, its few short lines, and more of these."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    (lines, values), (fewer, others) = one.values, other.values
-    # Of many lines a sample is known.
-    return fewer < lines == len(values) and fewer == len(others) and {*others} < {*values} and _same_paragraphs(one, other)
-
-
-def _same_paragraphs(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have the same paragraphs, and any, but for words of their own short lines."""
-    return _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
 
 
 def is_left_alone(names: bytes) -> bool:
