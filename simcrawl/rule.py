@@ -242,12 +242,18 @@ class Decision:
     """A verdict, the stored page it judges the page a copy of, and whether the page is to be recorded.
 
     `candidates`: how many pages within the radius were looked at, `MOST_CANDIDATES` at most; None where none had to be looked for.
+    `others`: URLs of pages that it is near, and yet no copy of: what was dropped as copies of them says something else.
     """
 
     verdict: Verdict
     original: StoredPage | None = None
     record: bool = True
     candidates: int | None = None
+    others: tuple[str, ...] = ()
+
+
+def _none(_url: str) -> Iterable[PageFingerprint]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,34 +363,51 @@ class Rule:
         return prose if same else 0
 
     def decide(
-        self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False, callback: str = ""
+        self,
+        page: PageFingerprint | Abstention,
+        view: View,
+        *,
+        now: float,
+        never_drop: bool = False,
+        callback: str = "",
+        dropped: Callable[[str], Iterable[PageFingerprint]] = _none,
     ) -> Decision:
         """Return the verdict on a page, and what follows for the store.
 
         `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is. `callback`: names
-        what will be done with the page.
+        what will be done with the page. `dropped`: gives some pages that were dropped as copies of that of a URL.
         """
         # What a crawl has kept it keeps, even where it has meanwhile become a copy of another page.
         known = view.page(page.url)
         if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
-        copies, candidates = self._copies(page, view, now, callback)
+        others: list[str] = []
+
+        def is_another(copy: _Copy) -> bool:
+            if self.min_similarity > 0 and any(_is_another(page, copy, other) for other in dropped(copy.stored.page.url)):
+                others.append(copy.stored.page.url)
+                return True
+            return False
+
+        copies, candidates = self._copies(page, view, now, callback, is_another)
         if not copies:
             earlier = view.earlier(page.url)
             kind = Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED
-            return Decision(_not_a_copy(page, kind), candidates=candidates)
+            return Decision(_not_a_copy(page, kind), candidates=candidates, others=tuple(others))
         best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
         keep = never_drop or len(copies) < self.copies_kept
         return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep, candidates=candidates)
 
-    def _copies(self, page: PageFingerprint | Abstention, view: View, now: float, callback: str) -> tuple[list[_Copy], int | None]:
+    def _copies(
+        self, page: PageFingerprint | Abstention, view: View, now: float, callback: str, is_another: Callable[[_Copy], bool]
+    ) -> tuple[list[_Copy], int | None]:
         """Return the copies found by the cheapest stages that find enough to decide, and how many candidates the last one looked at."""
         found: dict[str, _Copy] = {}
 
         def found_enough(copies: Iterable[_Copy]) -> bool:
             for copy in copies:
                 allowed = copy.stored.serves(callback) and self._can_be_original(copy.stored, page, now)
-                if allowed and not view.is_rejected(page, copy.stored.page):
+                if allowed and not view.is_rejected(page, copy.stored.page) and not is_another(copy):
                     found.setdefault(copy.stored.page.url, copy)
             return len(found) >= self.copies_kept
 
@@ -529,6 +552,33 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
     if min(a.links.units, b.links.units) <= _LONG_LIST * max(a.prose.units, b.prose.units):
         return False
     return differing(a.prose, b.prose) > max(_BESIDE_EXCHANGED, _EXCHANGED_PROSE * whole)
+
+
+def says_more(page: Page, original: Page) -> bool:
+    """Return whether a page says something that its original does not, as far as its short lines, headings and sentences tell."""
+    if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
+        return False
+    return names.holds_more(page.names, original.names) or _has_sentences_more(page, original)
+
+
+def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> bool:
+    return own_units(page.prose, original.prose)[0] > 0
+
+
+def _is_another(page: Page, copy: _Copy, other: PageFingerprint) -> bool:
+    """Return whether a page that is near its original says more, and something else than a copy of that says which was dropped before.
+
+    What only one of two pages says makes no two pages of them: a print view shows its address. So a record without a value takes in the
+    first one that has one. It is not to take all the others with it, of which each has another value.
+    """
+    original, comparison = copy.stored.page, copy.comparison
+    if comparison.identical_text or comparison.same_article:
+        return False
+    if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
+        return False
+    return (names.holds_more(page.names, original.names) and _has_other_values(page, other)) or (
+        _has_sentences_more(page, original) and _has_other_sentences(page, other)
+    )
 
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:

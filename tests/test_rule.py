@@ -967,6 +967,66 @@ def test_records_below_one_text_are_told_apart_and_their_print_views_are_not(kin
     assert (wrong, found) == (0, copies)
 
 
+@pytest.mark.parametrize("template", records.TEMPLATES)
+@pytest.mark.parametrize("kind", ["encodings", "media types"])
+def test_a_record_without_values_is_taken_for_the_original_of_one_record_at_most(kind: str, template: str):
+    wrong, found, copies = records.lost(kind, template, most=60, empty_first=True)
+    # With its print view.
+    assert wrong <= 2
+    assert found >= copies - 1
+
+
+def _noted(path: str, *lines: str, text: str = english(20)) -> PageFingerprint:
+    rows = "".join(f"<tr><td>{line}</td></tr>" for line in lines)
+    paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())
+    html = f"<html><head><title>Lots</title></head><body><h1>Lots</h1><table>{rows}</table>{paragraphs}</body></html>"
+    return _page(html, f"http://a.test/lots?{path}")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_another"),
+    [
+        (["Red"], ["Blue"], True),
+        # Not where both say the same more, or the second one nothing more, though the first does.
+        (["Red"], ["Red"], False),
+        (["Red"], [], False),
+    ],
+)
+def test_a_copy_of_a_page_is_a_copy_of_its_other_copies(first: list[str], second: list[str], is_another: bool):
+    store = open_store("memory:")
+    detector = Detector(store)
+    assert not detector.admit(_noted("none", "A lot")).is_duplicate
+    assert detector.admit(_noted("first", "A lot", *first)).is_duplicate
+    admission = detector.claim(_noted("second", "A lot", *second))
+    assert admission.verdict.is_duplicate != is_another
+    assert admission.mistaken == (("http://a.test/lots?first",) if is_another else ())
+
+
+def test_what_a_page_lacks_is_no_value_of_its_own():
+    detector = Detector(open_store("memory:"))
+    assert not detector.admit(_noted("all", "A lot", "Red", "Blue")).is_duplicate
+    # Each of them says what the other one does not, and the first page says both.
+    assert [detector.admit(_noted(line, "A lot", line)).is_duplicate for line in ("Red", "Blue")] == [True, True]
+
+
+def test_a_sentence_more_is_a_value_too():
+    detector = Detector(open_store("memory:"))
+    assert not detector.admit(_noted("none", text=english(40))).is_duplicate
+    notes = (
+        "Cracked near its left handle, with repairs by an unknown hand from about 1890.",
+        "Bought in Lyon as part of some larger estate, papers come along with this lot.",
+        "Nobody has tried whether such clockwork still runs after sixty years of storage.",
+    )
+    pages = [_noted(note[:6], text=f"{english(40)}\n{note}") for note in notes]
+    assert [detector.admit(one).is_duplicate for one in pages] == [True, False, False]
+
+
+def test_where_fingerprints_alone_decide_copies_need_not_be_copies_of_each_other():
+    detector = Detector(open_store("memory:"), min_similarity=0)
+    assert not detector.admit(_noted("none", "A lot")).is_duplicate
+    assert all(detector.admit(_noted(line, "A lot", line)).is_duplicate for line in ("Red", "Blue"))
+
+
 @pytest.mark.parametrize(
     ("rows", "exchanged", "sentences", "same"),
     [

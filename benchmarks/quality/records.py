@@ -1,11 +1,13 @@
 """Records below one long text, as catalogues and code lists show them: how many are called copies of other records.
 
-    python -m benchmarks.quality.records [--words 200]
+    python -m benchmarks.quality.records [--words 200] [--empty-first]
 
 The records are those that Python and the zone database bring with them: characters, time zones, HTML's named characters, encodings,
 languages' locales, media types, statuses and system errors. A page shows one of them, in a table or in lines, and `--words` words that all
 pages of its site have in common. Of every fifth page there is a print view below another address, without menus: a true copy. Columns are
 templates: with `<h1>`, table and title named after the record; with heading and title of the site alone; and without any heading, of boxes.
+`--empty-first`: the first page that is met is that of a record of which nothing is known yet. The first one that is dropped for it counts
+here; a crawl fetches it again.
 Printed: records that are called copies of another one, and after the slash true copies that were found, of how many.
 """
 
@@ -101,25 +103,29 @@ def _paragraphs(text: list[str]) -> str:
 TEMPLATES: dict[str, Callable[..., str]] = {"named": _named, "of the site": _of_the_site, "boxes": _boxes}
 
 
-def lost(kind: str, template: str, words: int = _WORDS, most: int = _MOST) -> tuple[int, int, int]:
+def lost(kind: str, template: str, words: int = _WORDS, most: int = _MOST, *, empty_first: bool = False) -> tuple[int, int, int]:
     """Return how many records are called copies of others, and how many print views of how many were found."""
     records = list(islice(KINDS[kind](), most))
     text = _text(words)
     pages = [(number, f"/id/{number}", _MENU) for number in range(len(records))]
     pages += [(number, f"/print/{number}", "") for number in range(0, len(records), _PRINTED)]
     Random(1).shuffle(pages)
+    if empty_first:
+        records.append({})
+        pages.insert(0, (len(records) - 1, "/id/none", _MENU))
     known, wrong, found = dict[str, int](), 0, 0
     with open_store("memory:") as store:
         detector = Detector(store)
         for number, address, menu in pages:
             record, url = records[number], f"http://example.org{address}"
             known[url] = number
-            html = f"<html><body>{TEMPLATES[template](record, next(iter(record.values())), text, menu=menu)}</body></html>"
+            page = TEMPLATES[template](record, next(iter(record.values()), ""), text, menu=menu)
+            html = f"<html><body>{page}</body></html>"
             verdict = detector.admit(detector.extract(html, url=url))
             if verdict.is_duplicate:
                 same = known[verdict.original or url] == number
                 found, wrong = found + same, wrong + (not same)
-    return wrong, found, len(pages) - len(records)
+    return wrong, found, sum(address.startswith("/print/") for _, address, _ in pages)
 
 
 def _text(words: int) -> list[str]:
@@ -134,10 +140,11 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=_WORDS)
-    words = parser.parse_args().words
+    parser.add_argument("--empty-first", action="store_true")
+    arguments = parser.parse_args()
     table = Table("records", *TEMPLATES)
     for kind in KINDS:
-        cells = (lost(kind, template, words) for template in TEMPLATES)
+        cells = (lost(kind, template, arguments.words, empty_first=arguments.empty_first) for template in TEMPLATES)
         table.add_row(kind, *(f"{wrong} / {found} of {copies}" for wrong, found, copies in cells))
     Console().print(table)
 

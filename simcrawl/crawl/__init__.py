@@ -18,6 +18,7 @@ What these share, one session a crawler:
     common         what the parts stand on: settings, stats, the store, where failures are told
     run            this run as part of a crawl, perhaps resumed
     frontier       which request goes back, waits, or is left out
+    again          pages that were dropped by mistake
     carried        what a request gives its callback besides the page
     preferred      which page waits for its canonical one
     patience       how long a copy waits for its original to come out

@@ -13,8 +13,8 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED, UNYIELDED
-from simcrawl.crawl.session import YIELDED, OfSession
+from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED, UNYIELDED, YIELDED
+from simcrawl.crawl.session import OfSession
 
 if TYPE_CHECKING:
     from scrapy import Request

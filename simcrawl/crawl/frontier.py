@@ -72,12 +72,16 @@ SAMPLED = "_simcrawl_sampled"
 """Key of `Request.meta`: the page is almost certainly a copy, and was fetched all the same."""
 UNYIELDED = "_simcrawl_unyielded"
 """Key of `Request.meta`: no callback has yielded it, so its own may never be called: a callback may have downloaded its page itself."""
+YIELDED = "_simcrawl_yielded"
+"""Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
 BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
 
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
+RETURNED = 1
+"""What the mark says of a request that is made once more, since its page was dropped by mistake."""
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
 # are among these, in the order in which they came to wait; to put each back at each further level finds no more.
 _LOW = -60
@@ -415,7 +419,7 @@ class Frontier:
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:
-        if not self._order:
+        if not self._order or level == RETURNED:
             _release(request)
             return None
         url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)

@@ -16,6 +16,7 @@ from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from simcrawl.config import Config, unknown
+from simcrawl.crawl.again import Again
 from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.common import Common
 from simcrawl.crawl.feeds import Feeds, HeldClaim, hurry
@@ -56,9 +57,6 @@ _UNSURE_WAIT = 1.0
 # So many pages wait in vain that may be downloads inside callbacks. What such a page is claimed by is given back by nobody, so others that
 # are equal to it would stand in line, a second each.
 _MOST_IN_VAIN = 4
-YIELDED = "_simcrawl_yielded"
-"""Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
-
 
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
@@ -192,6 +190,7 @@ class Session(Common):
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
+        self._again = Again(self)
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
@@ -380,6 +379,9 @@ class Session(Common):
         admission = first or await again(never_drop=never_drop)
         if admission.waits_for:
             admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
+        if admission.may_be_mistaken and sure:
+            self._again.hold(page.url, request)
+        self._again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
         return Case(verdict, self.feeds.hold(admission.claim), callback=callback)

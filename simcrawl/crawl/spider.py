@@ -12,7 +12,8 @@ from scrapy.http import TextResponse
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.elsewhere import Page, texts_in
-from simcrawl.crawl.session import YIELDED, NearDuplicate, OfSession, case_of
+from simcrawl.crawl.frontier import YIELDED
+from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
 

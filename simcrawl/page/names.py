@@ -438,6 +438,15 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
     return bool(known) and exchanged >= share * known and exchanged * min(one.values[0], other.values[0]) >= least * known
 
 
+def holds_more(a: bytes, b: bytes) -> bool:
+    """Return whether the first of two pages is known to have a short line, or a heading above its text, that the other one has not."""
+    if not a or not b:
+        return False
+    one, other = _read(a), _read(b)
+    known, others = _known_lines(one, other)
+    return bool(known - others) or (one.second.headings > _OF_NOTHING and _differ(one.second.headings, other.second.headings))
+
+
 def are_records(a: bytes, b: bytes) -> bool:
     """Return whether two pages have the same paragraphs and differ in short lines alone: in two, or in one that may be a record's name."""
     if not a or not b:
@@ -467,9 +476,14 @@ def _exchanged(a: _Read, b: _Read) -> tuple[int, int]:
         return 0, 0
     if sample_a == sample_b and lines_a == lines_b == len(sample_a):
         return int(_differ(a.second.values, b.second.values)), lines_a
-    last = min((sample[-1] for lines, sample in (a.values, b.values) if len(sample) < lines), default=_WORD | _SPEAKS)
-    known_a, known_b = ({value for value in sample if value <= last} for sample in (sample_a, sample_b))
+    known_a, known_b = _known_lines(a, b)
     return min(len(known_a - known_b), len(known_b - known_a)), min(len(known_a), len(known_b))
+
+
+def _known_lines(a: _Read, b: _Read) -> tuple[set[int], set[int]]:
+    """Return of the short lines of two pages those of which it is known whether the other one has them, too."""
+    last = min((sample[-1] for lines, sample in (a.values, b.values) if len(sample) < lines), default=_WORD | _SPEAKS)
+    return {value for value in a.values[1] if value <= last}, {value for value in b.values[1] if value <= last}
 
 
 def pictures(names: bytes) -> bytes:

@@ -5,6 +5,7 @@
     ├ claims           what is claimed or confirmed, and not yet written
     │ └ page_index     pages in memory, findable in every way that a rule asks for
     ├ titles           titles of pages that were kept lately
+    ├ dropped          copies of which other copies have to be copies, too
     ├ views            what a rule sees where it is not to see all
     ├ committed        what is written, as two protocols: a new kind of store is one class
     │ ├ memory         in dictionaries

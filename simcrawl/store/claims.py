@@ -87,11 +87,17 @@ class Claim:
 
 
 class Admission(NamedTuple):
-    """A verdict; the claim to settle where the page was claimed; the claim that the verdict depends on, where one is open."""
+    """A verdict; the claim to settle where the page was claimed; the claim that the verdict depends on, where one is open.
+
+    `mistaken`: URLs of pages that were dropped before and are no copies, as this page shows: ask for them again. `may_be_mistaken`: whether
+    a later page may show that of this one. See `simcrawl.store.dropped`.
+    """
 
     verdict: Verdict
     claim: Claim | None = None
     waits_for: Claim | None = None
+    mistaken: tuple[str, ...] = ()
+    may_be_mistaken: bool = False
 
 
 class Others(Protocol):

@@ -26,10 +26,11 @@ from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import MOST_CANDIDATES, Candidate, Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View, says_more
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
+from simcrawl.store.dropped import DroppedCopies
 from simcrawl.store.header import other_recipe
 from simcrawl.store.page_index import PageIndex
 from simcrawl.store.register import Duplicate, line_of
@@ -164,7 +165,7 @@ class Store:
         self._recipe: Recipe | None = None
         # The last decision's: what is found late is decided by it, too.
         self._rule: Rule | None = None
-        self._titles = Titles()
+        self._titles, self._dropped = Titles(), DroppedCopies()
         self._lasting: Store | None = None
         self._loaded: Store | None = None
         self._committing = Lock()
@@ -366,7 +367,7 @@ class Store:
         self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False, callback: str = ""
     ) -> Admission:
         self._rule = rule or self._default_rule()
-        decision = self._rule.decide(page, view, now=time(), never_drop=never_drop, callback=callback)
+        decision = self._rule.decide(page, view, now=time(), never_drop=never_drop, callback=callback, dropped=self._dropped.of)
         if decision.candidates is not None:
             self.candidates += Counter(decisions=1, compared=decision.candidates, at_cap=decision.candidates == MOST_CANDIDATES)
         # A page of which nothing is dropped has nothing to wait for.
@@ -378,7 +379,18 @@ class Store:
         if decision.record:
             self._titles.note(page)
         unique = decision.original is None
-        return Admission(decision.verdict, self._claim(page, view, unique=unique, callback=callback) if decision.record else None)
+        claim = self._claim(page, view, unique=unique, callback=callback) if decision.record else None
+        return self._beside_copies(Admission(decision.verdict, claim), page, decision)
+
+    def _beside_copies(self, admission: Admission, page: PageFingerprint | Abstention, decision: Decision) -> Admission:
+        """Return an admission that tells which pages were dropped by mistake, as this one shows, or whether this one may be."""
+        original, dropped = decision.original, self._dropped
+        if not isinstance(page, PageFingerprint):
+            return admission
+        if original is None:
+            return admission._replace(mistaken=tuple(url for other in decision.others for url in dropped.replace(other, page)))
+        may_be = decision.verdict.drop_page and decision.verdict.kind is Kind.NEAR_DUPLICATE and says_more(page, original.page)
+        return admission._replace(may_be_mistaken=may_be and dropped.hold(page, original.page.url))
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()

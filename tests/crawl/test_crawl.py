@@ -8,8 +8,7 @@ import pytest
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import UNYIELDED
-from simcrawl.crawl.session import YIELDED
+from simcrawl.crawl.frontier import UNYIELDED, YIELDED
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl, crawls

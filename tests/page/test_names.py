@@ -253,6 +253,14 @@ def test_lines_that_each_page_has_for_itself(a: list[int], b: list[int], least: 
     assert names.hold_others(*pages, least=least, share=share) == names.hold_others(*pages[::-1], least=least, share=share) == expected
 
 
+@given(_ROWS, _ROWS)
+def test_lines_that_one_page_has_more(a: list[int], b: list[int]):
+    lines = [[f"Row {number}." for number in rows] for rows in (a, b)]
+    distinct = names._values(lines[0]) | names._values(lines[1])
+    assume(len(names._digests(names._hashes([distinct], 1)[0])) == len(distinct))
+    assert names.holds_more(*map(_with_values, lines)) == bool(Counter(a) - Counter(b))
+
+
 @pytest.mark.parametrize(
     ("one", "other", "own"),
     [

@@ -354,10 +354,8 @@ def test_who_waited_for_a_claim_asks_again_and_gets_the_final_answer(store: Stor
 
 def test_an_original_that_settles_during_a_decision_makes_the_caller_ask_again(store: Store):
     class Settling(Rule):
-        def decide(
-            self, page: PageFingerprint | Abstention, view: View, *, now: float, never_drop: bool = False, callback: str = ""
-        ) -> Decision:
-            decision = super().decide(page, view, now=now, never_drop=never_drop, callback=callback)
+        def decide(self, page: PageFingerprint | Abstention, view: View, **options: Any) -> Decision:
+            decision = super().decide(page, view, **options)
             original.withdraw()
             return decision
 
@@ -1131,7 +1129,7 @@ class StoreMachine(RuleBasedStateMachine):
         if confirmed:
             verdict, claim, waits_for, never_drop = self.store.admit(made, NEAR), None, None, False
         else:
-            verdict, claim, waits_for = self.store.claim(made, NEAR, never_drop=never_drop)
+            verdict, claim, waits_for, *_ = self.store.claim(made, NEAR, never_drop=never_drop)
         known, copies = self.current.get(url), self.copies(made)
         if known or not copies:
             assert not verdict.is_duplicate

@@ -1,0 +1,53 @@
+"""Pages that were dropped lately, by the page that each was called a copy of: two copies of one page must be copies of each other, too.
+
+    record without a value ──► kept
+    the same with one      ──► copy of it, and held here
+    the same with another  ──► near it, but not the same as what is held: kept, and held from now on
+                                  └──► what was held is no copy either: it is asked for again, and kept
+
+In memory only. Where a crawl goes on after a stop, one page more may be dropped by mistake.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simcrawl.page.fingerprint import PageFingerprint
+
+# All copies of a page have to be copies of those that are held, so a few tell as much as all would.
+_MOST_OF_A_PAGE = 3
+# Of two kilobytes each: a dozen megabytes at most.
+_MOST_PAGES = 2_000
+
+
+class DroppedCopies:
+    """Pages that say more than their originals, by the URLs of these: the first few of each. For one thread at a time."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, tuple[PageFingerprint, ...]] = OrderedDict()
+
+    def of(self, original: str) -> tuple[PageFingerprint, ...]:
+        """Return pages of which a copy of this one has to be a copy as well."""
+        return self._held.get(original, ())
+
+    def hold(self, page: PageFingerprint, original: str) -> bool:
+        """Return whether a page that is dropped as a copy of another one is held."""
+        held = self.of(original)
+        if len(held) >= _MOST_OF_A_PAGE or any(page.text_digest == other.text_digest for other in held):
+            return False
+        self._set(original, (*held, page))
+        return True
+
+    def replace(self, original: str, page: PageFingerprint) -> list[str]:
+        """Hold a page that is near an original and was kept, and return the URLs of those that were held until now."""
+        urls = [other.url for other in self.of(original)]
+        self._set(original, (page,))
+        return urls
+
+    def _set(self, original: str, pages: tuple[PageFingerprint, ...]) -> None:
+        self._held[original] = pages
+        self._held.move_to_end(original)
+        if len(self._held) > _MOST_PAGES:
+            self._held.popitem(last=False)

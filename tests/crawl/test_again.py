@@ -1,0 +1,73 @@
+"""A page that was dropped, and of which another one shows that it is no copy, is fetched again and comes out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simcrawl.store import open_store
+from tests.crawl.content import hub
+from tests.crawl.runner import MODES, crawl
+from tests.samples import english
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.server import Site
+
+SPIDER = "tests.crawl.again_spiders.Telling"
+LOTS = [f"/lot?id={number}" for number in range(30)]
+
+
+def _lot(price: str = "", *, more: str = "") -> str:
+    row = f"<table><tr><td>Hammer price</td><td>{price}</td></tr></table>" if price else ""
+    return f"<html><head><title>Auction</title></head><body><h1>Auction</h1>{row}<p>{english(20, seed=1)}</p>{more}</body></html>"
+
+
+def _auction(site: Site) -> None:
+    """The first lot was not sold, and is met first. On all others the price is all that differs."""
+    site.add("/", hub(*LOTS))
+    for number, path in enumerate(LOTS):
+        site.add(path, _lot(f"{number * 37} EUR" if number else ""))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_record_without_a_value_takes_no_other_with_it(site: Site, mode: str, tmp_path: Path) -> None:
+    _auction(site)
+    outcome = crawl(SPIDER, site.url("/"), mode=mode, settings={"CONCURRENT_REQUESTS": 1, "SIMCRAWL_STORE": str(tmp_path / "store")})
+    assert set(outcome.paths("kept")) == {"/", *LOTS}
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1
+    assert outcome.stats["simcrawl/pages/dropped"] == 1
+    assert outcome.log.count("shows that it is none: it is fetched again") == 1
+    with open_store(str(tmp_path / "store"), readonly=True) as store:
+        assert list(store.duplicates()) == []
+
+
+def test_what_many_requests_at_once_show_is_seen_as_well(site: Site) -> None:
+    _auction(site)
+    kept = crawl(SPIDER, site.url("/")).paths("kept")
+    # Of that without a price, where it comes later, all is said on others.
+    assert {"/", *LOTS[1:]} <= set(kept)
+
+
+def test_copies_with_the_same_line_more_stay_copies(site: Site) -> None:
+    copies = [f"/print?id={number}" for number in range(1, 20)]
+    site.add("/", hub("/page?id=0", *copies))
+    site.add("/page?id=0", _lot())
+    for path in copies:
+        site.add(path, _lot(more="<p>Print view</p>"))
+    outcome = crawl(SPIDER, site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "SIMCRAWL_ORDER": False})
+    assert outcome.paths("kept") == ["/", "/page?id=0"]
+    assert "simcrawl/pages/asked_again" not in outcome.stats
+
+
+def test_its_request_is_what_it_was(site: Site) -> None:
+    _auction(site)
+    outcome = crawl(SPIDER, site.url("/"), settings={"CONCURRENT_REQUESTS": 1})
+    assert set(outcome.paths("kept")) == {"/", *LOTS}
+    told = outcome.stats["test/told"]
+    first = told[1]
+    # `dont_filter` is gone again: with it a redirect might leave the site.
+    assert [entry for entry in told if entry["url"] == first["url"]] == [first, first]
+    assert (first["dont_filter"], first["colour"]) == (False, "blue")

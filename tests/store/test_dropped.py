@@ -1,0 +1,48 @@
+"""Two copies of one page have to be copies of each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simcrawl.store.dropped import DroppedCopies
+from tests.strategies import page
+
+if TYPE_CHECKING:
+    import pytest
+
+ORIGINAL = "http://a.test/"
+
+
+def _url(number: int) -> str:
+    return f"http://a.test/{number}"
+
+
+def test_the_first_few_of_a_page_are_held():
+    dropped = DroppedCopies()
+    pages = [page(_url(number), number) for number in range(5)]
+    assert [dropped.hold(one, ORIGINAL) for one in pages] == [True, True, True, False, False]
+    assert dropped.of(ORIGINAL) == tuple(pages[:3])
+    assert dropped.of(_url(0)) == ()
+
+
+def test_one_text_is_held_once():
+    dropped = DroppedCopies()
+    assert dropped.hold(page(_url(1), 1, text="one"), ORIGINAL)
+    assert not dropped.hold(page(_url(2), 1, text="one"), ORIGINAL)
+
+
+def test_what_shows_the_mistake_takes_the_place_of_what_was_dropped():
+    dropped = DroppedCopies()
+    for number in range(2):
+        dropped.hold(page(_url(number), number), ORIGINAL)
+    another = page(_url(7), 7)
+    assert dropped.replace(ORIGINAL, another) == [_url(0), _url(1)]
+    assert dropped.of(ORIGINAL) == (another,)
+
+
+def test_a_bounded_number_of_pages_have_copies(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.store.dropped._MOST_PAGES", 2)
+    dropped = DroppedCopies()
+    for number in range(3):
+        dropped.hold(page(_url(number), number), f"http://b.test/{number}")
+    assert [len(dropped.of(f"http://b.test/{number}")) for number in range(3)] == [0, 1, 1]
