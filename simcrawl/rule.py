@@ -562,7 +562,7 @@ def says_more(page: Page, original: Page) -> bool:
 
 
 def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> bool:
-    return own_units(page.prose, original.prose)[0] > 0
+    return bool(page.prose.sketch and original.prose.sketch) and own_units(page.prose, original.prose)[0] > 0
 
 
 def _is_another(page: Page, copy: _Copy, other: PageFingerprint) -> bool:
@@ -576,9 +576,13 @@ def _is_another(page: Page, copy: _Copy, other: PageFingerprint) -> bool:
         return False
     if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
         return False
-    return (names.holds_more(page.names, original.names) and _has_other_values(page, other)) or (
-        _has_sentences_more(page, original) and _has_other_sentences(page, other)
-    )
+    if names.holds_more(page.names, original.names) and (_is_called_differently(page, other) or _has_other_values(page, other)):
+        return True
+    return _has_sentences_more(page, original) and _has_other_sentences(page, other)
+
+
+def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:
+    return names.Naming.OTHER in (names.compare(a.names, b.names), names.compare_outside(a.names, b.names))
 
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:

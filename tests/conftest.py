@@ -18,9 +18,11 @@ from tests.sites import installguide
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=300, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# Each run has examples of its own, so many runs see many; in CI all have the same, or a change would be blamed for what it has not done.
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
+settings.register_profile("thorough", parent=settings.get_profile("dev"), max_examples=1_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 # A process has one fork server, and what it loads is what is known when the first test needs it: so here, for all that do.
 multiprocessing.set_forkserver_preload(["benchmarks.fleet.worker", "tests.hostile_limits"])

@@ -960,14 +960,23 @@ def test_a_counter_of_visits_makes_no_other_record_of_a_short_page_and_a_value_d
     assert RULE.compare(first, second).is_near_duplicate == same
 
 
-@pytest.mark.parametrize("template", records.TEMPLATES)
+WITH_VALUES = [template for template in records.TEMPLATES if template != "by name alone"]
+
+
+@pytest.mark.parametrize("template", WITH_VALUES)
 @pytest.mark.parametrize("kind", records.KINDS)
 def test_records_below_one_text_are_told_apart_and_their_print_views_are_not(kind: str, template: str):
     wrong, found, copies = records.lost(kind, template, most=60)
     assert (wrong, found) == (0, copies)
 
 
-@pytest.mark.parametrize("template", records.TEMPLATES)
+@pytest.mark.parametrize("kind", ["media types", "errors"])
+def test_records_of_which_the_name_alone_is_their_own_are_told_apart(kind: str):
+    wrong, found, copies = records.lost(kind, "by name alone", most=60)
+    assert (wrong, found) == (0, copies)
+
+
+@pytest.mark.parametrize("template", WITH_VALUES)
 @pytest.mark.parametrize("kind", ["encodings", "media types"])
 def test_a_record_without_values_is_taken_for_the_original_of_one_record_at_most(kind: str, template: str):
     wrong, found, copies = records.lost(kind, template, most=60, empty_first=True)

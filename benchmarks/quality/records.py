@@ -5,7 +5,8 @@
 The records are those that Python and the zone database bring with them: characters, time zones, HTML's named characters, encodings,
 languages' locales, media types, statuses and system errors. A page shows one of them, in a table or in lines, and `--words` words that all
 pages of its site have in common. Of every fifth page there is a print view below another address, without menus: a true copy. Columns are
-templates: with `<h1>`, table and title named after the record; with heading and title of the site alone; and without any heading, of boxes.
+templates: with `<h1>`, table and title named after the record; with heading and title of the site alone; without any heading, of boxes; and
+with nothing of the record but its name, in heading and title.
 `--empty-first`: the first page that is met is that of a record of which nothing is known yet. The first one that is dropped for it counts
 here; a crawl fetches it again.
 Printed: records that are called copies of another one, and after the slash true copies that were found, of how many.
@@ -96,11 +97,16 @@ def _boxes(record: Record, name: str, text: list[str], *, menu: str) -> str:
     return f"<title>Lists</title><div class=t>{menu}</div><div class=m><div class=x1>{escape(name)}</div>{rows}{_paragraphs(text)}</div>"
 
 
+def _by_name_alone(record: Record, name: str, text: list[str], *, menu: str) -> str:  # noqa: ARG001 - as the others are called
+    head = f"<title>{escape(name)} - Lists</title><header>{menu}</header>"
+    return f"{head}<main><h1>{escape(name)}</h1>{_paragraphs(text)}</main>"
+
+
 def _paragraphs(text: list[str]) -> str:
     return "".join(f"<p>{line}</p>" for line in text)
 
 
-TEMPLATES: dict[str, Callable[..., str]] = {"named": _named, "of the site": _of_the_site, "boxes": _boxes}
+TEMPLATES: dict[str, Callable[..., str]] = {"named": _named, "of the site": _of_the_site, "boxes": _boxes, "by name alone": _by_name_alone}
 
 
 def lost(kind: str, template: str, words: int = _WORDS, most: int = _MOST, *, empty_first: bool = False) -> tuple[int, int, int]:
@@ -120,8 +126,7 @@ def lost(kind: str, template: str, words: int = _WORDS, most: int = _MOST, *, em
             record, url = records[number], f"http://example.org{address}"
             known[url] = number
             page = TEMPLATES[template](record, next(iter(record.values()), ""), text, menu=menu)
-            html = f"<html><body>{page}</body></html>"
-            verdict = detector.admit(detector.extract(html, url=url))
+            verdict = detector.admit(detector.extract(f"<html>{page}</html>", url=url))
             if verdict.is_duplicate:
                 same = known[verdict.original or url] == number
                 found, wrong = found + same, wrong + (not same)

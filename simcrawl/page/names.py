@@ -4,7 +4,7 @@ With them stand what its pictures are called and its short lines, the values of 
 
 A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
 alone. So does what heading, title and the end of the page's address have, and a whole number that heading and title have: an advisory,
-a room or a lot has no other name.
+a room or a lot has no other name. And a heading that the title has, too, counts as a whole, against one of quite other words.
 Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 """
 
@@ -63,6 +63,7 @@ _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
 _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 _DIGITS = late(r"\d+")
+_YEAR, _WORDS_OF_A_DATE = late(r"(?<!\d)(?:19|20)\d\d(?!\d)"), 2
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
@@ -90,7 +91,7 @@ _LANGUAGE = late(
     r"|chinese|japanese|korean|arabic|dutch|nederlands|polish|polski|turkish|t[u\xfc]rk[c\xe7]e",
 )
 _QUERIED = late(r"=([^&;=]*)")
-_OF_NOTHING, _LEFT_ALONE = 1, 2
+_OF_NOTHING, _LEFT_ALONE, _IN_TITLE = 1, 2, 3
 # As `units_of_a_word` is written.
 _SIXTEENTHS = 16
 # For digests of texts in order.
@@ -99,7 +100,7 @@ _WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
 def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> str:
-    """Return what `of` looks at in five lines: one cut is for all of a page.
+    """Return what `of` looks at in six lines: one cut is for all of a page.
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
@@ -120,9 +121,15 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
         # The headings are those of every page: "Methods", "Description".
         outer = " ".join([outer, *sorted(unsaid)])
     names = numbers.intersection(_NUMBER.findall(full)) | addressed | set(map(_word_for, signs))
-    texts = [inner, outer, _composed(facts[:_LONGEST]), called, " ".join(sorted(names))]
+    texts = [inner, outer, _composed(facts[:_LONGEST]), called, " ".join(sorted(names)), _FIRST * _is_in_title(inner or outer, full)]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
+
+
+def _is_in_title(heading: str, title: str) -> bool:
+    """Return whether all words of a heading stand in the title as well, and they are not only a month's, or another date's."""
+    words = _words_of(heading)
+    return bool(words) and words <= _words_of(title) and not (len(words) <= _WORDS_OF_A_DATE and _YEAR.search(heading))
 
 
 def _composed(text: str) -> str:
@@ -211,13 +218,13 @@ def of(
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
-    search engines to leave it alone (`noindex`), its language and the end of its address (`url`; `said`: see `language`), and how many
-    units say what a word does.
+    search engines to leave it alone (`noindex`), or else has its heading in its title; its language and the end of its address (`url`;
+    `said`: see `language`); and how many units say what a word does.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
-    own, above, facts, title, named = (words[:_MOST_WORDS].tolist() for words in found)
+    own, above, facts, title, named, titled = (words[:_MOST_WORDS].tolist() for words in found)
     times, around = _times({*own, *above, *title}, prose.hashes), _times({*above} if not own else set(), beside)
     words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
     # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
@@ -239,7 +246,7 @@ def of(
     # From Oslo to Bergen is not from Bergen to Oslo.
     ordered = _in_order(title), _second(facts), _in_order(own), _in_order([word for word in above if word not in own])
     second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
-    second.append(_LEFT_ALONE if noindex else _OF_NOTHING)
+    second.append(_LEFT_ALONE if noindex else _IN_TITLE if titled else _OF_NOTHING)
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
     second += map(_second, (below, filled))
@@ -372,14 +379,17 @@ class Naming(Enum):
 def compare(a: bytes, b: bytes) -> Naming:
     """Return whether two pages are called differently, and it matters.
 
-    It does where one of them speaks of what its heading is called, or says other things under it. Pages of one title are called the same,
-    where the title is not only the site's, and so are those of one text below headings in two scripts: one of them is a translation.
+    It does where one of them speaks of what its heading is called, or says other things under it, or where each has a heading of its own,
+    in other words for the most part, and in its title as well. Pages of one title are called the same, where the title is not only the
+    site's, and so are those of one text below headings in two scripts: one of them is a translation.
     """
     if not a or not b:
         return Naming.SAME
     one, other = _read(a), _read(b)
     if _same_title(one, other) or not one.own or not other.own or _is_translated(one, other):
         return Naming.SAME
+    if _are_titled_apart(one, other, one.own, other.own):
+        return Naming.OTHER
     only = _only(one.own, other.own, one.second.own, other.second.own)
     other_facts = bool((one.facts ^ other.facts) & ~_SPEAKS) or _differ(one.second.facts, other.second.facts)
     if only and one.facts and other.facts and other_facts:
@@ -399,6 +409,8 @@ def compare_outside(a: bytes, b: bytes) -> Naming:
     one, other = _read(a), _read(b)
     if _same_title(one, other) or not one.outer or not other.outer:
         return Naming.SAME
+    if not one.own and not other.own and _are_titled_apart(one, other, one.outer, other.outer):
+        return Naming.OTHER
     only = _only(one.outer, other.outer, one.second.outer, other.second.outer)
     spoken = [word for word in only if word & _SPEAKS]
     if 0 < len({*spoken} & {*one.outer}) < len(spoken):
@@ -439,10 +451,12 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
 
 
 def holds_more(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages is known to have a short line, or a heading above its text, that the other one has not."""
+    """Return whether the first of two pages is known to have a name, a short line or a heading above its text that the other has not."""
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
+    if one.second.standing == _IN_TITLE and not (other.own or other.outer):
+        return True
     known, others = _known_lines(one, other)
     return bool(known - others) or (one.second.headings > _OF_NOTHING and _differ(one.second.headings, other.second.headings))
 
@@ -461,7 +475,7 @@ def are_records(a: bytes, b: bytes) -> bool:
 
 def is_left_alone(names: bytes) -> bool:
     """Return whether a page asks search engines to leave it alone; False where that is not known."""
-    return bool(names) and _read(names).second.noindex == _LEFT_ALONE
+    return bool(names) and _read(names).second.standing == _LEFT_ALONE
 
 
 def units_of_a_word(names: bytes) -> float:
@@ -503,7 +517,7 @@ class _Second(NamedTuple):
     first: int = 0
     pictures: int = 0
     values: int = 0
-    noindex: int = 0
+    standing: int = 0
     language: int = _OF_NOTHING
     end: int = _OF_NOTHING
     units_of_a_word: int = _OF_NOTHING
@@ -546,6 +560,14 @@ def _same(a: int, b: int) -> bool:
 def _differ(a: int, b: int) -> bool:
     """Return whether two second digests are known, and of different texts."""
     return a != b and a != 0 != b
+
+
+def _are_titled_apart(a: _Read, b: _Read, own_a: Sequence[int], own_b: Sequence[int]) -> bool:
+    """Return whether two pages are called quite differently, by a heading that their titles have as well."""
+    if a.second.standing != _IN_TITLE or b.second.standing != _IN_TITLE:
+        return False
+    left, right = ({word | _SPEAKS for word in words} for words in (own_a, own_b))
+    return 2 * len(left & right) <= min(len(left), len(right))
 
 
 def _same_title(a: _Read, b: _Read) -> bool:

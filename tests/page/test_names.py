@@ -198,7 +198,7 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
     assert not _differ(made, made)
     assert not _differ_outside(made, made)
     lines = names.lines((heading, outer), facts, title)
-    assert len(lines.splitlines()) == 5
+    assert len(lines.splitlines()) == 6
     # Of a text among others it is the same.
     among = cut_lines(["", "one two", lines, outer], seed=1)
     assert names.of(among[2], _cut(f"{heading}\n{PROSE}"), among[3].hashes, NO_PARTS._replace(heading=heading)) == made
@@ -546,6 +546,44 @@ def _are_copies(one: PageFingerprint, other: PageFingerprint) -> bool:
 
 
 @pytest.mark.parametrize(
+    ("headings", "titles", "same"),
+    [
+        (("Walnut chair", "Brass lamp"), (), False),
+        # Half of the words are those of a series; more are those of one page, for machines, say.
+        (("Walnut chair", "Walnut table"), (), False),
+        (("The walnut chair", "The walnut table"), (), True),
+        (("Guide for amd64", "Guide for i386"), (), True),
+        # One with words more is doubtful.
+        (("Walnut chair", "Walnut chair, restored"), (), True),
+        # Only what the titles have as well.
+        (("Walnut chair", "Brass lamp"), ("Shop", "Shop"), True),
+        (("Walnut chair", "Brass lamp"), ("Walnut chair", "Shop"), True),
+        # A month is none, or a calendar would have no end.
+        (("November 2026", "March 2026"), (), True),
+        (("Paris Olympics opening 2024", "Venice film festival 2024"), (), False),
+        (("核桃椅子", "黄铜灯"), (), False),
+    ],
+)
+def test_quite_other_headings_that_the_titles_have_are_names(headings: tuple[str, str], titles: tuple[str, ...], same: bool) -> None:
+    pages = [
+        _called(heading, f"?{number}", title=title)
+        for number, (heading, title) in enumerate(zip(headings, titles or headings, strict=True))
+    ]
+    assert _are_copies(*pages) == same
+    noindex = '<meta name="robots" content="noindex">'
+    assert _are_copies(*(_called(heading, f"?{heading}", more=noindex) for heading in headings))
+
+
+def test_quite_other_headings_outside_the_contents_are_names_where_there_is_no_other() -> None:
+    wooden, brass, third = (_of(outer=name, title=f"{name} - Shop") for name in ("Walnut chair", "Brass lamp", "Walnut chair, restored"))
+    assert names.compare_outside(wooden, brass) is Naming.OTHER
+    assert names.compare_outside(wooden, third) is Naming.SAME
+    # Above contents with a heading of their own they are doubtful.
+    terms = (_of("Terms of hire", outer=name, title=f"{name} - Shop") for name in ("Walnut chair", "Brass lamp"))
+    assert names.compare_outside(*terms) is Naming.LONGER
+
+
+@pytest.mark.parametrize(
     ("slugs", "same"),
     [
         (("jobs/welder", "jobs/nurse"), False),
@@ -560,7 +598,7 @@ def _are_copies(one: PageFingerprint, other: PageFingerprint) -> bool:
     ],
 )
 def test_an_address_made_of_the_heading_names_a_page(slugs: tuple[str, str], same: bool) -> None:
-    pages = [_called(f"{name} wanted", slug) for name, slug in zip(("Welder", "Nurse"), slugs, strict=True)]
+    pages = [_called(f"{name} wanted by our company", slug) for name, slug in zip(("Welder", "Nurse"), slugs, strict=True)]
     assert _are_copies(*pages) == same
 
 
