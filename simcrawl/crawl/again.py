@@ -2,7 +2,7 @@
 
 A copy may say a line more than its original: the address of a print view, or a price that the original has not. Which of both it is shows
 when another copy says something else there (`simcrawl.store.dropped`). The page that was dropped before is gone by then, so its request is
-made once more. It waits for no other one, and is made once more at most.
+made once more, and kept then, whoever gets it: another process with the same queue knows nothing of the first time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from simcrawl.crawl.frontier import ORDER, RETURNED, YIELDED
+from simcrawl.crawl.frontier import AGAIN, ORDER, RETURNED, YIELDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_AGAIN = "_simcrawl_again"
 # What their meta holds is the spider's own, of any size.
 _MOST = 1_000
 
@@ -38,8 +37,6 @@ class Again:
 
     def hold(self, url: str, request: Request) -> None:
         """Hold the request of a page that is dropped and may be none to drop; of a thousand pages."""
-        if _AGAIN in request.meta:
-            return
         # Now, as long as it has what simcrawl noted on it. A class of the spider's own may not let itself be copied.
         with suppress(Exception):
             self._held[url] = request.replace(dont_filter=True)
@@ -54,7 +51,7 @@ class Again:
             if request is None or engine is None:
                 continue
             # The mark tells whose `dont_filter` it is: a redirect must not leave the site for it.
-            request.meta.update({ORDER: RETURNED, YIELDED: True, _AGAIN: True})
+            request.meta.update({ORDER: RETURNED, YIELDED: True, AGAIN: True})
             engine.crawl(request)
             self._common.stats.inc_value("simcrawl/pages/asked_again")
             level = logging.DEBUG if self._told else logging.INFO

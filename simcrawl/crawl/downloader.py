@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import ASKED, META_KEY, SAMPLED, UNYIELDED, YIELDED
+from simcrawl.crawl.frontier import AGAIN, ASKED, META_KEY, SAMPLED, UNYIELDED, YIELDED
 from simcrawl.crawl.session import OfSession
 
 if TYPE_CHECKING:
@@ -49,13 +49,14 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
+        never_drop = _never_dropped(request) or bool(request.meta.pop(AGAIN, False))
         self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
             request.meta.pop(CARRIED, None)
             return
         if (reason := skip_reason(request, response)) is None:
-            verdict = await self._session.judge(request, response, never_drop=_never_dropped(request), yielded=yielded)
+            verdict = await self._session.judge(request, response, never_drop=never_drop, yielded=yielded)
             if sampled:
                 self._session.frontier.sampled(verdict)
         else:

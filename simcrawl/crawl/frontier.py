@@ -74,6 +74,8 @@ UNYIELDED = "_simcrawl_unyielded"
 """Key of `Request.meta`: no callback has yielded it, so its own may never be called: a callback may have downloaded its page itself."""
 YIELDED = "_simcrawl_yielded"
 """Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
+AGAIN = "_simcrawl_again"
+"""Key of `Request.meta`: its page was dropped by mistake, and is kept now whatever it is."""
 BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
 
@@ -188,7 +190,7 @@ class Frontier:
         meta = request.meta
         if meta:
             # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND):
+            for key in (ORDER, ASKED, BEHIND, AGAIN):
                 meta.pop(key, None)
         if request.dont_filter:
             meta[ASKED] = True

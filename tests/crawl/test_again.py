@@ -51,12 +51,16 @@ def test_what_many_requests_at_once_show_is_seen_as_well(site: Site) -> None:
     assert {"/", *LOTS[1:]} <= set(kept)
 
 
-def test_copies_with_the_same_line_more_stay_copies(site: Site) -> None:
+def _print_views(site: Site) -> None:
     copies = [f"/print?id={number}" for number in range(1, 20)]
     site.add("/", hub("/page?id=0", *copies))
     site.add("/page?id=0", _lot())
     for path in copies:
         site.add(path, _lot(more="<p>Print view</p>"))
+
+
+def test_copies_with_the_same_line_more_stay_copies(site: Site) -> None:
+    _print_views(site)
     outcome = crawl(SPIDER, site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "SIMCRAWL_ORDER": False})
     assert outcome.paths("kept") == ["/", "/page?id=0"]
     assert "simcrawl/pages/asked_again" not in outcome.stats
@@ -71,3 +75,12 @@ def test_its_request_is_what_it_was(site: Site) -> None:
     # `dont_filter` is gone again: with it a redirect might leave the site.
     assert [entry for entry in told if entry["url"] == first["url"]] == [first, first]
     assert (first["dont_filter"], first["colour"]) == (False, "blue")
+
+
+def test_what_another_process_asks_for_again_is_kept(site: Site) -> None:
+    _print_views(site)
+    outcome = crawl("tests.crawl.again_spiders.Resumed", site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "SIMCRAWL_ORDER": False})
+    assert outcome.paths("kept") == ["/", "/page?id=0", "/print?id=7"]
+    # The marks are gone when the callback has it.
+    told = next(entry for entry in outcome.stats["test/told"] if entry["url"].endswith("/print?id=7"))
+    assert told["marks"] == []
