@@ -44,19 +44,25 @@ class Again:
             self._held.popitem(last=False)
 
     def ask(self, urls: Iterable[str], shown_by: str) -> None:
-        """Make the requests of some pages once more, as another page shows that they were no copies."""
-        engine = self._common.crawler.engine
+        """Make the requests of some pages once more, as another page shows that they were no copies. Never raises."""
         for url in urls:
-            request = self._held.pop(url, None)
-            if request is None or engine is None:
-                continue
-            # The mark tells whose `dont_filter` it is: a redirect must not leave the site for it.
-            request.meta.update({ORDER: RETURNED, YIELDED: True, AGAIN: True})
-            engine.crawl(request)
-            self._common.stats.inc_value("simcrawl/pages/asked_again")
-            level = logging.DEBUG if self._told else logging.INFO
-            logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})
-            self._told = True
+            if request := self._held.pop(url, None):
+                try:
+                    self._ask(url, request, shown_by)
+                except Exception as exc:  # noqa: BLE001 - whatever it is, what has shown it is kept
+                    self._common.failed(exc)
+
+    def _ask(self, url: str, request: Request, shown_by: str) -> None:
+        engine = self._common.crawler.engine
+        if engine is None:
+            return
+        # The mark tells whose `dont_filter` it is: a redirect must not leave the site for it.
+        request.meta.update({ORDER: RETURNED, YIELDED: True, AGAIN: True})
+        engine.crawl(request)
+        self._common.stats.inc_value("simcrawl/pages/asked_again")
+        level = logging.DEBUG if self._told else logging.INFO
+        logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})
+        self._told = True
 
 
 _TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"

@@ -11,6 +11,7 @@ In memory only. Where a crawl goes on after a stop, one page more may be dropped
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ class DroppedCopies:
         held = self.of(original)
         if len(held) >= _MOST_OF_A_PAGE or any(page.text_digest == other.text_digest for other in held):
             return False
-        self._set(original, (*held, page))
+        self._set(original, (*held, _bare(page)))
         return True
 
     def replace(self, original: str, page: PageFingerprint) -> list[str]:
         """Hold a page that is near an original and was kept, and return the URLs of those that were held until now."""
         urls = [other.url for other in self.of(original)]
-        self._set(original, (page,))
+        self._set(original, (_bare(page),))
         return urls
 
     def _set(self, original: str, pages: tuple[PageFingerprint, ...]) -> None:
@@ -51,3 +52,8 @@ class DroppedCopies:
         self._held.move_to_end(original)
         if len(self._held) > _MOST_PAGES:
             self._held.popitem(last=False)
+
+
+def _bare(page: PageFingerprint) -> PageFingerprint:
+    """Return a page without its text, which may be of any length."""
+    return replace(page, text=None, content=None, hints=None)

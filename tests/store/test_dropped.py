@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simcrawl.store.dropped import DroppedCopies
@@ -23,6 +24,13 @@ def test_the_first_few_of_a_page_are_held():
     assert [dropped.hold(one, ORIGINAL) for one in pages] == [True, True, True, False, False]
     assert dropped.of(ORIGINAL) == tuple(pages[:3])
     assert dropped.of(_url(0)) == ()
+
+
+def test_what_a_page_says_is_not_held():
+    dropped = DroppedCopies()
+    dropped.hold(replace(page(_url(1), 1), text="long", content=b"long"), ORIGINAL)
+    dropped.replace(_url(2), replace(page(_url(3), 3), text="long", content=b"long"))
+    assert [(one.text, one.content) for one in (*dropped.of(ORIGINAL), *dropped.of(_url(2)))] == [(None, None)] * 2
 
 
 def test_one_text_is_held_once():
