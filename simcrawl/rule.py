@@ -315,7 +315,7 @@ class Rule:
 
     def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, *, other_pictures: bool) -> Apart | None:
         """Return what tells the contents of two pages apart, None where they are the same."""
-        naming = {names.compare(a.names, b.names), names.compare_outside(a.names, b.names)}
+        naming = _naming(a, b)
         doubtful, differ, may_differ = names.Naming.LONGER in naming, 1 - similarity, 1 - self.min_similarity
         checks: tuple[tuple[Apart, Callable[[], bool]], ...] = (
             (Apart.NAMES, lambda: names.Naming.OTHER in naming or (doubtful and differ > _DOUBTFUL_NAME * may_differ)),
@@ -582,7 +582,13 @@ def _is_another(page: Page, copy: _Copy, other: PageFingerprint) -> bool:
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:
-    return names.Naming.OTHER in (names.compare(a.names, b.names), names.compare_outside(a.names, b.names))
+    return names.Naming.OTHER in _naming(a, b)
+
+
+def _naming(a: PageFingerprint, b: PageFingerprint) -> set[names.Naming]:
+    """Return how two pages are called, compared: by the headings of their contents, and by those outside."""
+    one_site = site(a.url) == site(b.url)
+    return {names.compare(a.names, b.names, of_one_site=one_site), names.compare_outside(a.names, b.names)}
 
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:

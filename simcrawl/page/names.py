@@ -91,7 +91,7 @@ _LANGUAGE = late(
     r"|chinese|japanese|korean|arabic|dutch|nederlands|polish|polski|turkish|t[u\xfc]rk[c\xe7]e",
 )
 _QUERIED = late(r"=([^&;=]*)")
-_OF_NOTHING, _LEFT_ALONE, _IN_TITLE = 1, 2, 3
+_OF_NOTHING, _LEFT_ALONE, _IN_TITLE, _HEADED = 1, 2, 3, 4
 # As `units_of_a_word` is written.
 _SIXTEENTHS = 16
 # For digests of texts in order.
@@ -121,15 +121,20 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
         # The headings are those of every page: "Methods", "Description".
         outer = " ".join([outer, *sorted(unsaid)])
     names = numbers.intersection(_NUMBER.findall(full)) | addressed | set(map(_word_for, signs))
-    texts = [inner, outer, _composed(facts[:_LONGEST]), called, " ".join(sorted(names)), _FIRST * _is_in_title(inner or outer, full)]
+    texts = [inner, outer, _composed(facts[:_LONGEST]), called, " ".join(sorted(names)), " ".join(_standing(inner, outer, full))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
 
 
-def _is_in_title(heading: str, title: str) -> bool:
-    """Return whether all words of a heading stand in the title as well, and they are not only a month's, or another date's."""
-    words = _words_of(heading)
-    return bool(words) and words <= _words_of(title) and not (len(words) <= _WORDS_OF_A_DATE and _YEAR.search(heading))
+def _standing(inner: str, outer: str, title: str) -> list[str]:
+    """Return a word for a heading that may be a page's name, a second one where all its words stand in the title as well.
+
+    One of a month, or of another date, is none; and one outside the contents only where the title has it, for it may be the site's.
+    """
+    words, is_date = _words_of(inner or outer), bool(_YEAR.search(inner or outer))
+    if not words or (is_date and len(words) <= _WORDS_OF_A_DATE):
+        return []
+    return [_FIRST, _FIRST] if words <= _words_of(title) else [_FIRST] * bool(inner)
 
 
 def _composed(text: str) -> str:
@@ -218,13 +223,13 @@ def of(
     says that the page speaks of it. Then what its pictures are called, of many those with the smallest values (of two pages with the same
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
-    search engines to leave it alone (`noindex`), or else has its heading in its title; its language and the end of its address (`url`;
-    `said`: see `language`); and how many units say what a word does.
+    search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
+    (`url`; `said`: see `language`); and how many units say what a word does.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
-    own, above, facts, title, named, titled = (words[:_MOST_WORDS].tolist() for words in found)
+    own, above, facts, title, named, standing = (words[:_MOST_WORDS].tolist() for words in found)
     times, around = _times({*own, *above, *title}, prose.hashes), _times({*above} if not own else set(), beside)
     words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
     # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
@@ -246,7 +251,7 @@ def of(
     # From Oslo to Bergen is not from Bergen to Oslo.
     ordered = _in_order(title), _second(facts), _in_order(own), _in_order([word for word in above if word not in own])
     second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
-    second.append(_LEFT_ALONE if noindex else _IN_TITLE if titled else _OF_NOTHING)
+    second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
     second += map(_second, (below, filled))
@@ -376,11 +381,12 @@ class Naming(Enum):
     OTHER = "other"
 
 
-def compare(a: bytes, b: bytes) -> Naming:
+def compare(a: bytes, b: bytes, *, of_one_site: bool = False) -> Naming:
     """Return whether two pages are called differently, and it matters.
 
     It does where one of them speaks of what its heading is called, or says other things under it, or where each has a heading of its own,
-    in other words for the most part, and in its title as well. Pages of one title are called the same, where the title is not only the
+    in other words for the most part, and in its title as well. (On one site the title need not have it: it may be the same for all pages.
+    On two, headings may be what the sites are called.) Pages of one title are called the same, where the title is not only the
     site's, and so are those of one text below headings in two scripts: one of them is a translation.
     """
     if not a or not b:
@@ -388,7 +394,8 @@ def compare(a: bytes, b: bytes) -> Naming:
     one, other = _read(a), _read(b)
     if _same_title(one, other) or not one.own or not other.own or _is_translated(one, other):
         return Naming.SAME
-    if _are_titled_apart(one, other, one.own, other.own):
+    names = (_IN_TITLE, _HEADED) if of_one_site else (_IN_TITLE,)
+    if _are_headed_apart(one, other, one.own, other.own, names):
         return Naming.OTHER
     only = _only(one.own, other.own, one.second.own, other.second.own)
     other_facts = bool((one.facts ^ other.facts) & ~_SPEAKS) or _differ(one.second.facts, other.second.facts)
@@ -409,7 +416,7 @@ def compare_outside(a: bytes, b: bytes) -> Naming:
     one, other = _read(a), _read(b)
     if _same_title(one, other) or not one.outer or not other.outer:
         return Naming.SAME
-    if not one.own and not other.own and _are_titled_apart(one, other, one.outer, other.outer):
+    if not one.own and not other.own and _are_headed_apart(one, other, one.outer, other.outer, (_IN_TITLE,)):
         return Naming.OTHER
     only = _only(one.outer, other.outer, one.second.outer, other.second.outer)
     spoken = [word for word in only if word & _SPEAKS]
@@ -455,7 +462,7 @@ def holds_more(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if one.second.standing == _IN_TITLE and not (other.own or other.outer):
+    if one.second.standing in (_IN_TITLE, _HEADED) and not (other.own or other.outer):
         return True
     known, others = _known_lines(one, other)
     return bool(known - others) or (one.second.headings > _OF_NOTHING and _differ(one.second.headings, other.second.headings))
@@ -562,9 +569,9 @@ def _differ(a: int, b: int) -> bool:
     return a != b and a != 0 != b
 
 
-def _are_titled_apart(a: _Read, b: _Read, own_a: Sequence[int], own_b: Sequence[int]) -> bool:
-    """Return whether two pages are called quite differently, by a heading that their titles have as well."""
-    if a.second.standing != _IN_TITLE or b.second.standing != _IN_TITLE:
+def _are_headed_apart(a: _Read, b: _Read, own_a: Sequence[int], own_b: Sequence[int], names: Sequence[int]) -> bool:
+    """Return whether two pages are called quite differently, by headings that stand as names do."""
+    if a.second.standing not in names or b.second.standing not in names:
         return False
     left, right = ({word | _SPEAKS for word in words} for words in (own_a, own_b))
     return 2 * len(left & right) <= min(len(left), len(right))
