@@ -40,6 +40,8 @@ one page would slow the crawl down; to stop keeps the page, which is the safe si
 _MOST_EQUAL = 64
 # Stands in no name that a spider or a callback has.
 _DATA = "\x1f"
+# Candidates that are asked whether a page is another record than they are.
+_MOST_SIBLINGS = 16
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
@@ -382,14 +384,7 @@ class Rule:
         if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
         others: list[str] = []
-
-        def is_another(copy: _Copy) -> bool:
-            if self.min_similarity > 0 and any(_is_another(page, copy, other) for other in dropped(copy.stored.page.url)):
-                others.append(copy.stored.page.url)
-                return True
-            return False
-
-        copies, candidates = self._copies(page, view, now, callback, is_another)
+        copies, candidates = self._copies(page, view, now, callback, dropped=dropped, others=others)
         if not copies:
             earlier = view.earlier(page.url)
             kind = Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED
@@ -399,16 +394,32 @@ class Rule:
         return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep, candidates=candidates)
 
     def _copies(
-        self, page: PageFingerprint | Abstention, view: View, now: float, callback: str, is_another: Callable[[_Copy], bool]
+        self,
+        page: PageFingerprint | Abstention,
+        view: View,
+        now: float,
+        callback: str,
+        *,
+        dropped: Callable[[str], Iterable[PageFingerprint]],
+        others: list[str],
     ) -> tuple[list[_Copy], int | None]:
-        """Return the copies found by the cheapest stages that find enough to decide, and how many candidates the last one looked at."""
+        """Return the copies found by the cheapest stages that find enough to decide, and how many candidates the last one looked at.
+
+        To `others` come the URLs of pages that it is near, and no copy of: see `Decision`.
+        """
         found: dict[str, _Copy] = {}
+        near: list[Candidate] = []
 
         def found_enough(copies: Iterable[_Copy]) -> bool:
             for copy in copies:
+                url = copy.stored.page.url
                 allowed = copy.stored.serves(callback) and self._can_be_original(copy.stored, page, now)
-                if allowed and not view.is_rejected(page, copy.stored.page) and not is_another(copy):
-                    found.setdefault(copy.stored.page.url, copy)
+                if not allowed or view.is_rejected(page, copy.stored.page):
+                    continue
+                if self._is_another(page, copy, dropped(url), near):
+                    others.append(url)
+                else:
+                    found.setdefault(url, copy)
             return len(found) >= self.copies_kept
 
         candidates = None
@@ -419,7 +430,7 @@ class Rule:
             return [], candidates
         enough = enough or found_enough(self._same_text(page, view, callback))
         if isinstance(page, PageFingerprint) and not enough:
-            near = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
+            near += [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
             found_enough(self._near(page, near, callback))
             candidates = len(near)
         return list(found.values()), candidates
@@ -494,6 +505,37 @@ class Rule:
             or (on_one_site and (_adds_paragraphs(page, original) or _adds_content(page, original)))
         )
 
+    def _is_another(
+        self,
+        page: PageFingerprint | Abstention,
+        copy: _Copy,
+        dropped: Iterable[PageFingerprint],
+        near: Iterable[Candidate],
+    ) -> bool:
+        """Return whether a page that is near its original says more, and something else than other pages say that are near it as well.
+
+        What only one of two pages says makes no two pages of them: a print view shows its address. So a record without a value takes in the
+        first one that has one. It is not to take all the others with it, of which each has another value. `dropped`: some that were dropped
+        as copies of the original; `near`: candidates, among which may be such as were kept.
+        """
+        original, comparison = copy.stored.page, copy.comparison
+        if comparison.identical_text or comparison.same_article or self.min_similarity <= 0:
+            return False
+        if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint) or not says_more(page, original):
+            return False
+        if any(_says_other(page, other, original) for other in dropped):
+            return True
+        siblings = (candidate.stored() for candidate in islice(near, _MOST_SIBLINGS))
+        return any(
+            isinstance(other.page, PageFingerprint)
+            and other.page.url not in (page.url, original.url)
+            and _says_other(page, other.page, original)
+            and says_more(other.page, original)
+            and self.copy_of(other.page, original) is not None
+            for other in siblings
+            if other
+        )
+
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
 
@@ -565,17 +607,8 @@ def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> boo
     return bool(page.prose.sketch and original.prose.sketch) and own_units(page.prose, original.prose)[0] > 0
 
 
-def _is_another(page: Page, copy: _Copy, other: PageFingerprint) -> bool:
-    """Return whether a page that is near its original says more, and something else than a copy of that says which was dropped before.
-
-    What only one of two pages says makes no two pages of them: a print view shows its address. So a record without a value takes in the
-    first one that has one. It is not to take all the others with it, of which each has another value.
-    """
-    original, comparison = copy.stored.page, copy.comparison
-    if comparison.identical_text or comparison.same_article:
-        return False
-    if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
-        return False
+def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
+    """Return whether a page says more than its original, and there something else than another page says."""
     if names.holds_more(page.names, original.names) and (_is_called_differently(page, other) or _has_other_values(page, other)):
         return True
     return _has_sentences_more(page, original) and _has_other_sentences(page, other)

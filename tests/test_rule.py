@@ -1011,6 +1011,33 @@ def test_a_copy_of_a_page_is_a_copy_of_its_other_copies(first: list[str], second
     assert admission.mistaken == (("http://a.test/lots?first",) if is_another else ())
 
 
+def test_what_has_shown_it_and_does_not_come_out_takes_nothing_along():
+    detector = Detector(open_store("memory:"))
+    assert not detector.admit(_noted("none", "A lot")).is_duplicate
+    assert detector.admit(_noted("red", "A lot", "Red")).is_duplicate
+    claim = detector.claim(_noted("blue", "A lot", "Blue")).claim
+    assert claim
+    claim.withdraw()
+    assert not detector.admit(_noted("blue-2", "A lot", "Blue")).is_duplicate
+    assert detector.admit(_noted("blue-3", "A lot", "Blue")).original == "http://a.test/lots?blue-2"
+
+
+def test_records_that_are_stored_tell_as_much_as_those_that_were_dropped():
+    none, blue, green = (_noted(name, "A lot", *values) for name, values in (("none", ()), ("blue", ("Blue",)), ("green", ("Green",))))
+    assert _judge(none, green).is_duplicate
+    assert not Detector(_store(none, blue)).admit(green).is_duplicate
+    # Not of a page that stands there for another reason: it has a paragraph of its own.
+    long = _noted("long", "A lot", "Blue", text=f"{english(20)}\n{english(8, seed=3)}")
+    assert Detector(_store(none, long)).admit(green).is_duplicate
+
+
+@pytest.mark.parametrize("action", ["observe", "drop-items", "drop-links"])
+def test_who_only_observes_sees_what_a_crawl_would_do(action: str):
+    detector = Detector(open_store("memory:"), action=action)
+    pages = [_noted("none", "A lot"), *(_noted(line, "A lot", line) for line in ("Red", "Blue", "Green"))]
+    assert [detector.admit(one).is_duplicate for one in pages] == [False, True, False, False]
+
+
 def test_what_a_page_lacks_is_no_value_of_its_own():
     detector = Detector(open_store("memory:"))
     assert not detector.admit(_noted("all", "A lot", "Red", "Blue")).is_duplicate

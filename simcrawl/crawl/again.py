@@ -1,15 +1,15 @@
 """Pages that were dropped by mistake are asked for again.
 
-A copy may say a line more than its original: the address of a print view, or a price that the original has not. Which of both it is shows
-when another copy says something else there (`simcrawl.store.dropped`). The page that was dropped before is gone by then, so its request is
-made once more, and kept then, whoever gets it: another process with the same queue knows nothing of the first time.
+A copy may say a line more than its original: the address of a print view, or a price that the original has not. Which of the two it is
+becomes clear when another copy says something else there (`simcrawl.store.dropped`). The page that was dropped before is gone by then. So
+its request is made once more, and its page is kept then, whichever process gets it: another one with the same queue knows nothing of the
+first time.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from simcrawl.crawl.frontier import AGAIN, ORDER, RETURNED, YIELDED
@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 # What their meta holds is the spider's own, of any size.
 _MOST = 1_000
+# Of how often the first time was tried nothing follows for the second.
+_OF_THE_FIRST_TIME = ("retry_times",)
+_TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
 
 
 class Again:
@@ -33,24 +36,42 @@ class Again:
     def __init__(self, common: Common) -> None:
         self._common = common
         self._held: OrderedDict[str, Request] = OrderedDict()
+        # By which page they were asked for before they were dropped: between the verdict and its consequences others are judged.
+        self._awaited: OrderedDict[str, str] = OrderedDict()
         self._told = False
 
+    def copied(self, request: Request) -> Request | None:
+        """Return a request that can be made once more; to be called as long as it has what simcrawl noted on it. Never raises."""
+        try:
+            copy = request.replace(dont_filter=True)
+        except Exception as exc:  # noqa: BLE001 - a class of the spider's own may not let itself be copied
+            self._common.failed(exc)
+            return None
+        for key in _OF_THE_FIRST_TIME:
+            copy.meta.pop(key, None)
+        return copy
+
     def hold(self, url: str, request: Request) -> None:
-        """Hold the request of a page that is dropped and may be none to drop; of a thousand pages."""
-        # Now, as long as it has what simcrawl noted on it. A class of the spider's own may not let itself be copied.
-        with suppress(Exception):
-            self._held[url] = request.replace(dont_filter=True)
+        """Hold the request of a page that is dropped and may be none to drop; of a thousand pages. Never raises."""
+        if shown_by := self._awaited.pop(url, None):
+            self._ask(url, request, shown_by)
+            return
+        self._held[url] = request
         if len(self._held) > _MOST:
             self._held.popitem(last=False)
 
     def ask(self, urls: Iterable[str], shown_by: str) -> None:
-        """Make the requests of some pages once more, as another page shows that they were no copies. Never raises."""
+        """Make the requests of some pages once more, as another page shows that they were no copies. Never raises.
+
+        Of pages that were asked for before, or not here, nothing becomes.
+        """
         for url in urls:
             if request := self._held.pop(url, None):
-                try:
-                    self._ask(url, request, shown_by)
-                except Exception as exc:  # noqa: BLE001 - whatever it is, what has shown it is kept
-                    self._common.failed(exc)
+                self._ask(url, request, shown_by)
+            else:
+                self._awaited.setdefault(url, shown_by)
+                if len(self._awaited) > _MOST:
+                    self._awaited.popitem(last=False)
 
     def _ask(self, url: str, request: Request, shown_by: str) -> None:
         engine = self._common.crawler.engine
@@ -58,11 +79,12 @@ class Again:
             return
         # The mark tells whose `dont_filter` it is: a redirect must not leave the site for it.
         request.meta.update({ORDER: RETURNED, YIELDED: True, AGAIN: True})
-        engine.crawl(request)
+        try:
+            engine.crawl(request)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, what has shown it is kept
+            self._common.failed(exc)
+            return
         self._common.stats.inc_value("simcrawl/pages/asked_again")
         level = logging.DEBUG if self._told else logging.INFO
         logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})
         self._told = True
-
-
-_TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"

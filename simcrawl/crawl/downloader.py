@@ -49,7 +49,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
-        never_drop = _never_dropped(request) or bool(request.meta.pop(AGAIN, False))
+        never_drop = bool(request.meta.pop(AGAIN, False)) or _never_dropped(request)
         self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:

@@ -363,7 +363,7 @@ class Frontier:
 
     def _refused(self, request: Request) -> None:
         """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
-        if self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED):
+        if self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED, RETURNED):
             self._order = False
             self._common.warn("refused", _REFUSED, self._common.known_as(request.url))
 

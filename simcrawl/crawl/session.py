@@ -119,6 +119,7 @@ class Case:
     lost: Callable[[], None] | None = None
     has_given: Callable[..., None] | None = None
     give_back: Callable[[], None] | None = None
+    again: Request | None = None
 
     def item_left(self, *, out: bool) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused."""
@@ -379,12 +380,11 @@ class Session(Common):
         admission = first or await again(never_drop=never_drop)
         if admission.waits_for:
             admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
-        if admission.may_be_mistaken and sure:
-            self._again.hold(page.url, request)
         self._again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
-        return Case(verdict, self.feeds.hold(admission.claim), callback=callback)
+        once_more = self._again.copied(request) if admission.may_be_mistaken else None
+        return Case(verdict, self.feeds.hold(admission.claim), callback=callback, again=once_more)
 
     async def _wait(self, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool) -> Admission:
         """Return an admission that waits for no other page, see `wait_for_original`."""
@@ -493,6 +493,8 @@ class Session(Common):
             },
             extra=self._extra,
         )
+        if (case := case_of(response)) and case.again and verdict.page:
+            self._again.hold(verdict.page.url, case.again)
         self.crawler.signals.send_catch_log(
             page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
         )

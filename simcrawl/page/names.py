@@ -4,7 +4,8 @@ With them stand what its pictures are called and its short lines, the values of 
 
 A word counts where it comes back in the page's own prose: a site's name, a version or a machine often stands in title and heading
 alone. So does what heading, title and the end of the page's address have, and a whole number that heading and title have: an advisory,
-a room or a lot has no other name. And a heading that the title has, too, counts as a whole, against one of quite other words.
+a room or a lot has no other name. And two headings with at most half of their words in common tell pages apart as a whole, on two sites
+where the titles have them as well.
 Numbers in front ("4.2", "Chapter 3") number a page and do not name it.
 """
 
@@ -63,7 +64,8 @@ _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
 _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 _DIGITS = late(r"\d+")
-_YEAR, _WORDS_OF_A_DATE = late(r"(?<!\d)(?:19|20)\d\d(?!\d)"), 2
+# A number by itself, or an ordinal; not "3gp".
+_COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
 _DIGITS_OF_A_NAME = 3
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
@@ -129,10 +131,11 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 def _standing(inner: str, outer: str, title: str) -> list[str]:
     """Return a word for a heading that may be a page's name, a second one where all its words stand in the title as well.
 
-    One of a month, or of another date, is none; and one outside the contents only where the title has it, for it may be the site's.
+    One with a number, or an ordinal, is none: there is no end of pages, and of days. And one outside the contents only where the title has
+    it, for it may be the site's.
     """
-    words, is_date = _words_of(inner or outer), bool(_YEAR.search(inner or outer))
-    if not words or (is_date and len(words) <= _WORDS_OF_A_DATE):
+    words = _words_of(inner or outer)
+    if not words or _COUNTED.search(inner or outer):
         return []
     return [_FIRST, _FIRST] if words <= _words_of(title) else [_FIRST] * bool(inner)
 
@@ -384,10 +387,10 @@ class Naming(Enum):
 def compare(a: bytes, b: bytes, *, of_one_site: bool = False) -> Naming:
     """Return whether two pages are called differently, and it matters.
 
-    It does where one of them speaks of what its heading is called, or says other things under it, or where each has a heading of its own,
-    in other words for the most part, and in its title as well. (On one site the title need not have it: it may be the same for all pages.
-    On two, headings may be what the sites are called.) Pages of one title are called the same, where the title is not only the
-    site's, and so are those of one text below headings in two scripts: one of them is a translation.
+    It does where one of them speaks of what its heading is called, or says other things under it, or where the headings have at most half
+    of their words in common. That counts on one site, where all pages may have one title. On two, headings may be what the sites are
+    called: there the titles must have them as well. Pages of one title are called the same, where the title is not only the site's, and
+    so are those of one text below headings in two scripts: one of them is a translation.
     """
     if not a or not b:
         return Naming.SAME
@@ -458,7 +461,7 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
 
 
 def holds_more(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages is known to have a name, a short line or a heading above its text that the other has not."""
+    """Return whether the first of two pages has a name or a short line that the other one has not, or other headings above its text."""
     if not a or not b:
         return False
     one, other = _read(a), _read(b)

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Literal
 
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
+from simcrawl.rule import says_more
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
 from simcrawl.store.visits import COPY, GONE, KEPT, SEEN, spider_key
@@ -177,7 +178,7 @@ class Crawl:
     def came_out(self, page: PageFingerprint | Abstention, rule: Rule) -> bool:
         """Return whether what a page says came out in the spider's last finished crawl, as the page that it was a copy of then.
 
-        By the rule of today: where it would be a copy of that page no more, or nobody can tell, it did not.
+        By the rule of today: where it would be a copy of that page no more, or says more than it, or nobody can tell, it did not.
 
         Raises:
             StoreError: the store cannot be read.
@@ -186,7 +187,8 @@ class Crawl:
         original = self.lasting.known(line.original) if line and line.original else None
         if original is None or not self.was_kept(original.page.url) or self.lasting.is_rejected(page, original.page):
             return False
-        return rule.decide(page, Only(original), now=time(), never_drop=True, callback=original.callback).original is not None
+        is_copy = rule.decide(page, Only(original), now=time(), never_drop=True, callback=original.callback).original is not None
+        return is_copy and (page.body_digest == original.page.body_digest or not says_more(page, original.page))
 
     def no_such_page(self, url: str) -> None:
         """Note that there is no page under a URL, as far as this crawl has not met one there."""

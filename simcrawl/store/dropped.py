@@ -2,10 +2,11 @@
 
     record without a value ──► kept
     the same with one      ──► copy of it, and held here
-    the same with another  ──► near it, but not the same as what is held: kept, and held from now on
-                                  └──► what was held is no copy either: it is asked for again, and kept
+    the same with another  ──► near it, but not the same as what is held: kept, and held as well
+                                  └──► what was dropped is no copy either: it is asked for again, and kept
 
-In memory only. Where a crawl goes on after a stop, one page more may be dropped by mistake.
+In memory only, and of this process. Another one, or a crawl that goes on after a stop, may drop the first few once more, until two records
+of that kind are stored: then these tell as much (`simcrawl.rule`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simcrawl.page.fingerprint import PageFingerprint
 
-# All copies of a page have to be copies of those that are held, so a few tell as much as all would.
+# What is dropped says nothing else than those that are held, so a few tell nearly as much as all would.
 _MOST_OF_A_PAGE = 3
 # Of two kilobytes each: a dozen megabytes at most.
 _MOST_PAGES = 2_000
@@ -41,10 +42,15 @@ class DroppedCopies:
         self._set(original, (*held, _bare(page)))
         return True
 
-    def replace(self, original: str, page: PageFingerprint) -> list[str]:
-        """Hold a page that is near an original and was kept, and return the URLs of those that were held until now."""
-        urls = [other.url for other in self.of(original)]
-        self._set(original, (_bare(page),))
+    def contradict(self, original: str, page: PageFingerprint) -> list[str]:
+        """Hold a page that is near an original and no copy of it, and return the URLs of those that were held before.
+
+        These stay, too. The page may yet fail to come out, and what says the same must not be taken for a copy of the original then.
+        """
+        held = self.of(original)
+        urls = [other.url for other in held if other.url != page.url]
+        if len(held) <= _MOST_OF_A_PAGE and all(page.text_digest != other.text_digest for other in held):
+            self._set(original, (*held, _bare(page)))
         return urls
 
     def _set(self, original: str, pages: tuple[PageFingerprint, ...]) -> None:

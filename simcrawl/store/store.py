@@ -339,7 +339,9 @@ class Store:
     def _copy_of_known(self, stored: StoredPage, rule: Rule, callback: str) -> tuple[StoredPage, Duplicate] | None:
         """Return a page that a claimed one is a copy of, and the line that says so: both were claimed before either was known."""
         with self._ordered() as view:
-            decision = rule.decide(stored.page, Beside(view, stored.page.url), now=time(), never_drop=True, callback=callback)
+            decision = rule.decide(
+                stored.page, Beside(view, stored.page.url), now=time(), never_drop=True, callback=callback, dropped=self._dropped.of
+            )
         if decision.original is None:
             return None
         return decision.original, replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False)
@@ -388,8 +390,8 @@ class Store:
         if not isinstance(page, PageFingerprint):
             return admission
         if original is None:
-            return admission._replace(mistaken=tuple(url for other in decision.others for url in dropped.replace(other, page)))
-        may_be = decision.verdict.drop_page and decision.verdict.kind is Kind.NEAR_DUPLICATE and says_more(page, original.page)
+            return admission._replace(mistaken=tuple(url for other in decision.others for url in dropped.contradict(other, page)))
+        may_be = not decision.record and decision.verdict.kind is Kind.NEAR_DUPLICATE and says_more(page, original.page)
         return admission._replace(may_be_mistaken=may_be and dropped.hold(page, original.page.url))
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
@@ -797,7 +799,7 @@ class Store:
     def _late_line(self, stored: StoredPage, rule: Rule, committed: Reader) -> Duplicate | None:
         alone = Overlay(PageIndex(Packer(self.design), searches_bare=False), Lock(), committed)
         view: View = _InCrawl(alone, None, self._lasting) if self._lasting else alone
-        decision = rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback)
+        decision = rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback, dropped=self._dropped.of)
         # What this process has under that URL by now it has compared with already.
         is_late = decision.original is not None and self._claims.page(decision.original.page.url) is None
         return replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False) if is_late else None

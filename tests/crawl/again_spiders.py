@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
-from scrapy import Request
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider
 
 from simcrawl.crawl.frontier import AGAIN, ORDER, RETURNED
 from tests.crawl.spiders import Base, item
@@ -46,3 +48,28 @@ class Resumed(Telling):
         assert engine is not None
         engine.crawl(Request(response.urljoin("/print?id=7"), self.parse_lot, meta=meta, dont_filter=True))
         return super().parse(response)
+
+
+class Idle(Telling):
+    """Asks for a page whenever there is nothing else to do, as spiders do that get their addresses from a queue."""
+
+    name = "idle"
+    paths = ""
+    _asked = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_idle, signal=signals.spider_idle)
+        return spider
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield item(response)
+
+    def on_idle(self) -> None:
+        paths, engine = self.paths.split(), self.crawler.engine
+        assert engine is not None
+        if self._asked < len(paths):
+            self._asked += 1
+            engine.crawl(Request(urljoin(self.url, paths[self._asked - 1]), self.parse))
+            raise DontCloseSpider

@@ -9,6 +9,7 @@ import pytest
 from simcrawl.store import open_store
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
+from tests.crawl.test_crawl import IN_ORDER
 from tests.samples import english
 
 if TYPE_CHECKING:
@@ -84,3 +85,21 @@ def test_what_another_process_asks_for_again_is_kept(site: Site) -> None:
     # The marks are gone when the callback has it.
     told = next(entry for entry in outcome.stats["test/told"] if entry["url"].endswith("/print?id=7"))
     assert told["marks"] == []
+
+
+def test_what_was_dropped_by_mistake_one_night_is_new_the_next(site: Site, tmp_path: Path) -> None:
+    _auction(site)
+    settings = IN_ORDER | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_ORDER": False}
+    site.add("/", hub(*LOTS[:2]))
+    assert crawl("Changing", site.url("/"), settings=settings).paths("kept") == ["/", LOTS[0]]
+    site.add("/", hub(LOTS[0], LOTS[2], LOTS[1]))
+    second = crawl("Changing", site.url("/"), settings=settings)
+    assert second.paths("kept") == ["/", *LOTS[:3]]
+    assert tuple(dict(second.paths("changes"))[lot] for lot in LOTS[:2]) == ("unchanged", "new")
+
+
+def test_a_page_that_is_asked_for_by_no_callback_is_fetched_again_too(site: Site) -> None:
+    _auction(site)
+    outcome = crawl("tests.crawl.again_spiders.Idle", site.url("/"), settings={"CONCURRENT_REQUESTS": 1}, paths=" ".join(LOTS[:5]))
+    assert outcome.paths("kept") == ["/", *LOTS[:5]]
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1

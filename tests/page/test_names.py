@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from dataclasses import replace
-from itertools import count
+from itertools import combinations, count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -555,9 +555,10 @@ def _are_copies(one: PageFingerprint, other: PageFingerprint) -> bool:
         (("Guide for amd64", "Guide for i386"), (), True),
         # One with words more is doubtful.
         (("Walnut chair", "Walnut chair, restored"), (), True),
-        # A month is none, or a calendar would have no end.
-        (("November 2026", "March 2026"), (), True),
-        (("Paris Olympics opening 2024", "Venice film festival 2024"), (), False),
+        # Of pages with numbers, and of days, there is no end.
+        (("Page 5", "Page 6"), ("Shop", "Shop"), True),
+        (("Monday 3rd November 2026", "Tuesday 1st December 2026"), ("Shop", "Shop"), True),
+        (("November 2569", "March 2569"), ("Shop", "Shop"), True),
         (("核桃椅子", "黄铜灯"), (), False),
     ],
 )
@@ -567,8 +568,27 @@ def test_quite_other_headings_that_the_titles_have_are_names(headings: tuple[str
         for number, (heading, title) in enumerate(zip(headings, titles or headings, strict=True))
     ]
     assert _are_copies(*pages) == same
+
+
+def test_quite_other_headings_of_pages_that_search_engines_are_to_leave_alone_are_no_names() -> None:
     noindex = '<meta name="robots" content="noindex">'
-    assert _are_copies(*(_called(heading, f"?{heading}", more=noindex) for heading in headings))
+    assert _are_copies(*(_called(heading, f"?{heading}", more=noindex) for heading in ("Walnut chair", "Brass lamp")))
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        [f"Page {number}" for number in range(5, 60)],
+        [f"{day} {number}{'st' if number == 1 else 'th'} November" for day in ("Monday", "Friday") for number in (1, 5, 7, 9)],
+        [f"{month} {year}" for year in (2026, 2569) for month in ("March", "June", "November")],
+    ],
+)
+def test_the_pages_of_a_sequence_have_no_names_of_their_own(headings: list[str]) -> None:
+    made = [_of(heading, title="Shop") for heading in headings]
+    assert {names.compare(*pair, of_one_site=True) for pair in combinations(made, 2)} == {Naming.SAME}
+    # Those of which the titles have the number as well are told apart by that.
+    standing = {names._read(_of(heading, title=heading)).second.standing for heading in headings}
+    assert standing.isdisjoint({names._IN_TITLE, names._HEADED})
 
 
 @pytest.mark.parametrize("titles", [("Shop", "Shop"), ("Walnut chair", "Shop")])

@@ -29,7 +29,7 @@ def test_the_first_few_of_a_page_are_held():
 def test_what_a_page_says_is_not_held():
     dropped = DroppedCopies()
     dropped.hold(replace(page(_url(1), 1), text="long", content=b"long"), ORIGINAL)
-    dropped.replace(_url(2), replace(page(_url(3), 3), text="long", content=b"long"))
+    dropped.contradict(_url(2), replace(page(_url(3), 3), text="long", content=b"long"))
     assert [(one.text, one.content) for one in (*dropped.of(ORIGINAL), *dropped.of(_url(2)))] == [(None, None)] * 2
 
 
@@ -39,13 +39,17 @@ def test_one_text_is_held_once():
     assert not dropped.hold(page(_url(2), 1, text="one"), ORIGINAL)
 
 
-def test_what_shows_the_mistake_takes_the_place_of_what_was_dropped():
+def test_what_shows_the_mistake_is_held_beside_what_was_dropped():
     dropped = DroppedCopies()
-    for number in range(2):
-        dropped.hold(page(_url(number), number), ORIGINAL)
+    pages = [page(_url(number), number) for number in range(3)]
+    for one in pages:
+        dropped.hold(one, ORIGINAL)
     another = page(_url(7), 7)
-    assert dropped.replace(ORIGINAL, another) == [_url(0), _url(1)]
-    assert dropped.of(ORIGINAL) == (another,)
+    # As often as it is asked: the one who asks may have to ask again.
+    assert [dropped.contradict(ORIGINAL, another) for _ in range(2)] == [[_url(0), _url(1), _url(2)]] * 2
+    assert dropped.of(ORIGINAL) == (*pages, another)
+    dropped.contradict(ORIGINAL, page(_url(8), 8))
+    assert len(dropped.of(ORIGINAL)) == 4
 
 
 def test_a_bounded_number_of_pages_have_copies(monkeypatch: pytest.MonkeyPatch):
