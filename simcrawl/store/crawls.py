@@ -36,7 +36,7 @@ from simcrawl.page.fingerprint import page_key
 from simcrawl.rule import says_more
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
-from simcrawl.store.visits import COPY, GONE, KEPT, SEEN, spider_key
+from simcrawl.store.visits import CAME, COPY, GONE, KEPT, SEEN, spider_key
 
 if TYPE_CHECKING:
     from simcrawl.page.fingerprint import Abstention, PageFingerprint
@@ -163,8 +163,9 @@ class Crawl:
             if known is None:
                 self.own.visit(self._key + key, SEEN + bytes(16))
             return None
-        self.own.visit(self._key + key, (KEPT if kept else COPY) + content)
         before = self._last.get(key) if self._last else None
+        as_copy = CAME if before in (KEPT + content, CAME + content) else COPY
+        self.own.visit(self._key + key, (KEPT if kept else as_copy) + content)
         if before is None or before[:1] == SEEN:
             return "new"
         return "unchanged" if before[1:] == content else "changed"
@@ -176,13 +177,17 @@ class Crawl:
         self.own.visit(self._key + key, before or SEEN + bytes(16))
 
     def came_out(self, page: PageFingerprint | Abstention, rule: Rule) -> bool:
-        """Return whether what a page says came out in the spider's last finished crawl, as the page that it was a copy of then.
+        """Return whether what an unchanged page says came out in the spider's last finished crawl, as the page that it was a copy of then.
 
+        Or before that, as itself.
         By the rule of today: where it would be a copy of that page no more, or says more than it, or nobody can tell, it did not.
 
         Raises:
             StoreError: the store cannot be read.
         """
+        before = self._last.get(url_key(page_key(page.url, self.lasting.header.seed), self.lasting.header.seed)) if self._last else None
+        if before and before[:1] == CAME:
+            return True
         line = self.lasting.duplicate(page.url)
         original = self.lasting.known(line.original) if line and line.original else None
         if original is None or not self.was_kept(original.page.url) or self.lasting.is_rejected(page, original.page):

@@ -1,7 +1,8 @@
 """What the last finished crawl of a spider saw: a file of sorted rows, so that a URL is found in it without reading it.
 
     magic, then rows of 33 bytes in ascending order, then crc32 of all before it, big-endian
-    row: 16 bytes that stand for a URL, a letter (k: kept, c: a copy, s: only seen), 16 bytes that stand for what the page said
+    row: 16 bytes that stand for a URL, a letter (k: kept, c: a copy, o: a copy that came out before, s: only seen), 16 bytes that stand for
+    what the page said
 
 Not a database: it is written once, in one step, and read by any number of crawls at once.
 """
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEPT, COPY, SEEN = b"k", b"c", b"s"
+CAME = b"o"
+"""A copy that was kept before, and said the same then."""
 GONE = b"g"
 """There is no such page any more. In no file: the next crawl knows as much where there is no row."""
 _MAGIC = b"simcrawl visits1"

@@ -204,16 +204,19 @@ def _copies(site: Site, tmp_path: Path, *paths: str) -> dict[str, str]:
 
 
 def test_a_copy_that_is_kept_now_is_new_unless_its_original_says_the_same(site: Site, tmp_path: Path) -> None:
-    for path, more in (("/a", ""), ("/b", "Print."), ("/c", "")):
+    for path, more in (("/a", ""), ("/b", "Print."), ("/c", ""), ("/d", "")):
         site.add(path, page("7.4/en/protection", more=more))
-    assert _copies(site, tmp_path, "/a", "/b", "/c") == {"/a": "new"}
-    # The other ones come first, and say no more than what came out last night.
-    assert _copies(site, tmp_path, "/b", "/a", "/c") == {"/b": "unchanged"}
-    assert _copies(site, tmp_path, "/c", "/a", "/b") == {"/c": "unchanged"}
+    assert _copies(site, tmp_path, "/a", "/b", "/c", "/d") == {"/a": "new"}
+    # The other ones come first, and one of them says more than what came out last night.
+    assert _copies(site, tmp_path, "/b", "/a", "/c", "/d") == {"/b": "new"}
+    assert _copies(site, tmp_path, "/c", "/a", "/b", "/d") == {"/c": "unchanged"}
+    # It has come out once.
+    assert _copies(site, tmp_path, "/b", "/a", "/c", "/d") == {"/b": "unchanged"}
+    assert _copies(site, tmp_path, "/c", "/a", "/b", "/d") == {"/c": "unchanged"}
     with open_store(tmp_path / "store") as store:
-        assert store.reject(site.url("/a"))
-    assert _copies(site, tmp_path, "/c", "/a", "/b") == {"/c": "unchanged", "/a": "new"}
-    assert _copies(site, tmp_path, "/c", "/a", "/b") == {"/c": "unchanged", "/a": "unchanged"}
+        assert store.reject(site.url("/d"))
+    assert _copies(site, tmp_path, "/c", "/a", "/b", "/d") == {"/c": "unchanged", "/d": "new"}
+    assert _copies(site, tmp_path, "/c", "/a", "/b", "/d") == {"/c": "unchanged", "/d": "unchanged"}
 
 
 def test_a_copy_whose_original_nobody_can_compare_is_new_where_it_is_kept(site: Site, tmp_path: Path) -> None:
