@@ -604,7 +604,10 @@ def says_more(page: Page, original: Page) -> bool:
 
 
 def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> bool:
-    return bool(page.prose.sketch and original.prose.sketch) and own_units(page.prose, original.prose)[0] > 0
+    # Of a longer page, or of fewer words, sketches tell no more than chance does.
+    if min(page.units, original.units) >= _SHORT_OF_SENTENCES or not (page.prose.sketch and original.prose.sketch):
+        return False
+    return _words(page, own_units(page.prose, original.prose)[0]) >= _SENTENCE
 
 
 def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
