@@ -261,7 +261,7 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     found = {name for outcome in nights for name in outcome.stats if name.startswith("simcrawl/")}
     patterns = _stats().values()
     assert [name for name in sorted(found) if not any(re.fullmatch(pattern, name) for pattern in patterns)] == []
-    # Those that a crawl without failures does not set, or not this one.
+    # Those that a crawl without failures does not set, or not this one. On a busy machine a page may wait in vain.
     rare = {
         "simcrawl/errors",
         "simcrawl/pages/waited_in_vain",
@@ -285,7 +285,7 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     of_elsewhere = {"simcrawl/items/from_elsewhere", "simcrawl/items/fuller"}
     # Of a site with a record that lacks what the others have: tests/crawl/test_again.py.
     of_records = {"simcrawl/pages/asked_again"}
-    assert missing == rare | of_workers | of_hints | of_order | of_data | of_some | of_elsewhere | of_records
+    assert missing - rare == of_workers | of_hints | of_order | of_data | of_some | of_elsewhere | of_records
     code = "".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").glob("*.py"))
     assert all(name in code for name in rare)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store import Crawl
+    from simcrawl.store.crawls import Change
 
 CHANGE = "simcrawl_change"
 """Key of `Request.meta` and `Response.meta`: "new", "unchanged" or "changed"."""
@@ -33,11 +34,7 @@ class Changes:
         self._turns = dict.fromkeys(self._turned, 0)
 
     def judged(self, request: Request, url: str, verdict: Verdict) -> None:
-        """Note a page that was judged, and tell its callback what has become of it.
-
-        What was a copy and is kept now is new: a spider that wants nothing but changes has never had it. Unless the page that it was a
-        copy of says the same: of two such pages the one that happens to come first is kept, now this one and now that one.
-        """
+        """Note a page that was judged, and tell its callback what has become of it."""
         if request.method != "GET":
             return
         self._seen(request.meta.get("redirect_urls", ()))
@@ -52,13 +49,25 @@ class Changes:
         was_kept = self._crawl.was_kept(url)
         if was_kept is not None and was_kept is verdict.drop_page:
             self._turn("copies now" if was_kept else "kept now", url)
-        if change == "unchanged" and was_kept is False and not verdict.drop_page and not self._crawl.came_out(page, self._rule):
-            change = "new"
+        change = self._as_a_copy(change, verdict, was_kept=was_kept)
         request.meta[CHANGE] = change
         self._stats.inc_value(f"simcrawl/changes/{change}")
         # Where every page is new there is nothing to name.
         if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
             self._named[change].append(url)
+
+    def _as_a_copy(self, change: Change, verdict: Verdict, *, was_kept: bool | None) -> Change:
+        """Return what has become of a page that is or was a copy.
+
+        What was a copy and is kept now is new: a spider that wants nothing but changes has never had it. Unless the page that it was a
+        copy of says the same: of two such pages the one that happens to come first is kept, now this one and now that one. And what was not
+        fetched the last time is not new if it is a copy of what came out then: of the pages that may be skipped each crawl fetches others.
+        """
+        page, drop = verdict.page, verdict.drop_page
+        was_copy = change == "unchanged" and was_kept is False and not drop
+        if page is None or not (was_copy or (change == "new" and was_kept is None)):
+            return change
+        return "unchanged" if self._crawl.came_out(page, self._rule, verdict.original if drop else None) else "new"
 
     def lost(self, url: str) -> None:
         """Note that a page was to be kept and its content did not come out: its callback failed, or a pipeline refused its items."""

@@ -154,7 +154,7 @@ class Crawl:
         `content`: the 16 bytes that stand for what the page says; None, of which nothing can be told, where it was not looked at. `kept`:
         whether the page comes out. Without a last crawl every page is new.
         """
-        key = url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
+        key = self._key_of(url)
         if content is None:
             # A page that was looked at is not forgotten for a failure later on. Where the store cannot tell, nothing is called gone.
             known = None
@@ -172,32 +172,41 @@ class Crawl:
 
     def lost(self, url: str) -> None:
         """Note that nothing has come of a page that was to be kept: the next crawl is to find of it what this one found."""
-        key = url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
+        key = self._key_of(url)
         before = self._last.get(key) if self._last else None
         self.own.visit(self._key + key, before or SEEN + bytes(16))
 
-    def came_out(self, page: PageFingerprint | Abstention, rule: Rule) -> bool:
-        """Return whether what an unchanged page says came out in the spider's last finished crawl, as the page that it was a copy of then.
+    def came_out(self, page: PageFingerprint | Abstention, rule: Rule, original: str | None = None) -> bool:
+        """Return whether what a page says came out in the spider's last finished crawl, as the page that it was a copy of then.
 
-        Or before that, as itself.
+        Or before that, as itself. `original`: the URL of what it is a copy of in this crawl; it must say what it said then.
         By the rule of today: where it would be a copy of that page no more, or says more than it, or nobody can tell, it did not.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        before = self._last.get(url_key(page_key(page.url, self.lasting.header.seed), self.lasting.header.seed)) if self._last else None
+        if self._last is None:
+            return False
+        before = self._last.get(self._key_of(page.url))
         if before and before[:1] == CAME:
             return True
-        line = self.lasting.duplicate(page.url)
-        original = self.lasting.known(line.original) if line and line.original else None
-        if original is None or not self.was_kept(original.page.url) or self.lasting.is_rejected(page, original.page):
+        if original is None:
+            line = self.lasting.duplicate(page.url)
+            original = line.original if line else None
+        elif self.own.visited(self._key + self._key_of(original)) != self._last.get(self._key_of(original)):
             return False
-        is_copy = rule.decide(page, Only(original), now=time(), never_drop=True, callback=original.callback).original is not None
-        return is_copy and (page.body_digest == original.page.body_digest or not says_more(page, original.page))
+        known = self.lasting.known(original) if original else None
+        if known is None or not self.was_kept(known.page.url) or self.lasting.is_rejected(page, known.page):
+            return False
+        is_copy = rule.decide(page, Only(known), now=time(), never_drop=True, callback=known.callback).original is not None
+        return is_copy and (page.body_digest == known.page.body_digest or not says_more(page, known.page))
+
+    def _key_of(self, url: str) -> bytes:
+        return url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
 
     def no_such_page(self, url: str) -> None:
         """Note that there is no page under a URL, as far as this crawl has not met one there."""
-        key = self._key + url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
+        key = self._key + self._key_of(url)
         known: bytes | None = SEEN
         with suppress(StoreError):
             known = self.own.visited(key)
@@ -208,7 +217,7 @@ class Crawl:
         """Return whether the spider's last finished crawl kept the page of a URL; None where it judged none."""
         if self._last is None:
             return None
-        before = self._last.get(url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed))
+        before = self._last.get(self._key_of(url))
         return None if before is None or before[:1] == SEEN else before[:1] == KEPT
 
     def has_seen(self, url: str) -> bool:
@@ -217,7 +226,7 @@ class Crawl:
         Raises:
             StoreError: the store cannot be read.
         """
-        seen = self.own.visited(self._key + url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed))
+        seen = self.own.visited(self._key + self._key_of(url))
         return seen is not None and seen[:1] != GONE
 
     def _missing(self) -> tuple[list[bytes], list[bytes], int, int]:

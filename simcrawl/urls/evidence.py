@@ -105,7 +105,9 @@ def pair_of(run: str, other: str) -> tuple[str, str]:
 
 def says(run: str, other: str) -> str:
     """Return a replacement in words."""
-    return f"{run!r} stands for {other!r}" if run and other else f"{run or other!r} may be left out"
+    if run and other:
+        return f"{run!r} stands for {other!r}"
+    return f"{run!r} may be left out" if run else f"{other!r} may be put in"
 
 
 # ---- how often

@@ -112,7 +112,7 @@ def _is_of_values(part: Any) -> bool:
 
 def _replacement(part: tuple[tuple[str, str], str], prefixes: tuple[str, ...], text: str) -> Replaced:
     (run, other), behind = part
-    if not run or (other and says(run, other) != text):
+    if says(run, other) != text:
         run, other = other, run
     return Replaced(behind, prefixes, run, other)
 

@@ -54,6 +54,10 @@ def wiki() -> list[LearnedRule]:
         (f"{SITE}/docs/12/{{}}.html", f"{SITE}/docs/11/{{}}.html", "example.org/docs/11", "example.org/docs/12"),
         ("http://mirror.example.net/a/{}", f"{SITE}/a/{{}}", "example.org", "mirror.example.net"),
         ("http://www.example.org/a/{}", f"{SITE}/a/{{}}", "example.org", "www.example.org"),
+        # The mirror was met first.
+        (f"{SITE}/{{}}", f"{SITE}/mirror/{{}}", "example.org/mirror", "example.org"),
+        (f"{SITE}/en/{{}}.html", f"{SITE}/mirror/en/{{}}.html", "example.org/mirror", "example.org"),
+        (f"{SITE}/a/{{}}", "http://www.example.org/a/{}", "www.example.org", "example.org"),
         ("http://a.test/{}", "http://b.test/{}", "b.test", "a.test"),
         ("https://example.org/a/{}", f"{SITE}/a/{{}}", "http://example.org", "https://example.org"),
         ("http://example.org:8000/a/{}", "http://example.org:9000/a/{}", "example.org:9000", "example.org:8000"),
@@ -112,9 +116,10 @@ def test_the_rule_that_leads_from_a_copy_to_its_original_is_found():
 
 
 def test_every_rule_explains_its_examples():
-    rules = learned((f"{SITE}/mirror/{{}}.html", f"{SITE}/manual/{{}}.html"), (f"{SITE}/x/{{}}?print=1", f"{SITE}/x/{{}}")) + wiki()
+    pairs = [("mirror/{}.html", "manual/{}.html"), ("x/{}?print=1", "x/{}"), ("y/{}", "y/first/{}")]
+    rules = learned(*((f"{SITE}/{copy}", f"{SITE}/{original}") for copy, original in pairs)) + wiki()
     explaining = Explaining(rules)
-    assert len(rules) == 3
+    assert len(rules) == 4
     assert all(explaining.rule_of(*pair) is rule for rule in rules for pair in rule.examples)
 
 
@@ -160,6 +165,7 @@ def test_the_library_leaves_out_values_that_do_not_matter_in_their_class_alone(c
     [
         (f"{SITE}/mirror/{{}}", f"{SITE}/manual/{{}}"),
         (f"{SITE}/a/{{}}/", f"{SITE}/a/{{}}"),
+        (f"{SITE}/{{}}", f"{SITE}/mirror/{{}}"),
         ("http://b.test/x/{}", "http://c.test/x/{}"),
         (f"{SITE}/a?id={{}}&v=*1", f"{SITE}/a?id={{}}"),
     ],
@@ -189,12 +195,26 @@ def rewritten(rules: list[LearnedRule], *urls: str) -> list[str]:
         (f"{SITE}/docs/{{}}.htm", f"{SITE}/docs/{{}}.html", [f"{SITE}/docs/1.xhtm", f"{SITE}/docs/1.htm/2"]),
         ("http://www.example.org/a/{}", f"{SITE}/a/{{}}", ["http://www.example.net/a/1"]),
         ("http://example.org/a/{}", "https://example.org/a/{}", ["http://example.net/a/1"]),
+        (f"{SITE}/a/{{}}", "http://www.example.org/a/{}", ["http://example.net/a/1"]),
     ],
 )
 def test_the_function_leads_links_from_copies_to_their_originals(copy: str, original: str, others: list[str]):
     rules = learned((copy, original))
     assert rewritten(rules, copy.format(500), original.format(500)) == [original.format(500)] * 2
     assert rewritten(rules, *others) == others
+
+
+def test_a_rule_that_leads_both_ways_is_told_in_the_direction_of_most():
+    rules = RewriteRules()
+    for name in range(100, 150):
+        pair = (f"{SITE}/{name}", f"{SITE}/mirror/{name}")
+        copy, original = pair if name % 5 else pair[::-1]
+        rules.observe(original, Verdict(kind=Kind.ADMITTED))
+        rules.observe(copy, Verdict(kind=Kind.NEAR_DUPLICATE, original=original))
+    (rule,) = rules.rules()
+    assert rule.rule == "'mirror/' may be put in"
+    assert set(rule.examples) <= {(f"{SITE}/{name}", f"{SITE}/mirror/{name}") for name in range(100, 150)}
+    assert [(mirror.a, mirror.b) for mirror in mirrors([rule])] == [("example.org/mirror", "example.org")]
 
 
 def test_the_function_leads_no_link_to_another_host():
