@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from itertools import islice
+from itertools import combinations, islice
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
@@ -612,9 +612,20 @@ def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> boo
 
 def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
     """Return whether a page says more than its original, and there something else than another page says."""
-    if names.holds_more(page.names, original.names) and (_is_called_differently(page, other) or _has_other_values(page, other)):
+    tells = (_is_called_differently, _has_other_values, lambda page, other: _are_three_records(page, other, original))
+    if names.holds_more(page.names, original.names) and any(differ(page, other) for differ in tells):
         return True
     return _has_sentences_more(page, original) and _has_other_sentences(page, other)
+
+
+def _are_three_records(*pages: PageFingerprint) -> bool:
+    """Return whether of three pages of one site each has a value of its own in one place, where all else is the same.
+
+    Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days.
+    """
+    if len({site(page.url) for page in pages}) > 1 or min(_words(page, page.units) for page in pages) >= _LONGEST_RECORD:
+        return False
+    return all(names.exchange_a_line(a.names, b.names) for a, b in combinations(pages, 2))
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -985,6 +985,14 @@ def test_a_record_without_values_is_taken_for_the_original_of_one_record_at_most
     assert found >= copies - 1
 
 
+@pytest.mark.parametrize("template", WITH_VALUES)
+def test_of_records_of_one_value_below_a_longer_text_one_at_most_is_taken_for_another(template: str):
+    wrong, found, copies = records.lost("media types", template, 400, most=30, one_value=True)
+    # With its print view.
+    assert wrong <= 2
+    assert found >= copies - 1
+
+
 def _noted(path: str, *lines: str, text: str = english(20)) -> PageFingerprint:
     rows = "".join(f"<tr><td>{line}</td></tr>" for line in lines)
     paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())
@@ -1009,6 +1017,45 @@ def test_a_copy_of_a_page_is_a_copy_of_its_other_copies(first: list[str], second
     admission = detector.claim(_noted("second", "A lot", *second))
     assert admission.verdict.is_duplicate != is_another
     assert admission.mistaken == (("http://a.test/lots?first",) if is_another else ())
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "is_another"),
+    [
+        (["Red"], ["Blue"], True),
+        # A release says one thing in another way; a third page says it, too, or says something more.
+        (["Red"], ["Red"], False),
+        (["Red"], ["Green", "Print view"], False),
+        # On a site the number of readers is another one each time.
+        (["Green", "Views: 7"], ["Green", "Views: 8"], False),
+    ],
+)
+def test_three_pages_with_another_value_each_are_three_records(second: list[str], third: list[str], is_another: bool):
+    detector = Detector(open_store("memory:"))
+    pages = [_noted(str(number), "Chair", "Oak", *lines, text=english(40)) for number, lines in enumerate((["Green"], second, third))]
+    assert [detector.admit(one).is_duplicate for one in pages[:2]] == [False, True]
+    admission = detector.claim(pages[2])
+    assert admission.verdict.is_duplicate != is_another
+    assert admission.mistaken == (("http://a.test/lots?1",) if is_another else ())
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (["Latin letter a with acute", "Latin letter a with grave", "Latin letter a with tilde"], [0, 2]),
+        # A release, and the same page once more.
+        (["Latin letter a with acute", "Latin letter a with grave", "Latin letter a with grave"], [0]),
+        # Pages and days have no end.
+        (["Latin letters on page 1", "Latin letters on page 2", "Latin letters on page 3"], [0]),
+    ],
+)
+def test_three_headings_name_three_pages_whatever_they_have_in_common(names: list[str], kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    text = "".join(f"<p>{line}</p>" for line in english(30).splitlines())
+    htmls = [f"<html><title>{name} - Letters</title><h1>{name}</h1>{text}</html>" for name in names]
+    verdicts = [detector.admit(_page(html, f"http://a.test/?id={number}")) for number, html in enumerate(htmls)]
+    assert [number for number, verdict in enumerate(verdicts) if not verdict.is_duplicate] == kept
+    assert detector.admit(_page(htmls[0], "http://a.test/print?id=0")).original == "http://a.test/?id=0"
 
 
 def test_what_has_shown_it_and_does_not_come_out_takes_nothing_along():

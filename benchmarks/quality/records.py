@@ -1,6 +1,6 @@
 """Records below one long text, as catalogues and code lists show them: how many are called copies of other records.
 
-    python -m benchmarks.quality.records [--words 200] [--empty-first]
+    python -m benchmarks.quality.records [--words 200] [--empty-first | --one-value]
 
 The records are those that Python and the zone database bring with them: characters, time zones, HTML's named characters, encodings,
 languages' locales, media types, statuses and system errors. A page shows one of them, in a table or in lines, and `--words` words that all
@@ -9,6 +9,7 @@ templates: with `<h1>`, table and title named after the record; with heading and
 with nothing of the record but its name, in heading and title.
 `--empty-first`: the first page that is met is that of a record of which nothing is known yet. The first one that is dropped for it counts
 here; a crawl fetches it again.
+`--one-value`: a record is one value, of which heading and title say nothing, behind two that all have. Here, too, the first one counts.
 Printed: records that are called copies of another one, and after the slash true copies that were found, of how many.
 """
 
@@ -78,6 +79,8 @@ KINDS: dict[str, Callable[[], Iterator[Record]]] = {
     ),
 }
 
+# What all records say that are of one value.
+_SHARED = {"Collection": "Lists of names", "Place": "Reading room"}
 _MENU = "".join(f"<a href=/{name}>{name}</a> " for name in ("home", "browse", "search", "downloads", "help", "about"))
 
 
@@ -109,9 +112,13 @@ def _paragraphs(text: list[str]) -> str:
 TEMPLATES: dict[str, Callable[..., str]] = {"named": _named, "of the site": _of_the_site, "boxes": _boxes, "by name alone": _by_name_alone}
 
 
-def lost(kind: str, template: str, words: int = _WORDS, most: int = _MOST, *, empty_first: bool = False) -> tuple[int, int, int]:
+def lost(
+    kind: str, template: str, words: int = _WORDS, most: int = _MOST, *, empty_first: bool = False, one_value: bool = False
+) -> tuple[int, int, int]:
     """Return how many records are called copies of others, and how many print views of how many were found."""
     records = list(islice(KINDS[kind](), most))
+    if one_value:
+        records = [_SHARED | dict([next(iter(record.items()))]) for record in records]
     text = _text(words)
     pages = [(number, f"/id/{number}", _MENU) for number in range(len(records))]
     pages += [(number, f"/print/{number}", "") for number in range(0, len(records), _PRINTED)]
@@ -145,11 +152,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=_WORDS)
-    parser.add_argument("--empty-first", action="store_true")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--empty-first", action="store_true")
+    which.add_argument("--one-value", action="store_true")
     arguments = parser.parse_args()
     table = Table("records", *TEMPLATES)
     for kind in KINDS:
-        cells = (lost(kind, template, arguments.words, empty_first=arguments.empty_first) for template in TEMPLATES)
+        options = {"empty_first": arguments.empty_first, "one_value": arguments.one_value}
+        cells = (lost(kind, template, arguments.words, **options) for template in TEMPLATES)
         table.add_row(kind, *(f"{wrong} / {found} of {copies}" for wrong, found, copies in cells))
     Console().print(table)
 

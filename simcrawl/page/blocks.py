@@ -88,12 +88,15 @@ _LINKS_NAMES = late(
 )
 # Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
 # counters of readers, year, month.) The year in "CVE-2024-1234" does not.
+_DATES = r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+_DATE = late(_DATES, re.IGNORECASE)
 _DATELINE = late(
-    r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
+    rf"{_DATES}|"
+    r"\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
     r"|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
-    r"(?:online|viewing|looking|watching|browsing|reading)\b|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+    r"(?:online|viewing|looking|watching|browsing|reading)\b"
     r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d",
     re.IGNORECASE,
 )
@@ -131,6 +134,7 @@ _LONGEST_VALUE = 2_000
 _QUOTED_LINE = late(r"^[ \t]*>(?!>>).*$", re.MULTILINE)
 _LEAST_QUOTED, _LEAST_OF_A_LINE, _FEWEST_LINES = 30, 5, 3
 _CAPTION = 20
+_LONGEST_LABEL = 40
 # Behind a label a longer one is another page's headline.
 _LONGEST_VALUE_OF_LINKS = 40
 _REMARKS = 0.1
@@ -405,7 +409,43 @@ class Layout:
             if is_one and end - start >= _LEAST_OF_A_LIST and all(map(_says_what, self.blocks[start:end])):
                 are[start:end] = [False] * (end - start)
             start = end
-        return are
+        return [is_one and not self._is_of_a_record(place) for place, is_one in enumerate(are)]
+
+    def _is_of_a_record(self, place: int) -> bool:
+        """Return whether a block says when, in one of several rows, each a label and what it says, as in a table: a departure, a birth.
+
+        How often it was read says no row.
+        """
+        group = None if _DATELINE.search(_DATE.sub(" ", self.blocks[place].text)) else self._row_of(place)
+        if group is None:
+            return False
+        step = 1 if self._has_label(place) else 2
+        around = (range(place + way, place + _LEAST_OF_A_LIST * way, way) for way in (-step, step))
+        rows = (takewhile(lambda other: self._row_of(other) == group, places) for places in around)
+        return 1 + sum(len(list(found)) for found in rows) >= _LEAST_OF_A_LIST
+
+    def _row_of(self, place: int) -> tuple[int, bool] | None:
+        """Return what a block stands in as one of its rows, with its label or behind it; None where it has none."""
+        if not 0 <= place < len(self.blocks) or self.blocks[place].width >= _DATELINE_WIDTH:
+            return None
+        element = self.blocks[place].element
+        if self._has_label(place):
+            # Lines that are broken within one element have that in common.
+            broken = any(self._element_of(other) == element for other in (place - 1, place + 1))
+            return (element if broken else self.parents[element]), True
+        row = self.parents[element]
+        in_row = [self.parents[self._element_of(other)] == row for other in range(place - 2, place + 2)]
+        label = self.blocks[place - 1] if place else None
+        if label is None or in_row != [False, True, True, False] or label.width >= _LONGEST_LABEL or _DIGIT.search(label.text):
+            return None
+        return self.parents[row], False
+
+    def _element_of(self, place: int) -> int:
+        return self.blocks[place].element if 0 <= place < len(self.blocks) else 0
+
+    def _has_label(self, place: int) -> bool:
+        label, colon, _ = self.blocks[place].text.partition(":")
+        return bool(colon) and len(label) < _LONGEST_LABEL and bool(_HAS_WORD.search(label)) and not _DIGIT.search(label)
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.

@@ -52,7 +52,8 @@ _FIRST = "x"
 _HAN_NUMERALS = "\u3007\u96f6\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u4e24"
 _HAN_SECTIONS = "\u7ae0\u8282\u7bc0\u90e8\u7bc7"
 _NUMBERING = late(
-    r"^\W*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
+    # A section sign makes a number a name: that of a law's paragraph.
+    r"^[^\w\xa7]*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
     r"(?:\d++(?:[.-]\d++)*+(?=[.:)])|\d\d?+(?:[.-]\d++)*+(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)"
@@ -461,11 +462,13 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
 
 
 def holds_more(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages has a name or a short line that the other one has not, or other headings above its text."""
+    """Return whether the first of two pages has a name or a short line that the other one has not, another name, or other headings."""
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
     if one.second.standing in (_IN_TITLE, _HEADED) and not (other.own or other.outer):
+        return True
+    if _are_named(one, other):
         return True
     known, others = _known_lines(one, other)
     return bool(known - others) or (one.second.headings > _OF_NOTHING and _differ(one.second.headings, other.second.headings))
@@ -476,11 +479,29 @@ def are_records(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if not (_same(one.second.paragraphs, other.second.paragraphs) or _same(one.second.template, other.second.template)):
+    if not _of_one_template(one, other):
         return False
     is_exchanged = one.values[0] == other.values[0] and _differ(one.second.values, other.second.values)
     is_renamed = min(one.second.headings, other.second.headings) > _OF_NOTHING and one.second.headings != other.second.headings
     return is_renamed or (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
+
+
+def exchange_a_line(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs, as many short lines, and each of them one that the other one has not.
+
+    Or another heading, of those that stand as names do.
+    """
+    if not a or not b:
+        return False
+    one, other = _read(a), _read(b)
+    if not _of_one_template(one, other) or one.values[0] != other.values[0]:
+        return False
+    return _are_named(one, other) or _exchanged(one, other)[0] > 0
+
+
+def _of_one_template(a: _Read, b: _Read) -> bool:
+    """Return whether two pages have the same paragraphs, if need be without what their short lines say."""
+    return _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
 
 
 def is_left_alone(names: bytes) -> bool:
@@ -574,10 +595,20 @@ def _differ(a: int, b: int) -> bool:
 
 def _are_headed_apart(a: _Read, b: _Read, own_a: Sequence[int], own_b: Sequence[int], names: Sequence[int]) -> bool:
     """Return whether two pages are called quite differently, by headings that stand as names do."""
-    if a.second.standing not in names or b.second.standing not in names:
+    if not _stand_as_names(a, b, names):
         return False
     left, right = ({word | _SPEAKS for word in words} for words in (own_a, own_b))
     return 2 * len(left & right) <= min(len(left), len(right))
+
+
+def _are_named(a: _Read, b: _Read) -> bool:
+    """Return whether two pages have other headings that may be their names."""
+    left, right = ({word | _SPEAKS for word in one.own or one.outer} for one in (a, b))
+    return left != right and _stand_as_names(a, b, (_IN_TITLE, _HEADED))
+
+
+def _stand_as_names(a: _Read, b: _Read, names: Sequence[int]) -> bool:
+    return a.second.standing in names and b.second.standing in names
 
 
 def _same_title(a: _Read, b: _Read) -> bool:

@@ -52,6 +52,19 @@ def test_what_many_requests_at_once_show_is_seen_as_well(site: Site) -> None:
     assert {"/", *LOTS[1:]} <= set(kept)
 
 
+def test_rooms_that_differ_in_their_number_come_out(site: Site) -> None:
+    rooms = [f"/room?id={number}" for number in range(20)]
+    site.add("/", hub(*rooms, *(f"{room}&print=1" for room in rooms[::4])))
+    for number, path in enumerate(rooms):
+        rows = "".join(f"<tr><th>{label}<td>{value}" for label, value in (("Beds", 2), ("View", "Garden"), ("Room", 101 + number)))
+        html = f"<html><head><title>Rooms</title></head><body><h1>Rooms</h1><table>{rows}</table><p>{english(40, seed=1)}</p></body></html>"
+        site.add(path, html)
+        site.add(f"{path}&print=1", html)
+    outcome = crawl(SPIDER, site.url("/"), settings=IN_ORDER | {"SIMCRAWL_ORDER": False})
+    assert set(outcome.paths("kept")) == {"/", *rooms}
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1
+
+
 def _print_views(site: Site) -> None:
     copies = [f"/print?id={number}" for number in range(1, 20)]
     site.add("/", hub("/page?id=0", *copies))

@@ -281,6 +281,35 @@ def test_several_dates_in_a_row_with_what_was_then_are_a_list(lines: list[str], 
     assert [*parts.values] == ([] if around else lines)
 
 
+ROWS = [
+    "<div><div>{}</div><div>{}</div></div>",
+    "<div><p>{}:</p><p>{}</p></div>",
+    "<p>{}: {}</p>",
+    "<li><b>{}:</b> {}</li>",
+    "{}: {}<br>",
+]
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize(
+    ("rows", "around"),
+    [
+        ([("From", "Oslo"), ("Departure", "06:05"), ("Arrival", "07:00")], []),
+        ([("Born", "14 March 1879"), ("Parish", "Ulm"), ("Died", "1955")], []),
+        ([("Departure", "06:05"), ("Arrival", "07:00")], ["06:05", "07:00"]),
+        ([("From", "Oslo"), ("Departure", "06:05"), ("Views", "7 views")], ["7 views"]),
+        # What has no label parts the rows.
+        ([("From", "Oslo"), ("Departure", "06:05"), ("12", "12:30"), ("Arrival", "07:00")], ["06:05", "12:30", "07:00"]),
+    ],
+)
+def test_when_something_is_in_rows_with_labels_is_content(row: str, rows: list[tuple[str, str]], around: list[str]):
+    written = "".join(row.format(*pair) for pair in rows)
+    parts = _page(f"<div><h1>Flights</h1><div>{written}</div><p>{english(20)}</p></div>").parts()
+    assert [block.text.rpartition(": ")[2] for block in parts.around] == around
+    values = [value for _, value in rows if value not in around]
+    assert [text.rpartition(": ")[2] for text in parts.values if text.rpartition(": ")[2] in values] == values
+
+
 @pytest.mark.parametrize(("tag", "own"), [("article", True), ("section", True), ("main", True), ("div", False)])
 def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(tag: str, own: bool):
     parts = _page(f"<body><{tag}><h1>Gold</h1><p>{english(20)}</p><footer><p>Symbol</p><p>Au</p></footer></{tag}></body>").parts()

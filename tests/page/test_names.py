@@ -261,6 +261,21 @@ def test_lines_that_one_page_has_more(a: list[int], b: list[int]):
     assert names.holds_more(*map(_with_values, lines)) == bool(Counter(a) - Counter(b))
 
 
+def test_lines_are_exchanged_below_the_same_paragraphs():
+    def of(*values: str, heading: str = "", paragraph: str = PROSE) -> bytes:
+        parts = NO_PARTS._replace(values=values, heading=heading, paragraphs=(paragraph,))
+        called = _cut(names.lines((heading, ""), "", heading))
+        return names.of(called, _cut(f"{heading}\n{paragraph}"), _cut("").hashes, parts)
+
+    assert names.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue"))
+    assert names.exchange_a_line(of("Oak", heading="A chair"), of("Oak", heading="A table"))
+    assert not names.exchange_a_line(of("Oak", "Red"), of("Oak", "Red"))
+    assert not names.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue", "Print"))
+    assert not names.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue", paragraph="Something else."))
+    assert not names.exchange_a_line(of("Oak", heading="Page 1"), of("Oak", heading="Page 2"))
+    assert not names.exchange_a_line(b"", of("Oak"))
+
+
 @pytest.mark.parametrize(
     ("one", "other", "own"),
     [
