@@ -159,6 +159,13 @@ def _serve(line: socket.socket, listening: socket.socket) -> socket.socket:
         import_module(module)
     if "twisted.internet.reactor" in sys.modules:
         raise RuntimeError("a module installs a reactor")
+    from simcrawl.workers.process import warm_up
+
+    # Templates of workers are forked from what is forked here. They do so, too, and find it done.
+    warm_up()
+    # A collection in a process that is forked would go through all of this, and copy it.
+    gc.collect()
+    gc.freeze()
     # Nobody waits for the processes that wait for another one.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
