@@ -30,6 +30,8 @@ _SETTINGS: dict[str, Any] = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": False,
+    # As many tasks Scrapy starts for each response, by default a hundred, however few items there are: up to a quarter of a crawl.
+    "CONCURRENT_ITEMS": 16,
 }
 
 
