@@ -64,18 +64,19 @@ def texts(body: bytes, container: str) -> Texts:
 
 
 class _Texts:
-    """The pieces of a page's texts, collected in one walk."""
+    """The pieces of a page's texts, collected in one walk. Most of its elements change nothing of where a text belongs."""
 
     def __init__(self, main: HtmlElement, around: frozenset[HtmlElement]) -> None:
         self.main, self.around = main, around
         # How many open elements say that a piece is no part of the visible text, of everything, and of the main text.
         self.hidden, self.code, self.outside = 0, 0, 1
         self.texts: list[list[str]] = [[], [], []]
+        self._taking = self.texts[:2]
 
     def open(self, element: HtmlElement) -> None:
         self._count(element, 1)
-        if not self.code:
-            self.texts[1].extend(element.get(name, "") for name in _SPOKEN if name in element.attrib)
+        if not self.code and (names := element.keys()):
+            self.texts[1].extend([element.get(name, "") for name in _SPOKEN if name in names])
         self._add(element.text)
 
     def close(self, element: HtmlElement) -> None:
@@ -83,16 +84,20 @@ class _Texts:
         self._add(element.tail)
 
     def _count(self, element: HtmlElement, by: int) -> None:
-        if element.tag in _UNSEEN:
+        is_main, is_around, is_unseen = element is self.main, element in self.around, element.tag in _UNSEEN
+        if not (is_main or is_around or is_unseen):
+            return
+        if is_unseen:
             self.hidden += by
             self.code += by * (element.tag == "style" or (element.tag == "script" and not _DATA.search(element.get("type", ""))))
-        self.outside += by * ((element in self.around) - (element is self.main))
+        self.outside += by * (is_around - is_main)
+        left_out = self.hidden, self.code, self.hidden or self.outside
+        self._taking = [pieces for pieces, out in zip(self.texts, left_out, strict=True) if not out]
 
     def _add(self, text: str | None) -> None:
         if text:
-            for pieces, left_out in zip(self.texts, (self.hidden, self.code, self.hidden or self.outside), strict=True):
-                if not left_out:
-                    pieces.append(text)
+            for pieces in self._taking:
+                pieces.append(text)
 
 
 def _parse(body: bytes) -> HtmlElement | None:
@@ -112,7 +117,7 @@ def _hash(token: str) -> int:
 def shingles(text: str) -> NDArray[np.uint64]:
     """Return the hashes of the text's runs of tokens, each once; a text of fewer tokens than that is one run."""
     tokens = _TOKEN.findall(unicodedata.normalize("NFKC", text).lower())
-    hashes = np.fromiter((_hash(token) for token in tokens), np.uint64, len(tokens))
+    hashes = np.fromiter(map(_hash, tokens), np.uint64, len(tokens))
     length = min(RUN, len(hashes))
     made = np.zeros(max(0, len(hashes) - length + 1) if length else 0, np.uint64)
     for start in range(length):
