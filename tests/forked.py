@@ -38,8 +38,9 @@ from typing import Any, NoReturn
 from tests import launcher
 
 ROOT = Path(__file__).parents[1]
-# What commands and crawls load in any case. Nothing of it may install a reactor.
+# What commands and crawls load in any case, and those who write to a store. Nothing of it may install a reactor.
 _LOADED = (
+    "pytest",
     "scrapy.cmdline",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.core.scheduler",
@@ -56,6 +57,7 @@ _LOADED = (
     "simcrawl.tools.bulk",
     "simcrawl.workers.process",
     "tests.crawl.spiders",
+    "tests.strategies",
 )
 # What is read once, when Python or a library is loaded.
 _AT_START = re.compile(
