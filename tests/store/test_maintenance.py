@@ -18,6 +18,7 @@ from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.page.kept import compressed
 from simcrawl.rule import Rule
 from simcrawl.store import compact, open_store, rebuild
+from tests import forked
 from tests.samples import python
 from tests.store.test_lmdb_pages import load_in_parts
 from tests.strategies import page
@@ -145,8 +146,10 @@ with open_store(sys.argv[1], readonly=len(sys.argv) > 2) as store:
 """
 
 
-def started(script: str, path: Path, *more: str) -> Popen[str]:
-    return Popen([sys.executable, "-c", script, str(path), *more], stdin=PIPE, stdout=PIPE, text=True)
+def started(script: str, path: Path, *more: str, new: bool = False) -> Popen[str]:
+    """Start a process; a new one has the number that this returns."""
+    begin = [sys.executable] if new else forked.python()
+    return Popen([*begin, "-c", script, str(path), *more], stdin=PIPE, stdout=PIPE, text=True)
 
 
 def wait_until_blocked(process: Popen[str]) -> None:
@@ -169,7 +172,7 @@ def test_who_wants_to_write_meanwhile_waits_and_finds_everything(path: Path, com
     with started(STOP_BEFORE_THE_END + WORK[work], path) as worker:
         assert worker.stdout
         assert worker.stdout.readline() == "made\n"
-        with started(OPEN, path) as opening, started(OPEN, path, "readonly") as reading:
+        with started(OPEN, path, new=True) as opening, started(OPEN, path, "readonly") as reading:
             wait_until_blocked(opening)
             assert reading.communicate()[0] == f"{held} []\n"
             worker.communicate(f"{end}\n")

@@ -11,7 +11,6 @@ import json
 import lzma
 import os
 import signal
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from simcrawl.store import open_store, upgrade
 from simcrawl.store.header_bytes import FORMAT, MAGIC
 from simcrawl.tools.bulk import load_pages
 from simcrawl.workers.pool import RawPage
+from tests import forked
 from tests.samples import english, page, python
 
 if TYPE_CHECKING:
@@ -398,7 +398,7 @@ sys.addaudithook(hook)
 upgrade(path)
 print(count)
 """
-    done = subprocess.run([sys.executable, "-c", script, str(path), str(at)], capture_output=True, text=True, check=False)
+    done = forked.run(["-c", script, str(path), str(at)], timeout=60)
     assert done.returncode == (-signal.SIGKILL if at else 0), done.stderr
     return int(done.stdout or 0)
 
