@@ -135,7 +135,7 @@ class Site:
     def read(cls, root: Path, container: str, *, processes: int = 2, memo: Path | None = None) -> Site:
         """Return the site of a document root. `memo`: a file (.npz) that keeps what the oracle needs, half of the work."""
         files = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*.html")) if path.is_file()}
-        with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        with ProcessPoolExecutor(processes, get_context("forkserver")) as pool:
             pages = list(pool.map(_fingerprinted, files.values(), files, chunksize=50))
             key = blake2b(b"".join(body for _, body in pages) + f"{container} {ORACLE.read_text()}".encode()).digest()
             sets = _remembered(memo, key) if memo else None
