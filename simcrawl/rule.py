@@ -612,8 +612,9 @@ def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> boo
 
 def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
     """Return whether a page says more than its original, and there something else than another page says."""
-    tells = (_is_called_differently, _has_other_values, lambda page, other: _are_three_records(page, other, original))
-    if names.holds_more(page.names, original.names) and any(differ(page, other) for differ in tells):
+    if names.holds_more(page.names, original.names) and (
+        _is_called_differently(page, other) or _has_other_values(page, other) or _are_three_records(page, other, original)
+    ):
         return True
     return _has_sentences_more(page, original) and _has_other_sentences(page, other)
 

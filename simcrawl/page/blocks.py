@@ -444,8 +444,8 @@ class Layout:
         return self.blocks[place].element if 0 <= place < len(self.blocks) else 0
 
     def _has_label(self, place: int) -> bool:
-        label, colon, _ = self.blocks[place].text.partition(":")
-        return bool(colon) and len(label) < _LONGEST_LABEL and bool(_HAS_WORD.search(label)) and not _DIGIT.search(label)
+        label, colon, _ = self.blocks[place].text.replace("\uff1a", ":").partition(":")
+        return bool(colon) and 0 < len(label) < _LONGEST_LABEL and not _DIGIT.search(label)
 
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.

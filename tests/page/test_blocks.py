@@ -296,6 +296,7 @@ ROWS = [
     [
         ([("From", "Oslo"), ("Departure", "06:05"), ("Arrival", "07:00")], []),
         ([("Born", "14 March 1879"), ("Parish", "Ulm"), ("Died", "1955")], []),
+        ([("出发", "06:05"), ("到达", "07:00"), ("星期", "一")], []),
         ([("Departure", "06:05"), ("Arrival", "07:00")], ["06:05", "07:00"]),
         ([("From", "Oslo"), ("Departure", "06:05"), ("Views", "7 views")], ["7 views"]),
         # What has no label parts the rows.
