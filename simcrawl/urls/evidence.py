@@ -82,6 +82,12 @@ class Twin(NamedTuple):
         return pair, part
 
     @property
+    def place(self) -> str:
+        """For replacements: what stands before it in the URL."""
+        contexts: Any = self.contexts
+        return str(contexts[1][1])
+
+    @property
     def names(self) -> tuple[Hashable, Hashable]:
         """The contexts of pages of the same name elsewhere: in all, and by this rule."""
         return ("name", self.name), ("name", self.name, self.contexts[0])
@@ -289,6 +295,6 @@ class Tried:
         if len(pairs) < _EXAMPLES:
             pairs.append((url, twin.url))
         if twin.name and self.prefixes is not None:
-            self.prefixes[twin.contexts[1][1]] = None  # type: ignore[index]
+            self.prefixes[twin.place] = None
             if len(self.prefixes) > _MOST_PLACES:
                 self.prefixes = None

@@ -77,6 +77,11 @@ _LEAST = 24
 # Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others. A page whose own URL goes on
 # (`?id=7&print=1`) has no directory; there it is a matter of earlier crawls.
 _ENTERED, _ENTERED_BEFORE = 4, 2
+# Nor where rules lead from the page to so many different ones, and of so many of its name more were kept than not: it may be yet another.
+_VARIANTS, _NAMED = 3, 8
+# A mirror's pages are fetched when they are likely copies, so what differs was fetched before, and its rules look better than they are. If
+# the twin is such a copy, the rule that leads to its original, which was tried on all of them, has to be nearly as good.
+_LEAST_OF_ORIGINAL = 0.85
 # How many levels a page is lowered at most that is the first of its directory: with it waits what only it leads to.
 _UNENTERED_LEVELS = 2
 # From which lower bounds on the share of copies in a class of URLs one of which nothing else is known comes later.
@@ -429,16 +434,28 @@ class RewriteRules:
                 return None
             original = self._original(one.twin, likely)
             if original and self._is_proven(one.twin):
-                return one, original
+                return None if self._is_in_doubt(one.twin, likely) else (one, original)
         return None
+
+    def _is_in_doubt(self, twin: Twin, likely: list[Likely]) -> bool:
+        """Return whether other pages of this name say that this one may well be a page of its own, whatever its rule says."""
+        if not twin.name:
+            return False
+        twins = [one.twin for one in likely if one.twin.name]
+        kept = {other.url for other in twins if other.status == KEPT}
+        if len(kept) >= _VARIANTS and self._counters.trials(twin.names[0]) >= _NAMED and self._counters.odds(twin.names[0]) < 0:
+            return True
+        # Chapter 5 of another machine is a copy of chapter 7 of the first one: they are numbered in another way.
+        known = {self._copy_of(url) for url in kept}
+        return any(other.status >= COPY and other.status not in known and other.place == twin.place for other in twins)
 
     def _original(self, twin: Twin, likely: list[Likely]) -> str:
         """Return the page that a twin is a copy of, or itself, if it was kept and rules lead to it; otherwise nothing."""
         if twin.status == KEPT:
             return twin.url if self._leads_to_originals(twin) else ""
         # These rules have to be proven as well: on a wiki, to skip pages whose own way to the original was hardly tried lost some contents.
-        kept = (one.twin.url for one in likely if one.twin.status == KEPT and self._is_proven(one.twin))
-        return next((url for url in kept if self._copy_of(url) == twin.status), "")
+        kept = (one for one in likely if one.twin.status == KEPT and self._copy_of(one.twin.url) == twin.status)
+        return next((one.twin.url for one in kept if one.bound >= _LEAST_OF_ORIGINAL and self._is_proven(one.twin)), "")
 
     def _leads_to_originals(self, twin: Twin) -> bool:
         """Return whether the copies that a rule was right about were copies of what it leads to, often enough.
