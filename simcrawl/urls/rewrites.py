@@ -446,16 +446,16 @@ class RewriteRules:
         if len(kept) >= _VARIANTS and self._counters.trials(twin.names[0]) >= _NAMED and self._counters.odds(twin.names[0]) < 0:
             return True
         # Chapter 5 of another machine is a copy of chapter 7 of the first one: they are numbered in another way.
-        known = {self._copy_of(url) for url in kept}
-        return any(other.status >= COPY and other.status not in known and other.place == twin.place for other in twins)
+        copies = {other.status for other in twins if other.status >= COPY and other.place == twin.place}
+        return bool(copies) and not copies <= {self._copy_of(url) for url in kept}
 
     def _original(self, twin: Twin, likely: list[Likely]) -> str:
         """Return the page that a twin is a copy of, or itself, if it was kept and rules lead to it; otherwise nothing."""
         if twin.status == KEPT:
             return twin.url if self._leads_to_originals(twin) else ""
         # These rules have to be proven as well: on a wiki, to skip pages whose own way to the original was hardly tried lost some contents.
-        kept = (one for one in likely if one.twin.status == KEPT and self._copy_of(one.twin.url) == twin.status)
-        return next((one.twin.url for one in kept if one.bound >= _LEAST_OF_ORIGINAL and self._is_proven(one.twin)), "")
+        kept = (one for one in likely if one.twin.status == KEPT and one.bound >= _LEAST_OF_ORIGINAL and self._is_proven(one.twin))
+        return next((one.twin.url for one in kept if self._copy_of(one.twin.url) == twin.status), "")
 
     def _leads_to_originals(self, twin: Twin) -> bool:
         """Return whether the copies that a rule was right about were copies of what it leads to, often enough.
