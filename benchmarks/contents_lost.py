@@ -64,7 +64,7 @@ def main() -> None:
         if not arguments.site:
             installguide.build(root)
         files = {"/" + str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*.html"))}
-    links = {path: links_of(path, body, files) for path, body in files.items()}
+    links = {path: sorted(links_of(path, body, files)) for path, body in files.items()}
     table = Table("rule", "fetched", "lost (worst)", "kept per content", "wrong")
     for name, options in RULES.items():
         table.add_row(name, *_row(files, links, options, arguments.orders, arguments.seed))
@@ -72,10 +72,11 @@ def main() -> None:
 
 
 def links_of(path: str, body: bytes, files: dict[str, bytes]) -> list[str]:
-    """Return the files of the site that a page links to."""
+    """Return the files of the site that a page links to, each once, in the order of their first links."""
     hrefs = html.fromstring(body).xpath("//a/@href")
     targets = (urlsplit(urldefrag(urljoin(ORIGIN + quote(path), href.strip())).url) for href in hrefs)
-    return sorted({unquote(target.path) for target in targets if f"{target.scheme}://{target.netloc}" == ORIGIN} & files.keys())
+    paths = (unquote(target.path) for target in targets if f"{target.scheme}://{target.netloc}" == ORIGIN)
+    return list(dict.fromkeys(path for path in paths if path in files))
 
 
 def _row(files: dict[str, bytes], links: dict[str, list[str]], options: dict[str, Any], orders: int, seed: int) -> list[str]:

@@ -64,7 +64,6 @@ _BREADTH: dict[str, Any] = {
     "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
-_BOOKS = '//div[@id="DisplayArea"] | //div[@id="page-content"] | //div[@class="body"] | //div[@class="content"] | //div[@id="content"]'
 _SITES = ("guide", "releases", "forum", "wiki")
 
 
@@ -202,7 +201,7 @@ def _labels(name: str, root: Path, url: str) -> Labels:
     if name == "forum":
         return {_key(path): content for path, content in forum.contents(forum.walk(forum.Forum(root, forum.THREADS))).items()}
     if name == "releases":
-        start, container = root / "index.html", _BOOKS
+        start, container = root / "index.html", releases.CONTAINER
         pages = {"/" + file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(root.rglob("*.html")) if file != start}
     else:
         container = wiki.CONTAINER

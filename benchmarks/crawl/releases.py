@@ -26,6 +26,8 @@ PACKAGES = (
     "installation-guide-amd64",
     "gimp-help-ja",
 )
+CONTAINER = '//div[@id="DisplayArea"] | //div[@id="page-content"] | //div[@class="body"] | //div[@class="content"] | //div[@id="content"]'
+"""Where the text of a page stands."""
 _LANGUAGE = re.compile(r"[./](?:zh[-_]cn|ja|ja-jp)[./]", re.IGNORECASE)
 _START = re.compile(r"index\b.*|main0\d+\.html")
 

@@ -44,4 +44,4 @@ def load(pages: Path, site: Path) -> Corpus:
     keys = {path: hashlib.sha1(body, usedforsecurity=False).hexdigest() for path, body in files.items()}
     bodies = {source.sha1: (pages / source.sha1).read_bytes() for pair in (*whole, *languages) for source in pair.sources}
     bodies |= {keys[path]: body for path, body in files.items()}
-    return Corpus(whole, languages, keys, {path: links_of(path, body, files) for path, body in files.items()}, bodies)
+    return Corpus(whole, languages, keys, {path: sorted(links_of(path, body, files)) for path, body in files.items()}, bodies)
