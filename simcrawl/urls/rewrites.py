@@ -434,16 +434,20 @@ class RewriteRules:
                 return None
             original = self._original(one.twin, likely)
             if original and self._is_proven(one.twin):
-                return None if self._is_in_doubt(one.twin, likely) else (one, original)
+                return None if self._is_in_doubt(one.twin, original, likely) else (one, original)
         return None
 
-    def _is_in_doubt(self, twin: Twin, likely: list[Likely]) -> bool:
+    def _is_in_doubt(self, twin: Twin, original: str, likely: list[Likely]) -> bool:
         """Return whether other pages of this name say that this one may well be a page of its own, whatever its rule says."""
         if not twin.name:
             return False
         twins = [one.twin for one in likely if one.twin.name]
         kept = {other.url for other in twins if other.status == KEPT}
         if len(kept) >= _VARIANTS and self._counters.trials(twin.names[0]) >= _NAMED and self._counters.odds(twin.names[0]) < 0:
+            return True
+        # It is rather a copy of another page, as different from the original as that is.
+        beside = [other.url for other in twins if other.status == KEPT and other.place == twin.place]
+        if beside and beside[0] != original:
             return True
         # Chapter 5 of another machine is a copy of chapter 7 of the first one: they are numbered in another way.
         copies = {other.status for other in twins if other.status >= COPY and other.place == twin.place}

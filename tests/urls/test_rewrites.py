@@ -592,6 +592,29 @@ def test_a_copy_says_no_more_of_a_page_than_its_original_does(different: int, *,
     assert all(made.probability > 0.95 for name in names if (made := rules.predict(f"{SITE}/c/{name}")))
 
 
+@pytest.mark.parametrize(("farther", "skips"), [("b", True), ("a", False)])
+def test_nothing_is_skipped_that_is_rather_a_copy_of_another_page(farther: str, *, skips: bool):
+    """The mirror repeats what is in `a`, and `b` has something else there: from which of them has `c` differed more often?"""
+    rules = RewriteRules()
+    for directory in ("a", "b"):
+        different = _chapters(20 if directory == farther else 10, 2000 if directory == "a" else 2100)
+        for there in (directory, "c"):
+            _fetch(rules, different, directory=f"{SITE}/{there}/")
+    for name in _chapters(300):
+        rules.observe(f"{SITE}/a/{name}", _kept())
+        for directory in ("b", "mirror", "c"):
+            rules.observe(f"{SITE}/{directory}/{name}", _copy_of(f"{SITE}/a/{name}"))
+    for number, directory in enumerate(("b", "mirror")):
+        _mirrored(rules, _chapters(60, 1000 + 100 * number), here=f"{SITE}/c/", there=f"{SITE}/{directory}/")
+    names = _chapters(40, 3000)
+    for name in names:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+        rules.observe(f"{SITE}/b/{name}", _kept())
+        rules.observe(f"{SITE}/mirror/{name}", _copy_of(f"{SITE}/a/{name}"))
+    assert any(rules.would_skip(f"{SITE}/c/{name}") for name in names) is skips
+    assert all(made.rule == "'c' stands for 'mirror'" for name in names if (made := rules.predict(f"{SITE}/c/{name}")))
+
+
 @pytest.mark.parametrize(("variants", "skips"), [(rewrites._VARIANTS, False), (99, True)])
 def test_where_there_are_three_different_pages_already_a_fourth_may_be_one(variants: int, monkeypatch: pytest.MonkeyPatch, *, skips: bool):
     monkeypatch.setattr(rewrites, "_VARIANTS", variants)
