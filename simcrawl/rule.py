@@ -59,6 +59,8 @@ _EXCHANGED_TO_MORE, _LEAST_ROWS, _ROWS_TO_LIST = 0.33, 12, 0.02
 # Of a few lines beside a list of links so many times as long: what share of them, in all, two pages may differ in. A shorter list would let
 # their likeness show that they differ.
 _LONG_LIST, _EXCHANGED_PROSE = 15, 0.2
+# Units of a line that three pages have beside their contents, each another one.
+_A_LINE = 2
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
@@ -600,7 +602,16 @@ def says_more(page: Page, original: Page) -> bool:
     """Return whether a page says something that its original does not, as far as its short lines, headings and sentences tell."""
     if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
         return False
-    return names.holds_more(page.names, original.names) or _has_sentences_more(page, original)
+    return names.holds_more(page.names, original.names) or _has_sentences_more(page, original) or _has_more_of_its_own(page, original)
+
+
+def _has_more_of_its_own(page: PageFingerprint, original: PageFingerprint) -> bool:
+    """Return whether a page with another title says more than its original: a line beside what counts as content, or a sentence in it."""
+    if not names.are_titled_apart(page.names, original.names):
+        return False
+    if own_units(page.beside, original.beside)[0] >= _A_LINE:
+        return True
+    return bool(page.prose.sketch and original.prose.sketch) and _words(page, own_units(page.prose, original.prose)[0]) >= _SENTENCE
 
 
 def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> bool:
@@ -615,6 +626,8 @@ def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFin
     if names.holds_more(page.names, original.names) and (
         _is_called_differently(page, other) or _has_other_values(page, other) or _are_three_records(page, other, original)
     ):
+        return True
+    if all(_has_more_of_its_own(*pair) for pair in ((page, original), (page, other), (other, page))):
         return True
     return _has_sentences_more(page, original) and _has_other_sentences(page, other)
 

@@ -1020,6 +1020,36 @@ def test_a_copy_of_a_page_is_a_copy_of_its_other_copies(first: list[str], second
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "third", "is_another"),
+    [
+        ("", "Clinker dinghy, oars", "Lugger, two sails, tarred", True),
+        ("Sold in March", "Clinker dinghy, oars", "Lugger, two sails, tarred", True),
+        # Where both say the same more, or the last one nothing more.
+        ("", "Clinker dinghy, oars", "Clinker dinghy, oars", False),
+        ("Clinker dinghy, oars", "Clinker dinghy, oars", "", False),
+    ],
+)
+@pytest.mark.parametrize("of_one_title", [False, True])
+def test_three_pages_with_other_lines_beside_one_text_are_three_pages_if_their_titles_are(
+    first: str, second: str, third: str, is_another: bool, of_one_title: bool
+):
+    detector = Detector(open_store("memory:"))
+
+    def made(name: str, line: str) -> PageFingerprint:
+        title = "Boats" if of_one_title else f"{name} - Boats"
+        html = (
+            f"<title>{title}</title><body><section><p>{line}</p></section><main><h2>Buying from us</h2><p>{english(60)}</p></main></body>"
+        )
+        return _page(html, f"http://a.test/boats?{name}")
+
+    pages = [made(name, line) for name, line in (("Heron", first), ("Plover", second), ("Dunlin", third))]
+    assert [detector.admit(one).is_duplicate for one in pages[:2]] == [False, True]
+    admission = detector.claim(pages[2])
+    assert admission.verdict.is_duplicate != (is_another and not of_one_title)
+    assert admission.mistaken == (("http://a.test/boats?Plover",) if is_another and not of_one_title else ())
+
+
+@pytest.mark.parametrize(
     ("second", "third", "is_another"),
     [
         (["Red"], ["Blue"], True),

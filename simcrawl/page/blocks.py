@@ -86,9 +86,19 @@ _LINKS_NAMES = late(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
 )
+# A price is none of the two below, whatever year it looks like, nor is a height. (Signs and codes; koruna, zloty, ruble, yuan, yen, won.)
+_CURRENCY = "[$\\u20a0-\\u20bf\\xa2-\\xa5]"
+_UNIT = (
+    rf"(?:{_CURRENCY}|[%\u2030\xb0]|(?-i:EUR|USD|GBP|CHF|CZK|PLN|HUF|SEK|NOK|DKK|JPY|CNY|INR|K\u010d|Ft|kr|RM|[kcm]?m[\xb2\xb3]?|k?g|ml|k?W|kWh|V|[kMG]?Hz"
+    r"|[kMGT]B|hp|PS|cc|rpm|kcal)(?!\w)|z\u0142|\u0440\u0443\u0431|\u5143|\u5186|\uc6d0)"
+)
+_PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
 # Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
-# counters of readers, year, month.) The year in "CVE-2024-1234" does not.
-_DATES = r"(?<!(?-i:[A-Z])-)\b(?:19|20)\d\d\b(?!-\d{3})|\b\d{1,2}:\d\d|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+# counters of readers, year, month.) The year in "CVE-2024-1234" does not, and 31:28 is no time.
+_DATES = (
+    rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?!-\d{{3}}|(?:[.,]\d+)?\s?{_UNIT})"
+    r"|(?<!\d)(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+)
 _DATE = late(_DATES, re.IGNORECASE)
 _DATELINE = late(
     rf"{_DATES}|"
@@ -323,8 +333,10 @@ class Layout:
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         outer = self._name_outside(parts)
         heading, facts = self._called(parts.prose, is_named=bool(outer))
-        # What scripts show may be anywhere.
-        pictured = [(name, element) for name, element in self.pictures if (inside[element] or not element) and not furniture[element]]
+        heading = heading or self._linked_name(parts.links)
+        # What scripts show may be anywhere, and without a heading nothing says to which paragraph a picture belongs.
+        of_all = not self.headings
+        pictured = [(name, at) for name, at in self.pictures if (of_all or inside[at] or not at) and not furniture[at]]
         shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
         if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
             shown += (arranged,)
@@ -390,6 +402,11 @@ class Layout:
         lines = prose[first + 1 : first + 1 + _MOST_FACTS]
         return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
 
+    def _linked_name(self, links: list[Block]) -> str:
+        """Return the one h1 in the contents that is a link, to the page itself: of several, one is the site's."""
+        found = [block.text for block in links if self._is_name(block)]
+        return found[0] if len(found) == 1 else ""
+
     def _mostly_links(self, sizes: list[int]) -> set[int]:
         """Return the elements that count as furniture by their name, since at least half of them is links."""
         if not self.named_links:
@@ -450,7 +467,7 @@ class Layout:
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
         named = short.element in self.data or short.element in self.headings
-        return not named and bool(_DIGIT.search(short.text) and _DATELINE.search(short.text))
+        return not named and bool(_DIGIT.search(short.text) and _DATELINE.search(short.text)) and not _PRICE.search(short.text)
 
     def _furniture(self, named: set[int], sizes: list[int]) -> bytearray:
         """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
@@ -603,6 +620,8 @@ class _Walk:
             **dict.fromkeys(_DATA, layout.data),
         }
         self._preformatted = set[int]()
+        # As some themes call the box with the picture and the name of the page. By id it is the site's, in themes for WordPress.
+        self._mastheads = set[int]()
         # Blocks that begin as quoted lines do: one or two may be a slip of the pen.
         self._quoted_lines: list[int] = []
         # Of the innermost open element its number, whether it is in a link, and whether it breaks lines; of those around it likewise.
@@ -812,12 +831,16 @@ class _Walk:
         self._layout.headings[number] = tag
         if tag == "h1":
             # What is the head of an article is not the site's.
-            self._layout.headers.difference_update(above for above, *_ in self._open)
+            above = {element for element, *_ in self._open}
+            self._layout.headers.difference_update(above)
+            self._layout.named_around.difference_update(above & self._mastheads)
 
     def _classify_by_name(self, number: int, names: str | None, identity: str | None) -> None:
         if names and (kinds := _kinds_of(names)):
             *others, is_title = kinds
             self._call(number, others)
+            if "masthead" in names:
+                self._mastheads.add(number)
             if is_title:
                 self._layout.titled[number] = names
         # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.

@@ -474,6 +474,14 @@ def holds_more(a: bytes, b: bytes) -> bool:
     return bool(known - others) or (one.second.headings > _OF_NOTHING and _differ(one.second.headings, other.second.headings))
 
 
+def are_titled_apart(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have titles, and other ones."""
+    if not a or not b:
+        return False
+    one, other = _read(a), _read(b)
+    return _differ(one.title & ~_SPEAKS, other.title & ~_SPEAKS) or _differ(one.second.title, other.second.title)
+
+
 def are_records(a: bytes, b: bytes) -> bool:
     """Return whether two pages have the same paragraphs and differ in short lines alone: in two, or in one that may be a record's name."""
     if not a or not b:

@@ -212,8 +212,22 @@ DATELINES = [
     "5月12日",
     "5 月 12 日",
     "© 2024 The Harbour Times",
+    "2024.05.12",
+    "From 9:05 until 24:00",
+    "May 2024, kmart",
 ]
 NO_DATELINES = [
+    "Price: 1950 K\u010d",
+    "Price: 2050.50 EUR",
+    "Rent \xa3 1950",
+    "Rent \xa31950 a month",
+    "Riesling 2019, dry, \xa312",
+    "Merlot 2016, 12 \u20ac",
+    "Elevation: 1987 m",
+    "Area 2012 m\xb2",
+    "Kiel 31:28 Berlin",
+    "Scale 1:20000",
+    "Odds of 25:10",
     "CVE-2024-1234",
     "GHSA-2024-07",
     "No. 2024-00017",
@@ -394,6 +408,7 @@ def test_an_id_of_several_words_takes_nothing_from_the_class():
         # Here it has the page's own heading.
         ("<body><div><header><h1>All of it</h1>{said}</header>{article}</div>", False),
         ("<body><div><header><div><h1>All of it</h1></div>{said}</header>{article}</div>", False),
+        ("<body><div><header class='masthead'><div><h1>All of it</h1></div>{said}</header>{article}</div>", False),
     ],
 )
 def test_a_header_is_furniture_where_it_is_that_of_the_site(page: str, around: bool):

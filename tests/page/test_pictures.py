@@ -211,6 +211,17 @@ def test_another_picture_with_the_same_text_is_another_content_of_a_site(first: 
         assert detector.admit(detector.extract(page(second), url="http://example.org/2")).is_duplicate
 
 
+@pytest.mark.parametrize(("heading", "is_copy"), [("", False), ("<h1>The photo club</h1>", True)])
+def test_a_picture_of_a_page_without_a_heading_may_stand_anywhere(heading: str, is_copy: bool):
+    """With one, what stands outside the part that holds heading and text is not the page's: a logo, a teaser."""
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        for number in (1, 2):
+            made = f"<title>The photo club</title><body><p><img src={number}.jpg></p><div>{heading}<p>{english(12)}</p></div></body>"
+            verdict = detector.admit(detector.extract(made, url=f"http://example.com/{number}"))
+        assert verdict.is_duplicate == is_copy
+
+
 def test_one_article_in_other_surroundings_may_have_another_picture():
     with open_store("memory:") as store:
         detector = Detector(store)
