@@ -533,10 +533,14 @@ class Rule:
             and other.page.url not in (page.url, original.url)
             and _says_other(page, other.page, original)
             and says_more(other.page, original)
-            and self.copy_of(other.page, original) is not None
+            and self._is_of_its_kind(other.page, original)
             for other in siblings
             if other
         )
+
+    def _is_of_its_kind(self, page: PageFingerprint, original: PageFingerprint) -> bool:
+        """Return whether a page would be a copy of another one, or is told apart from it by nothing but what stands beside its content."""
+        return self.copy_of(page, original) is not None or self.compare(page, original).apart is Apart.BESIDE
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)

@@ -5,8 +5,8 @@
 The records are those that Python and the zone database bring with them: characters, time zones, HTML's named characters, encodings,
 languages' locales, media types, statuses and system errors. A page shows one of them, in a table or in lines, and `--words` words that all
 pages of its site have in common. Of every fifth page there is a print view below another address, without menus: a true copy. Columns are
-templates: with `<h1>`, table and title named after the record; with heading and title of the site alone; without any heading, of boxes; and
-with nothing of the record but its name, in heading and title.
+templates: with `<h1>`, table and title named after the record; with heading and title of the site alone; without any heading, of boxes;
+with nothing of the record but its name, in heading and title; and with all that is the record's own above the page's main part, in a line.
 `--empty-first`: the first page that is met is that of a record of which nothing is known yet. The first one that is dropped for it counts
 here; a crawl fetches it again.
 `--one-value`: a record is one value, of which heading and title say nothing, behind two that all have. Here, too, the first one counts.
@@ -105,11 +105,23 @@ def _by_name_alone(record: Record, name: str, text: list[str], *, menu: str) -> 
     return f"{head}<main><h1>{escape(name)}</h1>{_paragraphs(text)}</main>"
 
 
+def _above(record: Record, name: str, text: list[str], *, menu: str) -> str:
+    facts = ", ".join(f"{escape(label)} {escape(value)}" for label, value in record.items())
+    head = f"<title>{escape(name)} - Lists</title><header>{menu}</header><section><h1>{escape(name)}</h1><p>{facts}</p></section>"
+    return f"{head}<main><h2>About these lists</h2>{_paragraphs(text)}</main>"
+
+
 def _paragraphs(text: list[str]) -> str:
     return "".join(f"<p>{line}</p>" for line in text)
 
 
-TEMPLATES: dict[str, Callable[..., str]] = {"named": _named, "of the site": _of_the_site, "boxes": _boxes, "by name alone": _by_name_alone}
+TEMPLATES: dict[str, Callable[..., str]] = {
+    "named": _named,
+    "of the site": _of_the_site,
+    "boxes": _boxes,
+    "by name alone": _by_name_alone,
+    "above": _above,
+}
 
 
 def lost(

@@ -332,6 +332,19 @@ def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(t
     assert join(parts.content).endswith("Au") is own
 
 
+@pytest.mark.parametrize(
+    ("above", "heading"),
+    [
+        ("<h1><a href='/3'>Leeds at Bath</a></h1>", "Leeds at Bath"),
+        ("<h1><a href='/3'>Leeds at Bath</a></h1><h2>The match</h2>", "The match"),
+        ("<h1><a href='/'>Cup</a></h1><h1><a href='/3'>Leeds at Bath</a></h1>", ""),
+        ("<h2><a href='/3'>Leeds at Bath</a></h2>", ""),
+    ],
+)
+def test_the_one_h1_of_a_page_without_other_headings_names_it_though_it_is_a_link(above: str, heading: str):
+    assert _page(f"<body><main>{above}<p>{english(40)}</p></main></body>").parts().heading == heading
+
+
 def test_a_date_that_is_a_link_is_a_link():
     parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p><p><a href='/'>12 May 2024</a></p></div>").parts()
     assert (join(parts.links), parts.around) == ("12 May 2024", [])
