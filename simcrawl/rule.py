@@ -540,7 +540,8 @@ class Rule:
 
     def _is_of_its_kind(self, page: PageFingerprint, original: PageFingerprint) -> bool:
         """Return whether a page would be a copy of another one, or is told apart from it by nothing but what stands beside its content."""
-        return self.copy_of(page, original) is not None or self.compare(page, original).apart is Apart.BESIDE
+        comparison = self.compare(page, original)
+        return comparison.apart is Apart.BESIDE or (comparison.is_near_duplicate and not self.loses(page, original, comparison))
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)

@@ -86,10 +86,11 @@ _LINKS_NAMES = late(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
 )
-# A price is none of the two below, whatever year it looks like, nor is a height. (Signs and codes; koruna, zloty, ruble, yuan, yen, won.)
+# A price or a height is no date, whatever year it looks like. (Signs and codes; koruna, zloty, ruble, yuan, yen, won. "2019 m." and
+# "2019 g." are years in Lithuanian and Croatian.)
 _CURRENCY = "[$\\u20a0-\\u20bf\\xa2-\\xa5]"
 _UNIT = (
-    rf"(?:{_CURRENCY}|[%\u2030\xb0]|(?-i:EUR|USD|GBP|CHF|CZK|PLN|HUF|SEK|NOK|DKK|JPY|CNY|INR|K\u010d|Ft|kr|RM|[kcm]?m[\xb2\xb3]?|k?g|ml|k?W|kWh|V|[kMG]?Hz"
+    rf"(?:{_CURRENCY}|[%\u2030\xb0]|(?-i:EUR|USD|GBP|CHF|CZK|PLN|HUF|SEK|NOK|DKK|JPY|CNY|INR|K\u010d|Ft|kr|RM|[kcm]?m[\xb2\xb3]?(?!\.)|k?g(?!\.)|ml|k?W|kWh|V|[kMG]?Hz"
     r"|[kMGT]B|hp|PS|cc|rpm|kcal)(?!\w)|z\u0142|\u0440\u0443\u0431|\u5143|\u5186|\uc6d0)"
 )
 _PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
@@ -97,7 +98,7 @@ _PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
 # counters of readers, year, month.) The year in "CVE-2024-1234" does not, and 31:28 is no time.
 _DATES = (
     rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?!-\d{{3}}|(?:[.,]\d+)?\s?{_UNIT})"
-    r"|(?<!\d)(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+    r"|\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
 )
 _DATE = late(_DATES, re.IGNORECASE)
 _DATELINE = late(

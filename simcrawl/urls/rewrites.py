@@ -445,7 +445,7 @@ class RewriteRules:
         kept = {other.url for other in twins if other.status == KEPT}
         if len(kept) >= _VARIANTS and self._counters.trials(twin.names[0]) >= _NAMED and self._counters.odds(twin.names[0]) < 0:
             return True
-        # It is rather a copy of another page, as different from the original as that is.
+        # Of the pages that were kept in this place the likeliest is another one: this page is rather a copy of that, or of none.
         beside = [other.url for other in twins if other.status == KEPT and other.place == twin.place]
         if beside and beside[0] != original:
             return True

@@ -213,6 +213,8 @@ DATELINES = [
     "5 月 12 日",
     "© 2024 The Harbour Times",
     "2024.05.12",
+    "2019 m. kovo 5 d.",
+    "5. maj 2019 g.",
     "From 9:05 until 24:00",
     "May 2024, kmart",
 ]

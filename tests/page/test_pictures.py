@@ -216,10 +216,9 @@ def test_a_picture_of_a_page_without_a_heading_may_stand_anywhere(heading: str, 
     """With one, what stands outside the part that holds heading and text is not the page's: a logo, a teaser."""
     with open_store("memory:") as store:
         detector = Detector(store)
-        for number in (1, 2):
-            made = f"<title>The photo club</title><body><p><img src={number}.jpg></p><div>{heading}<p>{english(12)}</p></div></body>"
-            verdict = detector.admit(detector.extract(made, url=f"http://example.com/{number}"))
-        assert verdict.is_duplicate == is_copy
+        made = f"<title>The photo club</title><body><p><img src={{}}.jpg></p><div>{heading}<p>{english(12)}</p></div></body>"
+        verdicts = [detector.admit(detector.extract(made.format(number), url=f"http://example.com/{number}")) for number in (1, 2)]
+        assert [verdict.is_duplicate for verdict in verdicts] == [False, is_copy]
 
 
 def test_one_article_in_other_surroundings_may_have_another_picture():
