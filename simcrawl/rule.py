@@ -604,7 +604,7 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def says_more(page: Page, original: Page) -> bool:
-    """Return whether a page says something that its original does not, as far as its short lines, headings and sentences tell."""
+    """Return whether a page says something that its original does not: by short lines, headings and sentences, or beside its content."""
     if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
         return False
     return names.holds_more(page.names, original.names) or _has_sentences_more(page, original) or _has_more_of_its_own(page, original)

@@ -8,7 +8,8 @@ A link is asked about when it is found, and once more when it leaves the queue. 
 
 The links of a page are followed in random order. `--jumble 10`: as they stand on the page, but for ten places, which is nearly what HTTP
 makes of it. `--depth`: of equal priority the one found last goes first, as Scrapy does by default. Sites as for `benchmarks.crawl.budget`;
-`--root` names one that is built, or is to be built there. An order is its number: `--first 17 --orders 1` repeats the eighteenth.
+`--root` names one that is built, or is to be built there. Of `releases` four contents are lost in each order: chapters that nobody has
+translated, which the labels tell apart by the navigation in them. An order is its number: `--first 17 --orders 1` repeats the eighteenth.
 """
 
 from __future__ import annotations
