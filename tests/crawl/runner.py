@@ -8,6 +8,7 @@ first, or in another environment, a crawl gets a process that is new.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import subprocess
@@ -105,6 +106,8 @@ _LONGEST = 600
 
 def main() -> None:
     """Run the job on standard input."""
+    # Where a library breaks the process off, the log of a test that fails is all there is to see where.
+    faulthandler.enable()
     job = json.load(sys.stdin)
     settings = job["settings"]
     if job["mode"] == "reactorless":
