@@ -299,64 +299,72 @@ class Rule:
         Similarity is that of the contents, with tables and lists of links: they are often all that differs between two pages of one
         template. Where much stands around an article the article decides: see `_same_article`.
         """
+        return self._compare(a, b, _naming(a, b))
+
+    def _compare(self, a: PageFingerprint, b: PageFingerprint, naming: tuple[names.Naming, names.Naming]) -> Comparison:
         distance = hamming_distance(a.fingerprint, b.fingerprint)
         links = _same_links(a, b)
-        # On two sites one article may stand with two photographs.
-        other_pictures = names.show_others(a.names, b.names) and site(a.url) == site(b.url)
         if a.text_digest == b.text_digest:
-            pictures = Apart.PICTURES if other_pictures else None
+            pictures = Apart.PICTURES if _show_others(a, b) else None
             return Comparison(distance, 1.0, is_near_duplicate=not pictures, identical_text=True, identical_links=links, apart=pictures)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
             return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
-        apart = self._apart(a, b, similarity, other_pictures=other_pictures)
+        apart = self._apart(a, b, similarity, naming)
         if not apart or apart is Apart.NAMES:
             return Comparison(distance, similarity, is_near_duplicate=not apart, identical_links=links, apart=apart)
-        if prose := self._same_article(a, b, other_pictures=other_pictures):
+        if prose := self._same_article(a, b, naming[1]):
             return Comparison(distance, prose, is_near_duplicate=True, same_article=True, identical_links=links)
         return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links, apart=apart)
 
-    def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, *, other_pictures: bool) -> Apart | None:
+    def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, naming: tuple[names.Naming, names.Naming]) -> Apart | None:
         """Return what tells the contents of two pages apart, None where they are the same."""
-        naming = _naming(a, b)
         doubtful, differ, may_differ = names.Naming.LONGER in naming, 1 - similarity, 1 - self.min_similarity
-        checks: tuple[tuple[Apart, Callable[[], bool]], ...] = (
-            (Apart.NAMES, lambda: names.Naming.OTHER in naming or (doubtful and differ > _DOUBTFUL_NAME * may_differ)),
-            (Apart.CONTENTS, lambda: differ > may_differ),
-            (Apart.SHORT, lambda: differ > _of_short_pages(may_differ, a, b)),
-            (Apart.PROSE, lambda: _is_other_prose(a, b)),
-            (Apart.LINES, lambda: _has_other_values(a, b)),
-            (Apart.SENTENCES, lambda: _has_other_sentences(a, b)),
-            (Apart.PICTURES, lambda: other_pictures),
-            (Apart.BESIDE, lambda: not _same_beside(a, b)),
-        )
-        return next((apart for apart, tells in checks if tells()), None)
+        apart: Apart | None = None
+        if names.Naming.OTHER in naming or (doubtful and differ > _DOUBTFUL_NAME * may_differ):
+            apart = Apart.NAMES
+        elif differ > may_differ:
+            apart = Apart.CONTENTS
+        elif differ > _of_short_pages(may_differ, a, b):
+            apart = Apart.SHORT
+        elif _is_other_prose(a, b):
+            apart = Apart.PROSE
+        elif _has_other_values(a, b):
+            apart = Apart.LINES
+        elif _has_other_sentences(a, b):
+            apart = Apart.SENTENCES
+        elif _show_others(a, b):
+            apart = Apart.PICTURES
+        elif not _same_beside(a, b):
+            apart = Apart.BESIDE
+        return apart
 
     def allows(self, similarity: float, *, same_article: bool = False) -> bool:
         """Return whether so much likeness, of contents or of the prose of an article, can make a copy: it must, and need not do."""
         may_differ = 1 - self.min_similarity
         return self.min_similarity <= 0 or 1 - similarity <= (_PROSE_MAY_DIFFER * may_differ if same_article else may_differ)
 
-    def _same_article(self, a: PageFingerprint, b: PageFingerprint, *, other_pictures: bool = False) -> float:
+    def _same_article(self, a: PageFingerprint, b: PageFingerprint, outside: names.Naming) -> float:
         """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
 
         What differs outside the prose is furniture only if there is much of it, if links do not far outweigh the prose (a list of links is
         its page's content), and if links differ by little more than what stands around: the surroundings of a manual's pages hardly
-        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it.
+        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it. `outside`: how the
+        headings outside the contents name them.
         """
         pages = (a, b)
-        if names.compare_outside(a.names, b.names) is not names.Naming.SAME:
+        if outside is not names.Naming.SAME:
             return 0
         # Beside teasers that change from page to page two records of one site are two records still.
-        if site(a.url) == site(b.url) and _are_records_beside(a, b):
+        if of_one_site(a.url, b.url) and _are_records_beside(a, b):
             return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
             return 0
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
-        if other_pictures and links + around < self.min_around:
+        if links + around < self.min_around and _show_others(a, b):
             return 0
         same = (
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
@@ -478,7 +486,11 @@ class Rule:
 
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
-        comparison = self.compare(page, original)
+        naming = _naming(page, original)
+        # Of records of one template most end here, hundreds a page. `compare` would say the same, with figures that nobody asks for.
+        if names.Naming.OTHER in naming and self.min_similarity > 0 and page.text_digest != original.text_digest:
+            return None
+        comparison = self._compare(page, original, naming)
         return comparison if comparison.is_near_duplicate and not self.loses(page, original, comparison) else None
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
@@ -494,7 +506,7 @@ class Rule:
         """
         if self.min_similarity <= 0:
             return False
-        on_one_site = site(page.url) == site(original.url)
+        on_one_site = of_one_site(page.url, original.url)
         # One article in other surroundings may stand with another picture.
         if on_one_site and not comparison.same_article and names.shows_more(page.names, original.names):
             return True
@@ -550,7 +562,7 @@ class Rule:
         """Return whether the page of one URL may be dropped in favour of that of another one, by where they are."""
         if self.trusted_hosts and host_of(url) in self.trusted_hosts and host_of(original) not in self.trusted_hosts:
             return False
-        return self.scope == "all" or site(original) == site(url)
+        return self.scope == "all" or of_one_site(original, url)
 
     def _is_expired(self, stored: StoredPage, now: float) -> bool:
         # As if it were removed: whether that has been done already must not make a difference.
@@ -651,10 +663,14 @@ def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:
     return names.Naming.OTHER in _naming(a, b)
 
 
-def _naming(a: PageFingerprint, b: PageFingerprint) -> set[names.Naming]:
+def _naming(a: PageFingerprint, b: PageFingerprint) -> tuple[names.Naming, names.Naming]:
     """Return how two pages are called, compared: by the headings of their contents, and by those outside."""
-    one_site = site(a.url) == site(b.url)
-    return {names.compare(a.names, b.names, of_one_site=one_site), names.compare_outside(a.names, b.names)}
+    return names.compare(a.names, b.names, of_one_site=of_one_site(a.url, b.url)), names.compare_outside(a.names, b.names)
+
+
+def _show_others(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages of one site shows a picture of its own: on two sites an article may stand with two photographs."""
+    return names.show_others(a.names, b.names) and of_one_site(a.url, b.url)
 
 
 def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -747,6 +763,12 @@ def site(url: str) -> str:
     Domains under which a company lets others have their sites are public suffixes, too: `a.github.io` and `b.github.io` are two sites.
     """
     return _registrable_domain(host_of(url))
+
+
+def of_one_site(url: str, other: str) -> bool:
+    """Return whether two URLs are of one `site`."""
+    # Asked of each two pages that are compared, and nearly all of them are of one host.
+    return url.split("/", 3)[:3] == other.split("/", 3)[:3] or site(url) == site(other)
 
 
 def host_of(url: str) -> str:

@@ -396,18 +396,18 @@ def compare(a: bytes, b: bytes, *, of_one_site: bool = False) -> Naming:
     if not a or not b:
         return Naming.SAME
     one, other = _read(a), _read(b)
-    if _same_title(one, other) or not one.own or not other.own or _is_translated(one, other):
+    if not one.own.words or not other.own.words or _same_words(one.own, other.own) or _same_title(one, other):
         return Naming.SAME
-    names = (_IN_TITLE, _HEADED) if of_one_site else (_IN_TITLE,)
-    if _are_headed_apart(one, other, one.own, other.own, names):
-        return Naming.OTHER
-    only = _only(one.own, other.own, one.second.own, other.second.own)
+    if _is_translated(one, other):
+        return Naming.SAME
+    names, only = (_IN_TITLE, _HEADED) if of_one_site else (_IN_TITLE,), _only(one.own, other.own)
+    headed_apart = _are_headed_apart(one.own, other.own) and _stand_as_names(one, other, names)
     other_facts = bool((one.facts ^ other.facts) & ~_SPEAKS) or _differ(one.second.facts, other.second.facts)
-    if only and one.facts and other.facts and other_facts:
+    if headed_apart or (only and one.facts and other.facts and other_facts):
         return Naming.OTHER
-    if not any(word & _SPEAKS for word in only):
-        return Naming.LONGER if only and other_facts else Naming.SAME
-    return Naming.LONGER if len({*only} & {*one.own}) in (0, len(only)) else Naming.OTHER
+    if any(word & _SPEAKS for word in only):
+        return Naming.LONGER if len({*only} & {*one.own.words}) in (0, len(only)) else Naming.OTHER
+    return Naming.LONGER if only and other_facts else Naming.SAME
 
 
 def compare_outside(a: bytes, b: bytes) -> Naming:
@@ -418,15 +418,16 @@ def compare_outside(a: bytes, b: bytes) -> Naming:
     if not a or not b:
         return Naming.SAME
     one, other = _read(a), _read(b)
-    if _same_title(one, other) or not one.outer or not other.outer:
+    if not one.outer.words or not other.outer.words or _same_words(one.outer, other.outer) or _same_title(one, other):
         return Naming.SAME
-    if not one.own and not other.own and _are_headed_apart(one, other, one.outer, other.outer, (_IN_TITLE,)):
+    alone = not one.own.words and not other.own.words
+    if alone and _are_headed_apart(one.outer, other.outer) and _stand_as_names(one, other, (_IN_TITLE,)):
         return Naming.OTHER
-    only = _only(one.outer, other.outer, one.second.outer, other.second.outer)
+    only = _only(one.outer, other.outer)
     spoken = [word for word in only if word & _SPEAKS]
-    if 0 < len({*spoken} & {*one.outer}) < len(spoken):
+    if 0 < len({*spoken} & {*one.outer.words}) < len(spoken):
         return Naming.OTHER
-    return Naming.LONGER if spoken or 0 < len({*only} & {*one.outer}) < len(only) else Naming.SAME
+    return Naming.LONGER if spoken or 0 < len({*only} & {*one.outer.words}) < len(only) else Naming.SAME
 
 
 def show_others(a: bytes, b: bytes) -> bool:
@@ -466,7 +467,7 @@ def holds_more(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if one.second.standing in (_IN_TITLE, _HEADED) and not (other.own or other.outer):
+    if one.second.standing in (_IN_TITLE, _HEADED) and not (other.own.words or other.outer.words):
         return True
     if _are_named(one, other):
         return True
@@ -564,14 +565,25 @@ class _Second(NamedTuple):
     template: int = _OF_NOTHING
 
 
+class _Heading(NamedTuple):
+    """Words of headings."""
+
+    words: list[int]
+    """With the mark of those that the page speaks of."""
+    set: frozenset[int]
+    """As if it spoke of all of them."""
+    second: int
+    """Their second digest."""
+
+
 class _Read(NamedTuple):
     """What `of` wrote."""
 
     title: int
     facts: int
     below: int
-    own: list[int]
-    outer: list[int]
+    own: _Heading
+    outer: _Heading
     pictures: list[int]
     all: list[int]
     values: tuple[int, list[int]]
@@ -587,8 +599,13 @@ def _read(names: bytes) -> _Read:
     own, outer, shown, together, lines, second = (
         rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
     )
-    values = (lines[0], lines[1:]) if lines else (0, [])
-    return _Read(title, facts, below, own, outer, shown, together, values, _Second(*second[: len(_Second._fields)]))
+    values, digests = (lines[0], lines[1:]) if lines else (0, []), _Second(*second[: len(_Second._fields)])
+    headings = (_heading(own, digests.own), _heading(outer, digests.outer))
+    return _Read(title, facts, below, *headings, shown, together, values, digests)
+
+
+def _heading(words: list[int], second: int) -> _Heading:
+    return _Heading(words, frozenset(word | _SPEAKS for word in words), second)
 
 
 def _same(a: int, b: int) -> bool:
@@ -601,17 +618,14 @@ def _differ(a: int, b: int) -> bool:
     return a != b and a != 0 != b
 
 
-def _are_headed_apart(a: _Read, b: _Read, own_a: Sequence[int], own_b: Sequence[int], names: Sequence[int]) -> bool:
-    """Return whether two pages are called quite differently, by headings that stand as names do."""
-    if not _stand_as_names(a, b, names):
-        return False
-    left, right = ({word | _SPEAKS for word in words} for words in (own_a, own_b))
-    return 2 * len(left & right) <= min(len(left), len(right))
+def _are_headed_apart(a: _Heading, b: _Heading) -> bool:
+    """Return whether two headings are quite different ones."""
+    return 2 * len(a.set & b.set) <= min(len(a.set), len(b.set))
 
 
 def _are_named(a: _Read, b: _Read) -> bool:
     """Return whether two pages have other headings that may be their names."""
-    left, right = ({word | _SPEAKS for word in one.own or one.outer} for one in (a, b))
+    left, right = ((one.own if one.own.words else one.outer).set for one in (a, b))
     return left != right and _stand_as_names(a, b, (_IN_TITLE, _HEADED))
 
 
@@ -624,9 +638,14 @@ def _same_title(a: _Read, b: _Read) -> bool:
     return a.title == b.title and bool(a.title & _SPEAKS) and not _differ(a.second.title, b.second.title)
 
 
-def _only(a: list[int], b: list[int], second_a: int, second_b: int) -> list[int]:
-    """Return the words that only one of two pages has; all, where two bytes each are the same and the words are not."""
-    left, right = ({word | _SPEAKS for word in words} for words in (a, b))
-    if left == right and _differ(second_a, second_b):
-        return a + b
-    return [word for word in a + b if word | _SPEAKS not in left & right]
+def _same_words(a: _Heading, b: _Heading) -> bool:
+    """Return whether two headings are the same, as far as it is known: `_only` would find nothing, and be slower."""
+    return a.words == b.words and not _differ(a.second, b.second)
+
+
+def _only(a: _Heading, b: _Heading) -> list[int]:
+    """Return the words that only one of two headings has; all, where two bytes each are the same and the words are not."""
+    both, words = a.set & b.set, a.words + b.words
+    if a.set == b.set and _differ(a.second, b.second):
+        return words
+    return [word for word in words if word | _SPEAKS not in both]
