@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -986,6 +986,26 @@ def test_a_record_without_values_is_taken_for_the_original_of_one_record_at_most
     # With its print view.
     assert wrong <= 2
     assert found >= copies - 1
+
+
+@pytest.mark.parametrize("template", records.TEMPLATES)
+def test_whether_a_page_is_a_copy_is_what_the_comparison_says(template: str):
+    made = [record for kind in ("media types", "named characters") for record in islice(records.KINDS[kind](), 8)]
+    text = records._text(200)
+    views = [("id", "<nav>Home</nav>"), ("print", "")]
+    pages = [
+        _page(records.TEMPLATES[template](record, next(iter(record.values())), text, menu=menu), f"http://{host}.org/{view}/{number}")
+        for host in ("example", "other")
+        for view, menu in views
+        for number, record in enumerate(made)
+    ]
+    said = set()
+    for one, other in permutations(pages, 2):
+        comparison = RULE.compare(one, other)
+        is_copy = comparison.is_near_duplicate and not RULE.loses(one, other, comparison)
+        assert RULE.copy_of(one, other) == (comparison if is_copy else None)
+        said.add(is_copy)
+    assert said == {True, False}
 
 
 # Above the contents, where the title does not name it, the line may be one of the site's that changes at each visit.
