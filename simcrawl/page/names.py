@@ -590,8 +590,8 @@ class _Read(NamedTuple):
     second: _Second
 
 
-# A page is compared with hundreds, in half a dozen ways each.
-@lru_cache(maxsize=1024)
+# A page is compared with hundreds, in half a dozen ways each: of a site of one template with any of it.
+@lru_cache(maxsize=2048)
 def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
     # Older versions wrote no pictures, no lines, or no second digests.

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 _EVERY = struct.Struct(">B B d 16s")
 # Digests of text and links.
 _OWN = struct.Struct(">16s 8s")
-# Records of some 700 bytes that are kept with their pages: two megabytes.
-_LATELY = 512
+# Records of some 700 bytes that are kept with their pages, where so many are compared: eight megabytes.
+_LATELY = 2048
 # Pages that a crawl may write at a time, twice each. They are there in any case until they are written.
 _AT_ONCE, _LONGEST_CACHED = 2048, 500
 _SMALL_PARTS = ("links", "around", "beside")
