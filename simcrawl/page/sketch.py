@@ -118,15 +118,14 @@ def resemblance(a: bytes, b: bytes) -> float:
     """
     if len(a) != len(b):
         raise ValueError(f"sketches of {len(a)} and {len(b)} bytes cannot be compared: use one recipe for both")
-    # Numbers, not arrays: of so few bytes that takes a third of the time.
-    size = len(a) // 2
-    low_a, high_a, low_b, high_b = (int.from_bytes(half) for half in (a[:size], a[size:], b[:size], b[size:]))
-    filled_a, filled_b = low_a | high_a, low_b | high_b
-    if not (filled := (filled_a | filled_b).bit_count()):
+    # Numbers, not arrays: of so few bytes that takes a tenth of the time. The half with the low bits stands above the other one.
+    half = 4 * len(a)
+    below, one, other = (1 << half) - 1, int.from_bytes(a), int.from_bytes(b)
+    either, unlike = one | other, one ^ other
+    if not (filled := ((either | either >> half) & below).bit_count()):
         return 0.0
-    both = filled_a & filled_b
-    unlike = (both & ((low_a ^ low_b) | (high_a ^ high_b))).bit_count()
-    return max(0.0, (both.bit_count() - _FOR_ONE_SEEN * unlike) / filled)
+    both = (one | one >> half) & (other | other >> half) & below
+    return max(0.0, (both.bit_count() - _FOR_ONE_SEEN * (both & (unlike | unlike >> half)).bit_count()) / filled)
 
 
 def resemblances(one: bytes, others: Sequence[bytes]) -> NDArray[np.float64]:
