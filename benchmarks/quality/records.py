@@ -6,7 +6,8 @@ The records are those that Python and the zone database bring with them: charact
 languages' locales, media types, statuses and system errors. A page shows one of them, in a table or in lines, and `--words` words that all
 pages of its site have in common. Of every fifth page there is a print view below another address, without menus: a true copy. Columns are
 templates: with `<h1>`, table and title named after the record; with heading and title of the site alone; without any heading, of boxes;
-with nothing of the record but its name, in heading and title; and with all that is the record's own above the page's main part, in a line.
+with nothing of the record but its name, in heading and title; with all that is the record's own above the page's main part, in a line; and
+with its values in an aside, below a heading that all pages have, and its name in the title alone.
 `--empty-first`: the first page that is met is that of a record of which nothing is known yet. The first one that is dropped for it counts
 here; a crawl fetches it again.
 `--one-value`: a record is one value, of which heading and title say nothing, behind two that all have. Here, too, the first one counts.
@@ -111,6 +112,12 @@ def _above(record: Record, name: str, text: list[str], *, menu: str) -> str:
     return f"{head}<main><h2>About these lists</h2>{_paragraphs(text)}</main>"
 
 
+def _aside(record: Record, name: str, text: list[str], *, menu: str) -> str:
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(value)}</dd>" for label, value in record.items())
+    head = f"<title>{escape(name)} - Lists</title><header>{menu}</header>"
+    return f"{head}<main><h1>About these lists</h1>{_paragraphs(text)}</main><aside><h2>At a glance</h2><dl>{rows}</dl></aside>"
+
+
 def _paragraphs(text: list[str]) -> str:
     return "".join(f"<p>{line}</p>" for line in text)
 
@@ -121,6 +128,7 @@ TEMPLATES: dict[str, Callable[..., str]] = {
     "boxes": _boxes,
     "by name alone": _by_name_alone,
     "above": _above,
+    "aside": _aside,
 }
 
 

@@ -206,13 +206,12 @@ class Block(NamedTuple):
 class Parts(NamedTuple):
     """The blocks of a page by what they are. `content` holds the prose, the links, and the furniture among them.
 
-    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name, no links, no datelines. `unseen`: what
-    the page holds besides its blocks.
+    `beside`: blocks around that may be content all the same: no furniture but by a doubtful name or as an aside, no links, no datelines.
+    `unseen`: what the page holds besides its blocks.
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside,
     or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
-    headings; `paragraphs`: its other ones; `headings`: those above the first
-    of these, but for `heading`.
+    headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`.
     """
 
     content: list[Block]
@@ -241,8 +240,9 @@ class Layout:
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
     site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: those in which a letter repeats
-    another one. `titled`: boxes that call themselves a title, with all that they are called. `title`, `meta`: from the page's head.
-    `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
+    another one. `asides`: those of no class that calls them furniture. `titled`: boxes that call themselves a title, with all that they are
+    called. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many elements
+    stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -254,6 +254,7 @@ class Layout:
     ends: list[int] = field(default_factory=lambda: [1])
     named_around: set[int] = field(default_factory=set)
     named_links: set[int] = field(default_factory=set)
+    asides: set[int] = field(default_factory=set)
     headings: dict[int, str] = field(default_factory=dict)
     titled: dict[int, str] = field(default_factory=dict)
     data: set[int] = field(default_factory=set)
@@ -286,7 +287,8 @@ class Layout:
         Of a page that asks search engines to leave it alone (`noindex`), what only repeats its `url` counts as surroundings.
         """
         sizes = self._running((block.element, len(block.text)) for block in self.blocks)
-        boxed = self._furniture(self.named_around | self._mostly_links(sizes), sizes)
+        boxed = self._furniture(self.named_around | self._mostly_links(self.named_links, sizes), sizes)
+        to_lines = self._to_lines(sizes) if self.asides else boxed
         doubtful = self._furniture(self.named_around | self.named_links, sizes) if self.named_links else boxed
         furniture = self._furniture(self.named_around | self.named_links | self.sidebars, sizes) if self.sidebars else doubtful
         widths, links = [block.width for block in self.blocks], [block.is_links for block in self.blocks]
@@ -322,7 +324,7 @@ class Layout:
                 continue
             parts.around.append(block)
             if not (
-                boxed[block.element]
+                (to_lines if width < _PARAGRAPH else boxed)[block.element]
                 or block.element in self.buttons
                 or is_dateline
                 or is_links
@@ -408,12 +410,19 @@ class Layout:
         found = [block.text for block in links if self._is_name(block)]
         return found[0] if len(found) == 1 else ""
 
-    def _mostly_links(self, sizes: list[int]) -> set[int]:
-        """Return the elements that count as furniture by their name, since at least half of them is links."""
-        if not self.named_links:
+    def _to_lines(self, sizes: list[int]) -> bytearray:
+        """Return which elements are furniture also for short lines: in an aside of few links these may say what a job pays.
+
+        Its paragraphs are teasers, or say something of the author.
+        """
+        return self._furniture(self.named_around - self.asides | self._mostly_links(self.named_links | self.asides, sizes), sizes)
+
+    def _mostly_links(self, named: set[int], sizes: list[int]) -> set[int]:
+        """Return those of some elements of which at least half is links."""
+        if not named:
             return set()
         links = self._running((block.element, block.link_characters) for block in self.blocks)
-        found = ((element, self._size(element, links)) for element in self.named_links)
+        found = ((element, self._size(element, links)) for element in named)
         # A fifth of a text is spaces.
         return {element for element, size in found if size and 5 * size >= 2 * self._size(element, sizes)}
 
@@ -810,7 +819,7 @@ class _Walk:
         # Below an article its footer says something of it.
         is_of_a_part = tag == "footer" and not _is_of_the_site(element)
         if (tag in _AROUND and not is_of_a_part) or role in _AROUND_ROLES:
-            self._layout.named_around.add(number)
+            self._enter_furniture(tag, number)
         elif tag in _ASKING:
             self._layout.named_links.add(number)
         if tag == "main" or role == "main":
@@ -827,6 +836,12 @@ class _Walk:
             self._layout.headers.add(number)
         elif tag == "blockquote" and element.get("type") == "cite":
             self._layout.quoted.add(number)
+
+    def _enter_furniture(self, tag: str, number: int) -> None:
+        if tag == "aside" and number not in self._layout.named_around:
+            # No class says what it is.
+            self._layout.asides.add(number)
+        self._layout.named_around.add(number)
 
     def _enter_heading(self, tag: str, number: int) -> None:
         self._layout.headings[number] = tag

@@ -150,6 +150,23 @@ def test_links_and_furniture_inside_the_container_are_content_and_no_prose(part:
     assert len(prose) < len(content)
 
 
+@pytest.mark.parametrize(
+    ("aside", "is_told"),
+    [
+        ("<aside><h2>Where</h2><p>Town hall of Husum</p></aside>", True),
+        ("<aside><h2>Read on</h2><p><a href='/seven'>Seven boats</a> <a href='/night'>The last night</a></p></aside>", False),
+        ("<aside class=newsletter><h2>Where</h2><p>Town hall of Husum</p></aside>", False),
+        ("<nav><h2>Where</h2><p>Town hall of Husum</p></nav>", False),
+    ],
+)
+def test_an_aside_stands_beside_what_it_belongs_to_unless_it_leads_elsewhere(aside: str, is_told: bool):
+    content = f"<main>{_article(english(40))}</main>"
+    for page in (content + aside, aside + content):
+        found = _page(f"<body>{page}</body>").parts()
+        assert [block.text for block in found.beside] == (["Where", "Town hall of Husum"] if is_told else [])
+        assert join(found.content) == _whole(content)
+
+
 @pytest.mark.parametrize(("frame", "text"), FRAMES)
 def test_every_block_is_prose_links_or_surroundings(frame: str, text: str):
     article = f"<article>{_article(text)}{link_list(3)}<aside>{english(1, 5)}</aside><p>12:30</p>{table(3)}</article>"
