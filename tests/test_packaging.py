@@ -37,7 +37,10 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of an unpacked source distribution."""
     directory = tmp_path_factory.mktemp("unpacked")
     with tarfile.open(_build(ROOT, "sdist", tmp_path_factory.mktemp("sdist"))) as archive:
-        archive.extractall(directory, filter="data")
+        if sys.version_info >= (3, 11, 4):
+            archive.extractall(directory, filter="data")
+        else:
+            archive.extractall(directory)
     (root,) = directory.iterdir()
     assert root.name == f"simcrawl-{simcrawl.__version__}"
     return root

@@ -267,7 +267,7 @@ _PLAIN = re.compile(
 )
 # Likewise a file in the page's own directory or below. What has a colon may have a scheme.
 _BELOW = re.compile(r"[A-Za-z0-9_~][^\s\x00-\x1f#?;:]*+(?:\?[^\s\x00-\x1f#]++)?(?=$|#)")
-_ROOT = re.compile(r"(https?://[^\s\x00-\x1f#?;/\\\[\]@]+)(?=/|$)(?:/(?:[^\s\x00-\x1f#?;/.][^\s\x00-\x1f#?;/]*+/)*+(?=[^/]*+$))?")
+_ROOT = re.compile(r"(https?://[^\s\x00-\x1f#?;/\\\[\]@]+)(?=/|$)(?:/(?>(?:[^\s\x00-\x1f#?;/.][^\s\x00-\x1f#?;/]*+/)*)(?=[^/]*+$))?")
 
 
 def _targets(tree: HtmlElement, base: str) -> tuple[set[str], set[str]]:

@@ -298,7 +298,7 @@ def _alone() -> str:
 
 def _run() -> str:
     """Return a pattern of letters and digits of spaced scripts, with their marks."""
-    return rf"(?:(?![{_UNSPACED}])\w(?:(?![{_UNSPACED}])[{marks()}])*+)++"
+    return rf"(?>(?:(?![{_UNSPACED}])\w(?>(?:(?![{_UNSPACED}])[{marks()}])*))+)"
 
 
 class _Found(NamedTuple):

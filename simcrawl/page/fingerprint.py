@@ -45,10 +45,10 @@ _MAX_TAGS = 100_000
 # byte is looked at in one tag only: linear, whatever the page. Few tags have a > in a quoted value, or are long; only there one is told
 # from the next by its quotes. A plain tag's end is beyond doubt.
 _QUOTED_END = re.compile(rb"=\s*+(?:\"[^\">]*+>|'[^'>]*+>)")
-_PLAIN_TAG = rb"<[A-Za-z](?:[^>=\"']{1,64}+|=(?!\s*+[\"'])|=\"[^\">]*+(?<![=\s])\"|='[^'>]*+(?<![=\s])'){0,60}+>"
-_PLAIN = re.compile(rb"(?:[^<]++|<(?![A-Za-z])|" + _PLAIN_TAG + rb")*+")
-_ATTRIBUTE = rb"([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
-_TAG = re.compile(rb"(?P<name><[A-Za-z][^\s/>]*+)(?:[\s/]++|" + _ATTRIBUTE + rb")*+")
+_PLAIN_TAG = rb"<[A-Za-z](?>(?:[^>=\"']{1,64}+|=(?!\s*+[\"'])|=\"[^\">]*+(?<![=\s])\"|='[^'>]*+(?<![=\s])'){0,60})>"
+_PLAIN = re.compile(rb"(?>(?:[^<]++|<(?![A-Za-z])|" + _PLAIN_TAG + rb")*)")
+_ATTRIBUTE = rb"([^\s/>][^\s/>=]*+)(?>(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?)"
+_TAG = re.compile(rb"(?P<name><[A-Za-z][^\s/>]*+)(?>(?:[\s/]++|" + _ATTRIBUTE + rb")*)")
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _MAX_ATTRIBUTES = 1_000
 _LONG_TAG = 4_000

@@ -55,7 +55,7 @@ _NUMBERING = late(
     # A section sign makes a number a name: that of a law's paragraph.
     r"^[^\w\xa7]*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
-    r"(?:\d++(?:[.-]\d++)*+(?=[.:)])|\d\d?+(?:[.-]\d++)*+(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
+    r"(?:\d++(?>(?:[.-]\d++)*)(?=[.:)])|\d\d?+(?>(?:[.-]\d++)*)(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)"
     rf"|^\s*(?:(?:\u7b2c\s*[\d.{_HAN_NUMERALS}]++|[\d.]++)\s*[{_HAN_SECTIONS}]|[{_HAN_NUMERALS}]++[\u3001.\uff0e)\uff09])\s*(?=\S)",
     re.IGNORECASE,
@@ -75,7 +75,7 @@ _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 _HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
 _NO_LETTER = late(lambda: rf"[^\w{marks()}]+|_+")
 _LEAST_TOGETHER = 4
-_WORDS = late(lambda: f"(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)++|[\u2e80-\uffdc]{{1,3}}")
+_WORDS = late(lambda: f"(?>(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)+)|[\u2e80-\uffdc]{{1,3}}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, and the second digests.
 _END, _PARTS = 0, 5

@@ -2,6 +2,9 @@
 
 A crawl's own process loads what makes pages, and leaves the making to workers: those patterns that speak of whole scripts take 30 ms to
 compile there, for nothing.
+
+Patterns say `(?>(?:...)*)` where `(?:...)*+` would mean the same: Python before 3.11.5, such as that of Debian 12, takes for a match what
+is none if a possessive repetition is one of a group. https://github.com/python/cpython/issues/106052
 """
 
 from __future__ import annotations

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Possessively, so that no script takes more than one pass: a literal, or a key's name; then, of a key, its value where that is a number.
-_STRING = r'"(?:[^"\\\n]++|\\.)*+'
+_STRING = r'"(?>(?:[^"\\\n]++|\\.)*)'
 _NAME = r"(?<![\w$])(?P<name>[A-Za-z_$][\w$]*+)(?=\s*+:)"
-_VALUE = r"(?:(?P<colon>\s*+:)(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?+)?+"
+_VALUE = r"(?>(?:(?P<colon>\s*+:)(?>(?:\s*+(?P<number>-?\d[\d.]*+)(?=\s*+[,}\]]))?))?)"
 # What is neither, a word at a time: to look for the next one at each character takes half as long again.
-_NEITHER = r'[^"\w$]*+(?:(?:[\w$]++(?!\s*+:)|(?![A-Za-z_$])[\w$]++)[^"\w$]*+)*+'
+_NEITHER = r'[^"\w$]*+(?>(?:(?:[\w$]++(?!\s*+:)|(?![A-Za-z_$])[\w$]++)[^"\w$]*+)*)'
 # A string that does not end would be read again from each quote in it.
 _LITERAL = late(rf'{_NEITHER}(?:(?:"(?P<literal>{_STRING[1:]})"|{_NAME}){_VALUE}|"(?={_STRING[1:]}(?P<unclosed>)))', re.DOTALL)
-_NAMED = late(rf"(?P<literal>(?!))?+{_NAME}{_VALUE}(?P<unclosed>(?!))?+", re.DOTALL)
+_NAMED = late(rf"(?P<literal>(?!))?{_NAME}{_VALUE}(?P<unclosed>(?!))?", re.DOTALL)
 _KEY = late(
     r"(?:.*[a-z_:-])?(?:name|title|headline|heading|label|caption|text|body|content|description|summary|excerpt|price|amount|sku|isbn|gtin\d*"
     r"|quantity|question|answer|message|subject|value|brand|author|location|address|street\w*|city|phone|email)",
