@@ -16,6 +16,8 @@ import re
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simcrawl.urls.replacements import name_before
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
@@ -61,7 +63,8 @@ class Known:
 class Twin(NamedTuple):
     """A fetched page that a URL may be a copy of.
 
-    `contexts`: of what there is evidence, the widest first. `name`: what the page is called, for replacements.
+    `contexts`: of what there is evidence, the widest first. For replacements `name` says what the page is called, `place` what stands
+    before the run in the URL, and `ends` whether the name stands there as well: "/a/NAME/print/".
     """
 
     url: str
@@ -69,6 +72,8 @@ class Twin(NamedTuple):
     contexts: tuple[Hashable, ...]
     rule: str
     name: str = ""
+    place: str = ""
+    ends: bool = False
 
     @property
     def part(self) -> Hashable:
@@ -82,12 +87,6 @@ class Twin(NamedTuple):
         return pair, part
 
     @property
-    def place(self) -> str:
-        """For replacements: what stands before it in the URL."""
-        contexts: Any = self.contexts
-        return str(contexts[1][1])
-
-    @property
     def names(self) -> tuple[Hashable, Hashable]:
         """The contexts of pages of the same name elsewhere: in all, and by this rule."""
         return ("name", self.name), ("name", self.name, self.contexts[0])
@@ -96,12 +95,16 @@ class Twin(NamedTuple):
 def replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int) -> Twin:
     """Return the twin of a URL by a replacement: the runs of the URL and of the twin, at that place."""
     run, other = runs
-    suffix = url[place + len(run) :]
-    directory, slash, name = suffix.rpartition("/")
+    prefix, suffix = url[:place], url[place + len(run) :]
     pair = pair_of(run, other)
-    prefix = url[:place]
-    contexts = (pair, (pair, prefix), (pair, prefix, directory + slash))
-    return Twin(twin, status, contexts, says(run, other), name or "/")
+    where, name = name_before(prefix, suffix, runs)
+    if ends := bool(name):
+        directory, name = "", name + suffix
+    else:
+        directory, slash, name = suffix.rpartition("/")
+        directory += slash
+    contexts = (pair, (pair, where), (pair, where, directory))
+    return Twin(twin, status, contexts, says(run, other), name or "/", prefix, ends)
 
 
 def pair_of(run: str, other: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from simcrawl.urls.replacements import difference, ends_at_token
+from simcrawl.urls.replacements import difference, ends_at_token, name_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -149,6 +149,9 @@ def _mirrored(url: str, original: str, links: list[str]) -> Iterator[str]:
     if found is None:
         return
     prefix, run, instead = found
+    # A view of a page (`/a/print/`) leads to what the page itself does, or to views of that.
+    if name_before(prefix, url[len(prefix) + len(run) :], (run, instead))[1]:
+        return
     start = prefix + instead
     for link in links:
         if link.startswith(start) and ends_at_token(link, len(start)):

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"[^/._?=&;-]+|[/._?=&;-]")
 # Parts of an address are no words: of "10.0.0.2" for "10.0.0.1", "2" for "1" would be learned, and tried on every chapter.
 _NUMERIC_HOST = re.compile(r"[^/]*//(\d+(?:\.\d+){3}(?::\d+)?)(?=[/?]|$)")
-_SEPARATORS = frozenset("/._?=&;-")
+_SIGNS = "/._?=&;-"
+_SEPARATORS = frozenset(_SIGNS)
+# What ends a URL and names no page; the values of a query; and the last segment of a path, behind scheme, host and directories.
+_ENDING = re.compile(r"/?|\.?(?:x?html?|php|aspx?|jsp|txt|md)")
+_VALUE = re.compile(r"(?<==)[^&;=]+")
+_DIGIT = re.compile(r"\d")
+_SEGMENT = re.compile(r"([^/]*//[^/]+/(?:.*/)?)([^/]*[^/._-])([/._-]*)")
 _LONGEST_RUN = 8
 _MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 20, 400, 64, 8
 
@@ -38,7 +44,13 @@ class Replacements:
         if found is None:
             return None
         prefix, a, b = found
-        added = [self._add(a, b), self._add(b, a)] if a and b else [self._add(a or b, ""), self._insert(prefix, a or b)]
+        if a and b:
+            added = [self._add(a, b), self._add(b, a)]
+        else:
+            added = [self._add(a or b, "")]
+            # Behind the name of a page it could be put in for that page alone.
+            if not name_before(prefix, url[len(prefix) + len(a) :], (a, b))[1]:
+                added.append(self._insert(prefix, a or b))
         return found if any(added) else None
 
     def copy(self) -> Replacements:
@@ -111,6 +123,28 @@ def _common(a: list[str], b: list[str]) -> tuple[int, int]:
 def ends_at_token(url: str, place: int) -> bool:
     """Return whether a token of a URL ends at a place."""
     return place >= len(url) or url[place] in _SEPARATORS or url[place - 1] in _SEPARATORS
+
+
+def name_before(prefix: str, suffix: str, runs: tuple[str, str]) -> tuple[str, str]:
+    """Return the name of a page that stands before a run in its URL, as in `/boats/NAME/print/`, and the prefix with "*" for it.
+
+    The prefix as it is and "" where the name stands behind the run, or there is none. The name is the last value or segment; other values
+    with digits may be a part of it, as in `?h=5f2c&hb=81d0`, and are left out of the prefix as well.
+    """
+    # Many a page 2 is page 1 once more, until there is more to show.
+    if not _ENDING.fullmatch(suffix) or any(run.strip(_SIGNS).isdigit() for run in runs):
+        return prefix, ""
+    before, sign, query = prefix.partition("?")
+    values = [value for value in _VALUE.findall(query) if value]
+    if not values:
+        found = _SEGMENT.fullmatch(before)
+        return (f"{found[1]}*{found[3]}{sign}{query}", found[2]) if found else (prefix, "")
+
+    def masked(found: re.Match[str]) -> str:
+        value = found[0]
+        return "*" if value == values[-1] or (not value.isalpha() and _DIGIT.search(value)) else value
+
+    return before + sign + _VALUE.sub(masked, query), values[-1]
 
 
 def _append(values: list[str], value: str, most: int) -> bool:

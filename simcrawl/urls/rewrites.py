@@ -31,7 +31,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
 from simcrawl.urls.classes import Address, Classes, key_of
@@ -74,9 +74,11 @@ _MOST_MISSED = 2
 _VARIED, _BETWEEN = 4, 24
 # Nothing is skipped by a rule that was tried on fewer pages: the links on its copies have hardly been seen.
 _LEAST = 24
-# Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others. A page whose own URL goes on
-# (`?id=7&print=1`) has no directory; there it is a matter of earlier crawls.
-_ENTERED, _ENTERED_BEFORE = 4, 2
+# Nor in a directory of which fewer pages were fetched: a title page may be the same and the chapters others.
+_ENTERED = 4
+# What follows a name (`/boats/7/print/`) is a view of that page, or a part of it, which only some pages have: `/boats/7/reviews/`. So it
+# has to be right more often, and may hardly ever have been wrong, or have led to new pages: links of views are not those of their pages.
+_OF_ENDS, _WRONG_OF_ENDS = 60, 0.01
 # Nor where rules lead from the page to so many different ones, and of so many of its name more were kept than not: it may be yet another.
 _VARIANTS, _NAMED = 3, 8
 # A mirror's pages are fetched when they are likely copies, so what differs was fetched before, and its rules look better than they are. If
@@ -179,7 +181,7 @@ class RewriteRules:
 
         They order requests from the first fetched page on. A rule skips once 20 copies have confirmed it in that crawl, in the same part of
         the site (host and first directory) or class of URLs. The rule alone would be too wide, since "1" for "2" may hold in one part and
-        not in another; one directory is too narrow, many have fewer pages, and so is what stands before "?print=1".
+        not in another; one directory is too narrow, since many have fewer pages.
         """
         made = RewriteRules(skip=self._skip, mirrors=self._mirrors, seed=self._seed)
         if self._lasting is None:
@@ -479,11 +481,10 @@ class RewriteRules:
             return self._counters.trials(twin.contexts[-1]) >= _LEAST
         # In this part of this host: elsewhere a rule may hold, and another host may have pages made to confirm it. And of this directory
         # some pages, for the first of a directory may be the only one with links to the others.
-        narrow: Any = twin.contexts[-1]
-        _, prefix, directory = narrow
-        entered = _ENTERED if directory or prefix.endswith("/") else _ENTERED_BEFORE
-        least = self._needed or _LEAST
-        return tried.trials >= least and self._counters.trials(twin.contexts[-1]) >= entered
+        copies, trials = self._counters.get(twin.contexts[-1]) or (0.0, 0.0)
+        if twin.ends and (trials < _OF_ENDS or max(trials - copies, tried.leading) > _WRONG_OF_ENDS * trials):
+            return False
+        return tried.trials >= (self._needed or _LEAST) and trials >= _ENTERED
 
     def _is_safe(self, tried: Tried) -> bool:
         """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new."""

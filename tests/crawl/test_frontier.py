@@ -440,6 +440,20 @@ def test_a_true_mirror_is_fetched_by_a_seventh_and_nothing_is_lost(site: Site) -
     check(outcome, site)
 
 
+@pytest.mark.parametrize("view", ["print/", "amp.html", "?print=1"])
+def test_views_of_pages_are_fetched_by_half_and_nothing_is_lost(site: Site, view: str) -> None:
+    pages = [f"/boats/{number * 7919}/" for number in range(300)]
+    site.add("/", hub(*pages))
+    for number, page in enumerate(pages):
+        site.add(page, text(number).replace("</main>", f"</main><a href='{page}{view}'>View</a>"))
+        site.add(f"{page}{view}", text(number).replace("</main>", f"</main><a href='{page}'>Back</a>"))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    views = sum(path.endswith(view) for path in site.requests)
+    assert len(contents(site, outcome)) == 300
+    assert predicted(outcome)["skipped"] == 300 - views > 150
+    check(outcome, site)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_skipped_is_told_and_recorded_and_can_be_fetched(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str

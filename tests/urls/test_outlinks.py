@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.urls.outlinks import Outlinks
@@ -38,9 +39,17 @@ def test_links_elsewhere_are_the_same_on_a_copy() -> None:
 
 def test_a_parameter_that_stands_before_others_does_not_make_addresses_of_words() -> None:
     outlinks = Outlinks()
-    outlinks.note("https://a.example/x", ["https://a.example/xylophone", "https://a.example/x?page=2"])
-    seek = "https://a.example/x?print=1?page=2"
-    assert outlinks.hidden("https://a.example/x?print=1", "https://a.example/x") == seek
+    outlinks.note("https://a.example/x?id=7", ["https://a.example/xylophone", "https://a.example/x?id=8"])
+    seek = "https://a.example/x?print=1&id=8"
+    assert outlinks.hidden("https://a.example/x?print=1&id=7", "https://a.example/x?id=7") == seek
+
+
+@pytest.mark.parametrize("view", ["?print=1", "/print/", "-print.html"])
+def test_views_of_a_page_have_no_other_links_than_the_page(view: str) -> None:
+    outlinks = Outlinks()
+    page = "https://a.example/x" + ".html" * view.endswith(".html")
+    outlinks.note(page, ["https://a.example/xylophone", f"https://a.example/x{view}", f"{page}?page=2", "https://a.example/y"])
+    assert outlinks.hidden(f"https://a.example/x{view}", page) is None
 
 
 def test_what_other_pages_ought_to_show_and_do_not_is_given_up() -> None:

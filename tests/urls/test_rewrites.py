@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from simcrawl import Prediction, RewriteRules
 from simcrawl.rule import Kind, Verdict
-from simcrawl.urls import classes, evidence, names, redirects as redirecting, rewrites
+from simcrawl.urls import classes, evidence, names, redirects as redirecting, replacements, rewrites
 from simcrawl.urls.learned import Indifferent, Replaced, mirrors as learned_mirrors
 
 if TYPE_CHECKING:
@@ -657,6 +657,94 @@ def test_what_follows_a_name_is_confirmed_by_other_names():
     for number in range(30):
         rules.observe(f"{SITE}/shop/a?id={number}", _kept())
     assert any(rules.would_skip(f"{SITE}/shop/a?id={number}&print=1") for number in range(30))
+
+
+_VIEWS = [
+    ("/a/{}/", "/a/{}/print/"),
+    ("/a/{}", "/a/{}/amp"),
+    ("/a/{}", "/a/{}/"),
+    ("/a/{}/", "/a/{}/index.html"),
+    ("/a/{}.html", "/a/{}-print.html"),
+    ("/a/{}.html", "/a/{}.print.html"),
+    ("/a/{}", "/a/{}?print=1"),
+    ("/show?id={}", "/show?id={}&view=print"),
+    ("/show?id={}&view=full", "/show?id={}&view=print"),
+    ("/git?p=boats;a=diff;h={};hb={}", "/git?p=boats;a=diff;h={};hb={};ds=inline"),
+]
+
+
+def _viewed(rules: RewriteRules, names: Iterable[str], page: str, view: str, *, other: Iterable[str] = ()) -> None:
+    """Fetch pages, and a view of each; those of `other` are pages of their own."""
+    for name in names:
+        original = SITE + page.replace("{}", name)
+        rules.observe(original, _kept())
+        rules.observe(SITE + view.replace("{}", name), _kept() if name in other else _copy_of(original))
+
+
+@pytest.mark.parametrize(("page", "view"), _VIEWS)
+def test_a_view_of_each_page_is_skipped_once_sixty_were_copies(page: str, view: str):
+    rules = RewriteRules()
+    asked = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, asked[:55], page, view)
+    for name in asked[100:]:
+        rules.observe(SITE + page.replace("{}", name), _kept())
+    assert not any(rules.would_skip(SITE + view.replace("{}", name)) for name in asked[100:])
+    _viewed(rules, asked[55:65], page, view)
+    found = [(rules.would_skip(SITE + view.replace("{}", name)), name) for name in asked[100:]]
+    skipped = [(prediction.original, name) for prediction, name in found if prediction]
+    assert len(skipped) > 80
+    assert all(original == SITE + page.replace("{}", name) for original, name in skipped)
+
+
+@pytest.mark.parametrize(("page", "view"), _VIEWS)
+def test_no_view_is_skipped_where_one_in_forty_is_a_page(page: str, view: str):
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(160)]
+    _viewed(rules, names, page, view, other=names[20::40])
+    rules.observe(SITE + page.replace("{}", "heron9"), _kept())
+    assert rules.would_skip(SITE + view.replace("{}", "heron9")) is None
+
+
+def test_a_second_page_is_not_skipped_though_there_was_none_so_far():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:100], "/list?of={}&page=1", "/list?of={}&page=2")
+    for name in names[100:]:
+        rules.observe(f"{SITE}/list?of={name}&page=1", _kept())
+    assert not any(rules.would_skip(f"{SITE}/list?of={name}&page=2") for name in names[100:])
+
+
+def test_a_view_in_another_directory_has_to_prove_right_there():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:100], "/2024/a/{}/", "/2024/a/{}/print/")
+    for name in names[100:]:
+        for year in (2024, 2025):
+            rules.observe(f"{SITE}/{year}/a/{name}/", _kept())
+    assert sum(rules.would_skip(f"{SITE}/2024/a/{name}/print/") is not None for name in names[100:]) > 80
+    assert not any(rules.would_skip(f"{SITE}/2025/a/{name}/print/") for name in names[100:])
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "runs", "expected"),
+    [
+        (f"{SITE}/a/heron/", "", ("print/", ""), (f"{SITE}/a/*/", "heron")),
+        (f"{SITE}/heron", "", ("?print=1", ""), (f"{SITE}/*", "heron")),
+        (f"{SITE}/heron", ".html", ("-print", ""), (f"{SITE}/*", "heron")),
+        (f"{SITE}/heron.", "html", ("print.", ""), (f"{SITE}/*.", "heron")),
+        (f"{SITE}/a?id=heron", "", ("&print=1", ""), (f"{SITE}/a?id=*", "heron")),
+        (f"{SITE}/a?do=show&id=7&of=heron", "", ("&print=1", ""), (f"{SITE}/a?do=show&id=*&of=*", "heron")),
+        (f"{SITE}/heron?view=", "", ("print", "full"), (f"{SITE}/*?view=", "heron")),
+        # There is none, or it stands behind.
+        (f"{SITE}/", "", ("print/", ""), (f"{SITE}/", "")),
+        ("http://", "", ("a.example", "b.example"), ("http://", "")),
+        (f"{SITE}/print-", "heron.html", ("x", ""), (f"{SITE}/print-", "")),
+        (f"{SITE}/heron/", "keel.html", ("print/", ""), (f"{SITE}/heron/", "")),
+        (f"{SITE}/heron?page=", "", ("2", "1"), (f"{SITE}/heron?page=", "")),
+    ],
+)
+def test_the_name_that_stands_before_a_run(prefix: str, suffix: str, runs: tuple[str, str], expected: tuple[str, str]):
+    assert replacements.name_before(prefix, suffix, runs) == expected
 
 
 def test_a_rule_that_has_become_wrong_is_soon_forgotten():
