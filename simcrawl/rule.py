@@ -70,8 +70,8 @@ _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
 # releases of one page exchange fewer, but where they are as short. (Units, not words, as they were measured on releases in Chinese, too.)
 _RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
-# Where all paragraphs are equal, of so many words at most.
-_LONGEST_RECORD = 1000
+# Where all paragraphs are equal, of so many words at most: two pages, and three of which each has another line than the others.
+_LONGEST_RECORD, _LONGEST_OF_THREE = 1000, 5000
 # The same of pages whose surroundings differ, from so many words of prose on: an article may have a teaser or two among its lines.
 _ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
 # Of a page of fewer units than the first: a block of so many words in the place of another one is a sentence of the page's own, unless the
@@ -654,7 +654,7 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
 
     Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days.
     """
-    if len({site(page.url) for page in pages}) > 1 or min(_words(page, page.units) for page in pages) >= _LONGEST_RECORD:
+    if len({site(page.url) for page in pages}) > 1 or min(_words(page, page.units) for page in pages) >= _LONGEST_OF_THREE:
         return False
     return all(names.exchange_a_line(a.names, b.names) for a, b in combinations(pages, 2))
 

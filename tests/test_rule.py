@@ -1118,6 +1118,26 @@ def test_three_pages_with_another_value_each_are_three_records(second: list[str]
 
 
 @pytest.mark.parametrize(
+    ("line", "said", "kept"),
+    [
+        # Below the first paragraph: a branch, or what was read as well, which no paragraph of its own stands below.
+        ("<h2>{}</h2>", ["Dover", "Ramsgate", "Whitby"], [0, 2]),
+        ("<h2>{}</h2>", ["Dover", "Ramsgate", "Ramsgate"], [0]),
+        ("<h2>Comments ({})</h2>", ["5", "7", "12"], [0]),
+        ("", ["Dover", "Ramsgate", "Whitby"], [0]),
+        ("<p>Branch: {}</p>", ["Dover", "Ramsgate", "Whitby"], [0, 2]),
+        ("<p>Branch: {}</p>", ["Dover", "Ramsgate", "Ramsgate"], [0]),
+    ],
+)
+def test_three_long_pages_of_which_a_section_or_a_line_is_another_one_are_three(line: str, said: list[str], kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    terms = "".join(f"<p>{text}</p>" for text in english(150).splitlines())
+    htmls = [f"<title>Notice</title><h1>Notice</h1>{terms}{line.format(one)}{terms}<h2>{one}</h2>" for one in said]
+    verdicts = [detector.admit(_page(html, f"http://a.test/notices?{number}")) for number, html in enumerate(htmls)]
+    assert [number for number, verdict in enumerate(verdicts) if not verdict.is_duplicate] == kept
+
+
+@pytest.mark.parametrize(
     ("names", "kept"),
     [
         (["Latin letter a with acute", "Latin letter a with grave", "Latin letter a with tilde"], [0, 2]),

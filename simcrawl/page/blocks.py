@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import accumulate, groupby, takewhile
+from itertools import accumulate, chain, groupby, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
@@ -211,7 +211,8 @@ class Parts(NamedTuple):
     `heading`: the first of the content's highest headings; `facts`: the short lines that follow it; `outer_heading`: the first h1 beside,
     or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
-    headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`.
+    headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`;
+    `subheadings`: those above others.
     """
 
     content: list[Block]
@@ -227,6 +228,7 @@ class Parts(NamedTuple):
     values: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
+    subheadings: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -343,8 +345,7 @@ class Layout:
         shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
         if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
             shown += (arranged,)
-        above = takewhile(lambda block: block.width < _PARAGRAPH or block.element in self.headings, parts.prose)
-        others = tuple(block.text for block in above if block.element in self.headings and block.text != heading)
+        above, *below = self._headings_by_section(parts.prose, heading)
         return parts._replace(
             heading=heading,
             facts=facts,
@@ -352,8 +353,19 @@ class Layout:
             pictures=shown,
             values=tuple(values),
             paragraphs=tuple(paragraphs),
-            headings=others,
+            headings=tuple(above),
+            subheadings=tuple(chain.from_iterable(below[:-1])),
         )
+
+    def _headings_by_section(self, prose: Iterable[Block], heading: str) -> list[list[str]]:
+        """Return the headings but for the page's own, together by the paragraph that stands next below; in the end those that have none."""
+        sections: list[list[str]] = [[]]
+        for block in prose:
+            if block.element in self.headings:
+                sections[-1] += [block.text] if block.text != heading else []
+            elif block.width >= _PARAGRAPH:
+                sections.append([])
+        return sections
 
     def _name_outside(self, parts: Parts) -> str:
         """Return the first h1 beside the contents; of a page without any, the text of the one box that calls itself a title."""

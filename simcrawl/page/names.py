@@ -246,9 +246,11 @@ def of(
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
+    # Counters stand in them: "Comments (5)".
+    subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
-    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, headings, template], prose.seed)
-    pictures, short, *others, spoken_in, end, below, filled = hashed
+    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, headings, template, subheadings], prose.seed)
+    pictures, short, *others, spoken_in, end, leading, filled, following = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -258,7 +260,7 @@ def of(
     second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
-    second += map(_second, (below, filled))
+    second += map(_second, (leading, filled, following))
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -472,7 +474,7 @@ def holds_more(a: bytes, b: bytes) -> bool:
     if _are_named(one, other):
         return True
     known, others = _known_lines(one, other)
-    return bool(known - others) or (one.second.headings > _OF_NOTHING and _differ(one.second.headings, other.second.headings))
+    return bool(known - others) or _has_other(one.second.headings, other.second.headings) or _are_of_other_sections(one, other)
 
 
 def are_titled_apart(a: bytes, b: bytes) -> bool:
@@ -498,14 +500,14 @@ def are_records(a: bytes, b: bytes) -> bool:
 def exchange_a_line(a: bytes, b: bytes) -> bool:
     """Return whether two pages have the same paragraphs, as many short lines, and each of them one that the other one has not.
 
-    Or another heading, of those that stand as names do.
+    Or another heading, of those that stand as names do, or of the sections.
     """
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
     if not _of_one_template(one, other) or one.values[0] != other.values[0]:
         return False
-    return _are_named(one, other) or _exchanged(one, other)[0] > 0
+    return _are_named(one, other) or _exchanged(one, other)[0] > 0 or _are_of_other_sections(one, other)
 
 
 def _of_one_template(a: _Read, b: _Read) -> bool:
@@ -563,6 +565,7 @@ class _Second(NamedTuple):
     units_of_a_word: int = _OF_NOTHING
     headings: int = _OF_NOTHING
     template: int = _OF_NOTHING
+    subheadings: int = _OF_NOTHING
 
 
 class _Heading(NamedTuple):
@@ -616,6 +619,15 @@ def _same(a: int, b: int) -> bool:
 def _differ(a: int, b: int) -> bool:
     """Return whether two second digests are known, and of different texts."""
     return a != b and a != 0 != b
+
+
+def _has_other(a: int, b: int) -> bool:
+    """Return whether the first of two second digests is of any texts, and the second one known, and of others."""
+    return a > _OF_NOTHING and _differ(a, b)
+
+
+def _are_of_other_sections(a: _Read, b: _Read) -> bool:
+    return _has_other(a.second.subheadings, b.second.subheadings)
 
 
 def _are_headed_apart(a: _Heading, b: _Heading) -> bool:

@@ -262,11 +262,15 @@ def test_lines_that_one_page_has_more(a: list[int], b: list[int]):
 
 
 def test_lines_are_exchanged_below_the_same_paragraphs():
-    def of(*values: str, heading: str = "", paragraph: str = PROSE) -> bytes:
-        parts = NO_PARTS._replace(values=values, heading=heading, paragraphs=(paragraph,))
+    def of(*values: str, heading: str = "", paragraph: str = PROSE, below: str = "") -> bytes:
+        parts = NO_PARTS._replace(values=values, heading=heading, paragraphs=(paragraph,), subheadings=(below,))
         called = _cut(names.lines((heading, ""), "", heading))
         return names.of(called, _cut(f"{heading}\n{paragraph}"), _cut("").hashes, parts)
 
+    assert names.exchange_a_line(of("Oak", below="Dover"), of("Oak", below="Hull"))
+    assert names.holds_more(of("Oak", below="Dover"), of("Oak", below="Hull"))
+    assert not names.exchange_a_line(of("Oak", below="Comments (5)"), of("Oak", below="Comments (7)"))
+    assert not names.exchange_a_line(of("Oak"), of("Oak", below="Hull"))
     assert names.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue"))
     assert names.exchange_a_line(of("Oak", heading="A chair"), of("Oak", heading="A table"))
     assert not names.exchange_a_line(of("Oak", "Red"), of("Oak", "Red"))
