@@ -135,7 +135,7 @@ def name_before(prefix: str, suffix: str, runs: tuple[str, str]) -> tuple[str, s
     if not _ENDING.fullmatch(suffix) or any(run.strip(_SIGNS).isdigit() for run in runs):
         return prefix, ""
     before, sign, query = prefix.partition("?")
-    values = [value for value in _VALUE.findall(query) if value]
+    values = _VALUE.findall(query)
     if not values:
         found = _SEGMENT.fullmatch(before)
         return (f"{found[1]}*{found[3]}{sign}{query}", found[2]) if found else (prefix, "")
