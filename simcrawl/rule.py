@@ -533,10 +533,13 @@ class Rule:
         as copies of the original; `near`: candidates, among which may be such as were kept.
         """
         original, comparison = copy.stored.page, copy.comparison
-        if comparison.identical_text or comparison.same_article or self.min_similarity <= 0:
+        if comparison.identical_text or self.min_similarity <= 0:
             return False
         if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint) or not says_more(page, original):
             return False
+        if comparison.same_article:
+            # In other surroundings other lines and sentences are those of the surroundings.
+            return any(_have_three_names(page, other, original) for other in dropped)
         if any(_says_other(page, other, original) for other in dropped):
             return True
         siblings = (candidate.stored() for candidate in islice(near, _MOST_SIBLINGS))
@@ -657,6 +660,11 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
     if len({site(page.url) for page in pages}) > 1 or min(_words(page, page.units) for page in pages) >= _LONGEST_OF_THREE:
         return False
     return all(names.exchange_a_line(a.names, b.names) for a, b in combinations(pages, 2))
+
+
+def _have_three_names(*pages: PageFingerprint) -> bool:
+    """Return whether three pages of one site have the same paragraphs below three headings that their titles have as well."""
+    return len({site(page.url) for page in pages}) == 1 and all(names.exchange_names(a.names, b.names) for a, b in combinations(pages, 2))
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:

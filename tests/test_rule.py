@@ -1118,6 +1118,28 @@ def test_three_pages_with_another_value_each_are_three_records(second: list[str]
 
 
 @pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (["mips", "riscv", "parisc"], [0, 2]),
+        (["mips", "riscv", "riscv"], [0]),
+        # One article in other surroundings, and what stands beside it.
+        (["any", "any", "any"], [0]),
+    ],
+)
+def test_three_headings_name_three_pages_in_other_surroundings(names: list[str], kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    text = "".join(f"<p>{line}</p>" for line in english(60).splitlines())
+    verdicts = []
+    for number, name in enumerate(names):
+        heading = f"Status of all the features that are known on the {name} architecture"
+        links = "".join(f"<li><a href=/{number}>{line}</a>" for line in english(60, seed=number + 1).splitlines())
+        html = f"<title>{heading}</title><div class=sphinxsidebar><ul>{links}</ul></div><h1>{heading}</h1>{text}"
+        verdicts.append(detector.admit(_page(html, f"http://a.test/{number}/features.html")))
+    assert [number for number, verdict in enumerate(verdicts) if not verdict.is_duplicate] == kept
+    assert verdicts[1].reason == "same article"
+
+
+@pytest.mark.parametrize(
     ("line", "said", "kept"),
     [
         # Below the first paragraph: a branch, or what was read as well, which no paragraph of its own stands below.

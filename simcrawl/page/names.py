@@ -505,9 +505,19 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if not _of_one_template(one, other) or one.values[0] != other.values[0]:
+    if not _of_one_template(one, other):
         return False
-    return _are_named(one, other) or _exchanged(one, other)[0] > 0 or _are_of_other_sections(one, other)
+    if _are_named(one, other) or one.values[0] != other.values[0]:
+        return _are_named(one, other)
+    return _exchanged(one, other)[0] > 0 or _are_of_other_sections(one, other)
+
+
+def exchange_names(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs below other headings, which their titles have as well."""
+    if not a or not b:
+        return False
+    one, other = _read(a), _read(b)
+    return one.second.standing == other.second.standing == _IN_TITLE and _of_one_template(one, other) and _are_named(one, other)
 
 
 def _of_one_template(a: _Read, b: _Read) -> bool:

@@ -280,6 +280,21 @@ def test_lines_are_exchanged_below_the_same_paragraphs():
     assert not names.exchange_a_line(b"", of("Oak"))
 
 
+def test_names_are_exchanged_below_the_same_paragraphs():
+    def of(heading: str, *values: str, title: str = "{}", paragraph: str = PROSE) -> bytes:
+        parts = NO_PARTS._replace(values=values, heading=heading, paragraphs=(paragraph,))
+        called = _cut(names.lines((heading, ""), "", title.format(heading)))
+        return names.of(called, _cut(f"{heading}\n{paragraph}"), _cut("").hashes, parts)
+
+    for exchanged in (names.exchange_names, names.exchange_a_line):
+        assert exchanged(of("A chair", "Red"), of("A table", "Red", "Blue"))
+        assert not exchanged(of("A chair"), of("A chair"))
+        assert not exchanged(of("A chair"), of("A table", paragraph="Something else."))
+        assert not exchanged(b"", of("A chair"))
+    assert not names.exchange_names(of("A chair", title="Furniture"), of("A table", title="Furniture"))
+    assert not names.exchange_names(of("A chair", "Red"), of("A chair", "Blue"))
+
+
 @pytest.mark.parametrize(
     ("one", "other", "own"),
     [
