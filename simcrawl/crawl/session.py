@@ -685,19 +685,20 @@ async def wait_for_original(
     `patience`: what may end a wait before that.
     """
     until = monotonic() + most
+    in_vain = 0
     while admission.waits_for:
         left = until - monotonic()
-        if left <= 0:
+        if left <= 0 or in_vain > 1:
             return await claim(never_drop=True)
         wake = Wake()
         admission.waits_for.when_settled(wake)
         hurry(admission.waits_for)
         await (patience.wait(wake, until) if patience else wake.wait(left))
         if not admission.waits_for.settled:
-            # Not again for the next copy of it; and this one is kept, unless its original has come out by now.
+            # Not again for the next copy of it; and this one is kept, unless its original has come out by now. Or unless another copy was
+            # waiting, too, and has claimed first: it deserves a wait of its own, else both would be kept.
+            in_vain += 1
             admission.waits_for.withdraw()
-            admission = await claim(never_drop=never_drop)
-            return await claim(never_drop=True) if admission.waits_for else admission
         admission = await claim(never_drop=never_drop)
     return admission
 

@@ -6,6 +6,7 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from simcrawl.crawl.patience import Patience
 from simcrawl.crawl.session import wait_for_original
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import Store, open_store
@@ -68,3 +69,27 @@ def test_a_copy_waits_no_longer_for_many_than_for_one():
         admission, seconds = asyncio.run(wait())
         assert admission.claim
         assert seconds < 0.5
+
+
+def test_of_two_copies_of_a_page_that_never_comes_out_one_is_kept():
+    with open_store("memory:") as store:
+        assert store.claim(page(A, 1), NEAR).claim
+        patience = Patience(used=lambda: 0.0)
+        patience.seconds = 0.05
+
+        async def outcome(url: str) -> Admission:
+            async def again(*, never_drop: bool) -> Admission:
+                # The first one to have waited in vain wakes the other, which may claim before it.
+                await asyncio.sleep(0.005 if url == B else 0)
+                return store.claim(page(url, 1), NEAR, never_drop=never_drop)
+
+            admission = await wait_for_original(store.claim(page(url, 1), NEAR), again, 9, patience=patience)
+            if admission.claim:
+                asyncio.get_running_loop().call_later(0.01, admission.claim.confirm)
+            return admission
+
+        async def both() -> tuple[Admission, Admission]:
+            return await asyncio.gather(outcome(B), outcome(C))
+
+        kept = [admission for admission in asyncio.run(both()) if admission.claim]
+        assert len(kept) == 1
