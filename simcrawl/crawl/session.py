@@ -682,7 +682,7 @@ async def wait_for_original(
 ) -> Admission:
     """Return an admission that waits for no other page: claim again when that is settled, or `most` seconds have passed in all.
 
-    `patience`: what may end a wait before that.
+    `patience`: what may end a wait before that. A page that has waited in vain for two others is kept.
     """
     until = monotonic() + most
     in_vain = 0

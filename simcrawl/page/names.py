@@ -498,18 +498,18 @@ def are_records(a: bytes, b: bytes) -> bool:
 
 
 def exchange_a_line(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, as many short lines, and each of them one that the other one has not.
+    """Return whether two pages have the same paragraphs, and other headings that may be their names.
 
-    Or another heading, of those that stand as names do, or of the sections.
+    Or as many short lines, and each of them one that the other one has not, or other headings of sections.
     """
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
     if not _of_one_template(one, other):
         return False
-    if _are_named(one, other) or one.values[0] != other.values[0]:
-        return _are_named(one, other)
-    return _exchanged(one, other)[0] > 0 or _are_of_other_sections(one, other)
+    if _are_named(one, other):
+        return True
+    return one.values[0] == other.values[0] and (_exchanged(one, other)[0] > 0 or _are_of_other_sections(one, other))
 
 
 def exchange_names(a: bytes, b: bytes) -> bool:
