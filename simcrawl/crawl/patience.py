@@ -4,6 +4,7 @@ A copy is dropped only when its original has come out, which takes the callback 
 where callbacks keep the machine busy. Then to wait costs nothing. But where a pipeline waits itself (for a model, or a slow database), each
 copy would hold a place of the downloader as long. So after some seconds in which the process did little a copy is kept, as it would be
 without simcrawl; after each wait in vain the next ones are half as long, and after each other one twice.
+A copy that waits for another page after that is as patient as when it began: many that waited together must not cost it that chance.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ class Patience:
         self.seconds = LONGEST
         self._clock, self._used = clock, used
 
-    async def wait(self, wake: Wake, until: float) -> None:
-        """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much."""
+    async def wait(self, wake: Wake, until: float, least: float = 0.0) -> None:
+        """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much.
+
+        `least`: seconds that it waits for even if fewer are left to others by now.
+        """
         while (left := until - self._clock()) > 0:
             began, used = self._clock(), self._used()
-            await wake.wait(min(left, self.seconds))
+            await wake.wait(min(left, max(self.seconds, least)))
             if wake.raised or self._used() - used < _BUSY * (self._clock() - began):
                 break
         self.seconds = min(LONGEST, 2 * self.seconds) if wake.raised else max(SHORTEST, self.seconds / 2)
