@@ -1,6 +1,7 @@
 """What the URLs of a site tell of its copies: rules, learned while it is crawled. `rewrites.RewriteRules` is the door.
 
     replacements   runs of tokens that stand for one another    ┐
+    parameters     those that may be left out, whatever values  │
     classes        values that do not matter in a class of URLs ├─► rewrites ──► a crawl: what a URL leads to, what to skip
     evidence       what speaks for a rule, and against it       │
     names          what names add to that, for the order        │

@@ -64,7 +64,8 @@ class Twin(NamedTuple):
     """A fetched page that a URL may be a copy of.
 
     `contexts`: of what there is evidence, the widest first. For replacements `name` says what the page is called, `place` what stands
-    before the run in the URL, and `ends` whether the name stands there as well: "/a/NAME/print/".
+    before the run in the URL, and `ends` whether the name stands there as well: "/a/NAME/print/". So they do for parameters that may be
+    left out whatever their values.
     """
 
     url: str
@@ -107,6 +108,17 @@ def replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int
     return Twin(twin, status, contexts, says(run, other), name or "/", prefix, ends)
 
 
+def spared(twin: str, names: tuple[str, ...], status: int) -> Twin:
+    """Return the twin of a URL that has some parameters more than it, whatever their values: see `parameters`.
+
+    Evidence is that of all pages of a directory together, as for what follows a name.
+    """
+    parameters = frozenset(names)
+    where, name = name_before(twin, "", ("", ""))
+    contexts = (parameters, (parameters, where), (parameters, where, ""))
+    return Twin(twin, status, contexts, says_spare(names), name or "/", twin, ends=True)
+
+
 def pair_of(run: str, other: str) -> tuple[str, str]:
     """Return the context of a replacement: the same in both directions."""
     return (run, other) if run < other else (other, run)
@@ -117,6 +129,11 @@ def says(run: str, other: str) -> str:
     if run and other:
         return f"{run!r} stands for {other!r}"
     return f"{run!r} may be left out" if run else f"{other!r} may be put in"
+
+
+def says_spare(names: Iterable[str]) -> str:
+    """Return in words that parameters may be left out."""
+    return f"{', '.join(map(repr, sorted(names)))} may be left out, whatever the value"
 
 
 # ---- how often

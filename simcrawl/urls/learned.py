@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from simcrawl.rule import of_one_host
 from simcrawl.urls.classes import Address
-from simcrawl.urls.evidence import KEPT, lower_bound, pair_of, replaced, says
+from simcrawl.urls.evidence import KEPT, lower_bound, pair_of, replaced, says, spared
+from simcrawl.urls.parameters import left_out
 from simcrawl.urls.replacements import difference
 
 if TYPE_CHECKING:
@@ -65,6 +66,13 @@ class Indifferent(NamedTuple):
         return len(self.values) - len(self.parameters)
 
 
+class LeftOut(NamedTuple):
+    """In `part` of a site `parameters` may be left out, whatever their values."""
+
+    part: str
+    parameters: tuple[str, ...]
+
+
 class LearnedRule(NamedTuple):
     """A rule that a crawl has learned.
 
@@ -79,7 +87,7 @@ class LearnedRule(NamedTuple):
     support: int
     saves: int
     examples: tuple[tuple[str, str], ...]
-    means: Replaced | Indifferent
+    means: Replaced | Indifferent | LeftOut
 
 
 def learned_rules(tried: Mapping[Hashable, Tried], *, min_confidence: float) -> list[LearnedRule]:
@@ -95,8 +103,11 @@ def _learned_rule(part: Any, tried: Tried) -> LearnedRule:
     text, (_, pairs) = max(tried.told.items(), key=lambda item: item[1][0])
     rate = (tried.copies + 1) / (tried.trials + 2)
     confidence = max(0.0, lower_bound(rate, tried.trials + 2))
-    means: Replaced | Indifferent
-    if len(part) == 2:
+    means: Replaced | Indifferent | LeftOut
+    if isinstance(part[0], frozenset):
+        means = LeftOut(part[1], tuple(sorted(part[0])))
+        where = means.part
+    elif len(part) == 2:
         means = _replacement(part, tuple(tried.prefixes or ()), text)
         where = means.prefixes[0] if len(means.prefixes) == 1 else means.part
     else:
@@ -139,12 +150,20 @@ class Explaining:
             means = rule.means
             if isinstance(means, Replaced):
                 self._replaced[pair_of(means.run, means.other), means.part] = rule
+            elif isinstance(means, LeftOut):
+                self._replaced[frozenset(means.parameters), means.part] = rule
             else:
                 self._indifferent.setdefault((means.host, means.segments, means.parameters), []).append((means, rule))
 
     def rule_of(self, url: str, original: str) -> LearnedRule | None:
         """Return the rule, whichever of the two it takes for the copy; None where none of them leads from one to the other."""
-        return self._by_replacement(url, original) or self._by_values(url, original)
+        return self._by_replacement(url, original) or self._by_parameters(url, original) or self._by_values(url, original)
+
+    def _by_parameters(self, url: str, original: str) -> LearnedRule | None:
+        for a, b in ((url, original), (original, url)) if self._replaced else ():
+            if found := left_out(a, b):
+                return self._replaced.get(spared(b, found[0], KEPT).part)
+        return None
 
     def _by_replacement(self, url: str, original: str) -> LearnedRule | None:
         found = difference(url, original) if self._replaced else None
@@ -308,6 +327,8 @@ def _discarded(rule: LearnedRule) -> dict[str, Any] | None:
     means = rule.means
     if isinstance(means, Indifferent):
         return _without_values(means)
+    if isinstance(means, LeftOut):
+        return _without_any_values(means)
     return (_without_parameters(means) or _without_directory(means)) if means.run and not means.other else None
 
 
@@ -324,6 +345,12 @@ def _without_values(means: Indifferent) -> dict[str, Any] | None:
     query = "&".join(f"{name}={'*' if value is None else value}" for name, value in pairs)
     args = [means.parameters[place - means.segments] for place in means.places]
     return _made("queryRemoval", args, f"{means.host}/{path}|?{query}") if all(args) else None
+
+
+def _without_any_values(means: LeftOut) -> dict[str, Any] | None:
+    if any(sign in text for text in (means.part, *means.parameters) for sign in _WILD):
+        return None
+    return _made("queryRemoval", [*means.parameters], f"{means.part}?{'&'.join(f'{name}=*' for name in means.parameters)}")
 
 
 def _without_parameters(means: Replaced) -> dict[str, Any] | None:

@@ -25,6 +25,7 @@ _ENDING = re.compile(r"/?|\.?(?:x?html?|php|aspx?|jsp|txt|md)")
 _VALUE = re.compile(r"(?<==)[^&;=]+")
 _DIGIT = re.compile(r"\d")
 _SEGMENT = re.compile(r"([^/]*//[^/]+/(?:.*/)?)([^/]*[^/._-])([/._-]*)")
+_NUMBERS = re.compile(r"(?<=/)\d+(?=/)")
 _LONGEST_RUN = 8
 _MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 20, 400, 64, 8
 
@@ -52,6 +53,15 @@ class Replacements:
             if not name_before(prefix, url[len(prefix) + len(a) :], (a, b))[1]:
                 added.append(self._insert(prefix, a or b))
         return found if any(added) else None
+
+    def forget(self, names: tuple[str, ...]) -> None:
+        """Let go of the runs that left parameters out, each with one value. They would take the place of others."""
+        for run, others in [*self._partners.items()]:
+            if "" in others and _names(run) == names:
+                others.remove("")
+                if not others:
+                    del self._partners[run]
+                    self._runs[_TOKEN.findall(run)[0]].remove(run)
 
     def copy(self) -> Replacements:
         """Return rules of their own that are the same."""
@@ -129,7 +139,8 @@ def name_before(prefix: str, suffix: str, runs: tuple[str, str]) -> tuple[str, s
     """Return the name of a page that stands before a run in its URL, as in `/boats/NAME/print/`, and the prefix with "*" for it.
 
     The prefix as it is and "" where the name stands behind the run, or there is none. The name is the last value or segment; other values
-    with digits may be a part of it, as in `?h=5f2c&hb=81d0`, and are left out of the prefix as well.
+    with digits may be a part of it, as in `?h=5f2c&hb=81d0`, and so may directories of digits, as in `/2024/01/31/NAME/`. They are left out
+    of the prefix as well.
     """
     # Many a page 2 is page 1 once more, until there is more to show.
     if not _ENDING.fullmatch(suffix) or any(run.strip(_SIGNS).isdigit() for run in runs):
@@ -138,13 +149,18 @@ def name_before(prefix: str, suffix: str, runs: tuple[str, str]) -> tuple[str, s
     values = _VALUE.findall(query)
     if not values:
         found = _SEGMENT.fullmatch(before)
-        return (f"{found[1]}*{found[3]}{sign}{query}", found[2]) if found else (prefix, "")
+        return (f"{_NUMBERS.sub('*', found[1])}*{found[3]}{sign}{query}", found[2]) if found else (prefix, "")
 
     def masked(found: re.Match[str]) -> str:
         value = found[0]
         return "*" if value == values[-1] or (not value.isalpha() and _DIGIT.search(value)) else value
 
     return before + sign + _VALUE.sub(masked, query), values[-1]
+
+
+def _names(run: str) -> tuple[str, ...]:
+    """Return the names of the parameters of a run, sorted."""
+    return tuple(sorted(pair.partition("=")[0] for pair in run.strip("?&").split("&")))
 
 
 def _append(values: list[str], value: str, most: int) -> bool:

@@ -7,6 +7,7 @@ rewrite rules* (KDD 2008). They learn from a log, afterwards; here every page th
     a copy and its original            rule                                  what it says of a URL
     /i386/en/a.html, /amd64/en/a.html  "i386" stands for "amd64"             its twin is the same URL with the other run of tokens
     /a?id=1&print=1, /a?id=1           "&print=1" may be left out            its twin is the URL without it
+    /a?reply=7, /a; /b?reply=9, /b     `reply` may be left out                the same, whatever its value
     /w?do=login&id=7, /w?do=login&id=2 with do=login, `id` does not matter   its twin is the first such page, whatever its id
 
 A rule alone says nothing: the twin has to be a page that was fetched. Whether the URL is then a copy, too, is told by what became of
@@ -35,9 +36,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
 from simcrawl.urls.classes import Address, Classes, key_of
-from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced, statuses
+from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced, spared, statuses
 from simcrawl.urls.learned import learned_rules
 from simcrawl.urls.names import Order
+from simcrawl.urls.parameters import SpareParameters, left_out, without
 from simcrawl.urls.redirects import Redirects
 from simcrawl.urls.replacements import Replacements
 
@@ -153,6 +155,7 @@ class RewriteRules:
         # What names add, for the order of this crawl's requests.
         self._order = Order()
         self._replacements = Replacements()
+        self._spare = SpareParameters()
         self._classes = Classes()
         # The last pages: a new rule is tried on them at once.
         self._recent: OrderedDict[str, tuple[int, bool]] = OrderedDict()
@@ -187,7 +190,7 @@ class RewriteRules:
         if self._lasting is None:
             self._lasting = self._counters.lasting()
         made._counters = Counters(self._lasting)
-        made._replacements, made._classes = self._replacements.copy(), self._classes.next_crawl()
+        made._replacements, made._spare, made._classes = self._replacements.copy(), self._spare.copy(), self._classes.next_crawl()
         made._suggested, made._order = self._suggested.copy(), self._order.copy()
         made._needed = _CONFIRMED
         return made
@@ -217,8 +220,7 @@ class RewriteRules:
         self._remember(url, copy=copy)
         if original and len(original) <= _LONGEST_URL:
             self._classes.learn(address, Address(original, self._seed))
-            if rule := self._replacements.learn(url, original):
-                self._try(*rule)
+            self._learn(url, original)
             self._tell(url, original, twins)
         elif canonical not in ("", url) and len(canonical) <= _LONGEST_URL:
             self._suggest(address, canonical)
@@ -246,10 +248,9 @@ class RewriteRules:
         if self._suggestions >= _MOST_SUGGESTED or not self._may_skip(address.url, canonical):
             return
         self._classes.learn(address, Address(canonical, self._seed))
-        if rule := self._replacements.learn(address.url, canonical):
+        if (rule := self._learn(address.url, canonical)) is not None:
             self._suggestions += 1
-            self._suggested.add(pair_of(*rule[1:]))
-            self._try(*rule)
+            self._suggested.add(rule)
 
     def redirected(self, url: str, target: str) -> None:
         """Learn that a URL of a site leads to another one of it by a redirect.
@@ -357,19 +358,40 @@ class RewriteRules:
             if len(self._kept_on) > _MOST_HOSTS:
                 self._kept_on.popitem(last=False)
 
+    def _learn(self, url: str, original: str) -> Hashable:
+        """Take a rule from a pair, and try it on the pages that were fetched lately; return its context where it is new."""
+        spare = left_out(url, original)
+        if spare and self._spare.learn(*spare):
+            return self._try_spare(spare[0])
+        rule = None if spare and spare[0] in self._spare else self._replacements.learn(url, original)
+        if rule is None:
+            return None
+        self._try(*rule)
+        return pair_of(*rule[1:])
+
     def _try(self, prefix: str, run: str, other: str) -> None:
-        """Try a new rule on the pages that were fetched lately: each pair once, by what became of the later one."""
-        for url, (number, copy) in self._recent.items():
+        for url in self._recent:
             for a, b in ((run, other), (other, run)):
-                if not a or not url.startswith(prefix + a):
-                    continue
-                twin = prefix + b + url[len(prefix) + len(a) :]
-                if self._recent.get(twin, (number,))[0] < number:
-                    made = replaced(url, len(prefix), (a, b), twin, KEPT)
-                    self._suggested.discard(made.contexts[0])
-                    self._order.tried(made, self._counters, copy=copy)
-                    for context in (*made.contexts, *made.names):
-                        self._counters.add(context, copy)
+                if a and url.startswith(prefix + a):
+                    twin = prefix + b + url[len(prefix) + len(a) :]
+                    self._try_on(url, replaced(url, len(prefix), (a, b), twin, KEPT))
+
+    def _try_spare(self, names: tuple[str, ...]) -> Hashable:
+        self._replacements.forget(names)
+        for url in self._recent:
+            if (twin := without(url, names)) is not None:
+                self._try_on(url, spared(twin, names, KEPT))
+        return frozenset(names)
+
+    def _try_on(self, url: str, twin: Twin) -> None:
+        """Count a pair of pages that were fetched before their rule was known: by what became of the later one."""
+        number, copy = self._recent[url]
+        if self._recent.get(twin.url, (number,))[0] >= number:
+            return
+        self._suggested.discard(twin.contexts[0])
+        self._order.tried(twin, self._counters, copy=copy)
+        for context in (*twin.contexts, *twin.names):
+            self._counters.add(context, copy)
 
     # ---- predicting
 
@@ -513,14 +535,19 @@ class RewriteRules:
         """Return the fetched pages to which replacements lead."""
         twins = []
         for url, place, run, other in islice(replacements.twins(address.url), _MOST_TWINS):
-            key = Address(url, self._seed).key if "?" in url or ";" in url else key_of(url, self._seed)
-            if url != address.url and (status := self._known.get(key)):
+            if url != address.url and (status := self._status(url)):
                 twins.append(replaced(address.url, place, (run, other), url, status))
         return twins
+
+    def _status(self, url: str) -> int:
+        return self._known.get(Address(url, self._seed).key if "?" in url or ";" in url else key_of(url, self._seed))
 
     def _twins(self, address: Address) -> list[Twin]:
         """Return the fetched pages that rules lead to."""
         twins = self._by_replacements(address, self._replacements)
+        for url, parameters in self._spare.twins(address.url):
+            if status := self._status(url):
+                twins.append(spared(url, parameters, status))
         for contexts, page in self._classes.classes(address):
             first = self._classes.first(page)
             if first and first != address.url:

@@ -454,6 +454,21 @@ def test_views_of_pages_are_fetched_by_half_and_nothing_is_lost(site: Site, view
     check(outcome, site)
 
 
+def test_a_parameter_with_another_value_on_each_page_is_spare(site: Site) -> None:
+    pages = [f"/2024/{number % 12}/boat-{number * 7919}/" for number in range(100)]
+    site.add("/", hub(*pages))
+    for number, page in enumerate(pages):
+        replies = [f"{page}?replytocom={3 * number + reply}" for reply in range(3)]
+        said = "".join(f"<a href='{url}'>Reply</a>" for url in replies)
+        for url in (page, *replies):
+            site.add(url, text(number).replace("</main>", f"</main>{said}<a href='{page}'>Cancel reply</a>"))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    replied = sum("?" in path for path in site.requests)
+    assert len(contents(site, outcome)) == 100
+    assert predicted(outcome)["skipped"] == 300 - replied > 150
+    check(outcome, site)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_skipped_is_told_and_recorded_and_can_be_fetched(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str

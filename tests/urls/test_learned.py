@@ -97,12 +97,17 @@ def test_a_mirror_has_some_copies_and_most_of_its_pages():
 
 
 def test_the_rule_that_leads_from_a_copy_to_its_original_is_found():
-    rules = learned((f"{SITE}/mirror/{{}}.html", f"{SITE}/manual/{{}}.html"), (f"{SITE}/a?id={{}}&print=1", f"{SITE}/a?id={{}}"))
+    pairs = [("mirror/{}.html", "manual/{}.html"), ("a?id={}&print=1", "a?id={}"), ("b/{0}/?reply={0}", "b/{0}/")]
+    rules = learned(*((f"{SITE}/{copy}", f"{SITE}/{original}") for copy, original in pairs))
     explaining = Explaining(rules + wiki())
     told = {
         (f"{SITE}/mirror/7.html", f"{SITE}/manual/7.html"): "'mirror' stands for 'manual'",
         (f"{SITE}/manual/7.html", f"{SITE}/mirror/7.html"): "'mirror' stands for 'manual'",
         (f"{SITE}/a?id=7&print=1", f"{SITE}/a?id=7"): "'&print=1' may be left out",
+        (f"{SITE}/b/7/?reply=1", f"{SITE}/b/7/"): "'reply' may be left out, whatever the value",
+        (f"{SITE}/b/7/", f"{SITE}/b/7/?reply=1"): "'reply' may be left out, whatever the value",
+        (f"{SITE}/b/7/?reply=1", f"{SITE}/b/8/"): None,
+        (f"{SITE}/c/7/?reply=1", f"{SITE}/c/7/"): None,
         (f"{SITE}/w?do=login&id=7", f"{SITE}/w?do=login&id=9"): "'id' does not matter",
         (f"{SITE}/w?do=login&id=7", f"{SITE}/login"): "'id' does not matter",
         (f"{SITE}/w?do=history&id=7", f"{SITE}/w?do=history&id=9"): None,
@@ -116,10 +121,10 @@ def test_the_rule_that_leads_from_a_copy_to_its_original_is_found():
 
 
 def test_every_rule_explains_its_examples():
-    pairs = [("mirror/{}.html", "manual/{}.html"), ("x/{}?print=1", "x/{}"), ("y/{}", "y/first/{}")]
+    pairs = [("mirror/{}.html", "manual/{}.html"), ("x/{}?print=1", "x/{}"), ("y/{}", "y/first/{}"), ("z/{0}?a={0}", "z/{0}")]
     rules = learned(*((f"{SITE}/{copy}", f"{SITE}/{original}") for copy, original in pairs)) + wiki()
     explaining = Explaining(rules)
-    assert len(rules) == 4
+    assert len(rules) == 5
     assert all(explaining.rule_of(*pair) is rule for rule in rules for pair in rule.examples)
 
 
@@ -144,6 +149,8 @@ def canonical(tmp_path: Path) -> Callable[[list[LearnedRule], str], str]:
         (f"{SITE}/a?print=1&id={{}}", f"{SITE}/a?id={{}}", [f"{SITE}/b?print=1&id=3"]),
         (f"{SITE}/en/stable/{{}}", f"{SITE}/en/{{}}", [f"{SITE}/de/stable/1", f"{SITE}/en/testing/1"]),
         (f"{SITE}/mirror/{{}}", f"{SITE}/{{}}", [f"{SITE}/mirrors/1"]),
+        (f"{SITE}/docs/{{0}}?reply={{0}}", f"{SITE}/docs/{{0}}", [f"{SITE}/docs/1?print=1", f"{SITE}/other/1?reply=1"]),
+        (f"{SITE}/a?by={{0}}&id={{0}}&of=1", f"{SITE}/a?id={{0}}", [f"{SITE}/a?by=7&id=3", "http://example.net/a?by=7&id=3&of=1"]),
     ],
 )
 def test_the_library_leaves_out_what_may_be_left_out(canonical: Any, copy: str, original: str, others: list[str]):
@@ -168,6 +175,7 @@ def test_the_library_leaves_out_values_that_do_not_matter_in_their_class_alone(c
         (f"{SITE}/{{}}", f"{SITE}/mirror/{{}}"),
         ("http://b.test/x/{}", "http://c.test/x/{}"),
         (f"{SITE}/a?id={{}}&v=*1", f"{SITE}/a?id={{}}"),
+        (f"{SITE}/a/{{0}}?v*={{0}}", f"{SITE}/a/{{0}}"),
     ],
 )
 def test_what_the_library_cannot_say_it_is_not_told(copy: str, original: str):

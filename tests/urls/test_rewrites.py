@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from simcrawl import Prediction, RewriteRules
 from simcrawl.rule import Kind, Verdict
-from simcrawl.urls import classes, evidence, names, redirects as redirecting, replacements, rewrites
+from simcrawl.urls import classes, evidence, names, parameters, redirects as redirecting, replacements, rewrites
 from simcrawl.urls.learned import Indifferent, Replaced, mirrors as learned_mirrors
 
 if TYPE_CHECKING:
@@ -670,6 +670,8 @@ _VIEWS = [
     ("/show?id={}", "/show?id={}&view=print"),
     ("/show?id={}&view=full", "/show?id={}&view=print"),
     ("/git?p=boats;a=diff;h={};hb={}", "/git?p=boats;a=diff;h={};hb={};ds=inline"),
+    ("/a/{}/", "/a/{}/?reply={}"),
+    ("/show?id={}", "/show?source=feed&id={}&campaign={}"),
 ]
 
 
@@ -717,12 +719,100 @@ def test_a_second_page_is_not_skipped_though_there_was_none_so_far():
 def test_a_view_in_another_directory_has_to_prove_right_there():
     rules = RewriteRules()
     names = [f"boat{number * 7919}" for number in range(200)]
-    _viewed(rules, names[:100], "/2024/a/{}/", "/2024/a/{}/print/")
+    _viewed(rules, names[:100], "/boats/a/{}/", "/boats/a/{}/print/")
     for name in names[100:]:
-        for year in (2024, 2025):
-            rules.observe(f"{SITE}/{year}/a/{name}/", _kept())
-    assert sum(rules.would_skip(f"{SITE}/2024/a/{name}/print/") is not None for name in names[100:]) > 80
-    assert not any(rules.would_skip(f"{SITE}/2025/a/{name}/print/") for name in names[100:])
+        for kind in ("boats", "ships"):
+            rules.observe(f"{SITE}/{kind}/a/{name}/", _kept())
+    assert sum(rules.would_skip(f"{SITE}/boats/a/{name}/print/") is not None for name in names[100:]) > 80
+    assert not any(rules.would_skip(f"{SITE}/ships/a/{name}/print/") for name in names[100:])
+
+
+@pytest.mark.parametrize("view", ["print/", "?reply=1{}"])
+def test_dates_that_stand_before_a_name_are_one_directory(view: str):
+    rules = RewriteRules()
+    for day in range(100):
+        _viewed(rules, [f"boat{day}"], f"/news/2024/{day % 12}/{day}/{{}}/", f"/news/2024/{day % 12}/{day}/{{}}/{view}")
+    asked = [f"{SITE}/news/2025/{day % 12}/{day}/heron{day}/" for day in range(50)]
+    for url in asked:
+        rules.observe(url, _kept())
+    assert sum(rules.would_skip(url + view.replace("{}", str(place))) is not None for place, url in enumerate(asked)) > 40
+
+
+def test_parameters_of_few_values_have_to_prove_right_each_on_its_own():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    for number, name in enumerate(names[:100]):
+        _viewed(rules, [name], "/a/{}", f"/a/{{}}?view={'print' if number % 12 else number // 12}")
+    for name in names[100:]:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+    assert any(rules.would_skip(f"{SITE}/a/{name}?view=print") for name in names[100:])
+    assert not any(rules.predict(f"{SITE}/a/{name}?view=map") for name in names[100:])
+
+
+def test_runs_with_one_value_of_a_spare_parameter_take_no_place_of_others():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:50], "/a/{}", "/a/{}?reply={}")
+    _viewed(rules, names[50:150], "/a/{}", "/a/{}?print=1")
+    for name in names[150:]:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+    assert sum(rules.would_skip(f"{SITE}/a/{name}?print=1") is not None for name in names[150:]) > 40
+
+
+def test_spare_parameters_are_remembered():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:100], "/a/{}/", "/a/{}/?reply={}")
+    rules = rules.next_crawl()
+    for name in names[100:]:
+        rules.observe(f"{SITE}/a/{name}/", _kept())
+    assert all(rules.priority(f"{SITE}/a/{name}/?reply=9") < 0 for name in names[100:])
+    assert not any(rules.would_skip(f"{SITE}/a/{name}/?reply=9") for name in names[100:])
+    _viewed(rules, names[100:150], "/a/{}/", "/a/{}/?reply={}")
+    assert any(rules.would_skip(f"{SITE}/a/{name}/?reply=9") for name in names[150:])
+
+
+def test_what_a_page_says_of_its_parameters_is_tried():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(60)]
+    for name in names[:20]:
+        rules.observe(f"{SITE}/a/{name}/?reply={name}", _kept(), f"{SITE}/a/{name}/")
+    rules.observe(f"{SITE}/a/heron/", _kept())
+    assert rules.priority(f"{SITE}/a/heron/?reply=5") == 0
+    _viewed(rules, names[20:40], "/a/{}/", "/a/{}/?reply={}")
+    assert rules.priority(f"{SITE}/a/heron/?reply=5") < 0
+
+
+@pytest.mark.parametrize(
+    ("url", "other", "expected"),
+    [
+        ("/a?b=1", "/a", (("b",), ("1",))),
+        ("/a?b=1&c=2", "/a?c=2", (("b",), ("1",))),
+        ("/a?c=2&b=1&a=", "/a?c=2", (("a", "b"), ("", "1"))),
+        ("/a?b", "/a", (("b",), ("",))),
+        ("/a", "/a?b=1", None),
+        ("/a?b=1", "/a?b=2", None),
+        ("/a?b=1&b=2", "/a?b=1", None),
+        ("/a?b=1&c=2", "/a?c=3", None),
+        ("/a?b=1", "/b", None),
+        ("/a?=1", "/a", None),
+        ("/a?a=1&b=1&c=1&d=1&e=1&f=1", "/a", None),
+    ],
+)
+def test_parameters_that_are_left_out(url: str, other: str, expected: tuple[tuple[str, ...], tuple[str, ...]] | None):
+    assert parameters.left_out(url, other) == expected
+    if expected:
+        assert parameters.without(url, expected[0]) == other
+
+
+def test_spare_parameters_are_bounded():
+    spare = parameters.SpareParameters()
+    assert sum(spare.learn((f"p{name}",), (str(value),)) for name in range(300) for value in range(13)) == 20
+    assert len([*spare.twins("/a?" + "&".join(f"p{name}=1" for name in range(300)))]) == 20
+    many = parameters.SpareParameters()
+    for number in range(10_000):
+        many.learn((f"p{number}",), ("1",))
+    assert len(many._seen) <= 201
 
 
 @pytest.mark.parametrize(
