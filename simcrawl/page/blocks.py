@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, chain, groupby, takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
@@ -212,7 +213,7 @@ class Parts(NamedTuple):
     or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
     headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`;
-    `subheadings`: those above others.
+    `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture.
     """
 
     content: list[Block]
@@ -229,6 +230,7 @@ class Parts(NamedTuple):
     paragraphs: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     subheadings: tuple[str, ...] = ()
+    dated: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -297,7 +299,7 @@ class Layout:
         inside = self._below({self._container(furniture, widths, links)})
         for element, end in self._outermost(self._small(self.left_out, sizes)):
             inside[element:end] = bytes(end - element)
-        parts, values, paragraphs = Parts([], [], [], [], [], []), list[str](), list[str]()
+        parts, values, paragraphs, dated = Parts([], [], [], [], [], []), list[str](), list[str](), list[Block]()
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
         echoes = self._echoes(url) if noindex else None
@@ -328,11 +330,10 @@ class Layout:
             if not (
                 (to_lines if width < _PARAGRAPH else boxed)[block.element]
                 or block.element in self.buttons
-                or is_dateline
                 or is_links
                 or (remarks and own and width >= _PARAGRAPH)
             ):
-                parts.beside.append(block)
+                (dated if is_dateline else parts.beside).append(block)
         # What scripts bring with them stands nowhere.
         parts.unseen.extend(block for block in self.unseen if inside[block.element] or not block.element)
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
@@ -355,6 +356,7 @@ class Layout:
             paragraphs=tuple(paragraphs),
             headings=tuple(above),
             subheadings=tuple(chain.from_iterable(below[:-1])),
+            dated=tuple(map(attrgetter("text"), dated)),
         )
 
     def _headings_by_section(self, prose: Iterable[Block], heading: str) -> list[list[str]]:

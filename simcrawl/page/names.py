@@ -67,8 +67,12 @@ _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 _DIGITS = late(r"\d+")
 # A number by itself, or an ordinal; not "3gp".
 _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNORECASE)
-# One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12".
+# One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12". Or it is called a
+# number, or is a part of a code: "Bye-law no. 12", "HN-2025-12".
 _DIGITS_OF_A_NAME = 3
+_CALLED_A_NUMBER = late(r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room)\b\.?|\u2116|\bn[\xb0\xba]\.?|#)\s*(\d+)", re.IGNORECASE)
+_CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
+_LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # As texinfo writes what is no letter.
@@ -161,8 +165,10 @@ def _word_for(signs: str) -> str:
 def _numbers(heading: str) -> list[str]:
     """Return the numbers that may name a page."""
     found = _NUMBER.findall(heading)
-    is_all = bool(found) and len(_WORDS.findall(_NUMBER.sub("", heading))) <= 1
-    return [number for number in found if is_all or len(number) >= _DIGITS_OF_A_NAME]
+    if not found or len(_WORDS.findall(_NUMBER.sub("", heading))) <= 1:
+        return found
+    called = {*_CALLED_A_NUMBER.findall(heading), *_DIGITS.findall(" ".join(_CODE.findall(heading)))}
+    return [number for number in found if len(number) >= _DIGITS_OF_A_NAME or number in called]
 
 
 def _addressed(url: str, title: str) -> set[str]:
@@ -249,8 +255,9 @@ def of(
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
-    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, headings, template, subheadings], prose.seed)
-    pictures, short, *others, spoken_in, end, leading, filled, following = hashed
+    others_still = (headings, template, subheadings, _said_beside(parts))
+    hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
+    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -260,7 +267,7 @@ def of(
     second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
-    second += map(_second, (leading, filled, following))
+    second += map(_second, (leading, filled, following, beside_it))
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -298,6 +305,17 @@ def _template(parts: Parts) -> set[str]:
     """Return a page's paragraphs without the words of its short lines: what two records have in common whose sentences say their values."""
     said = {word for line in parts.values if len(line) <= _LONGEST_NAME for word in _RUN.findall(line.casefold())}
     return {" ".join(word for word in _RUN.findall(text.casefold()) if word not in said) for text in parts.paragraphs} if said else set()
+
+
+def _said_beside(parts: Parts) -> set[str]:
+    """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
+
+    Those behind a label stay: a price, a room. Not in a dateline, for of these some say when the page was made.
+    """
+    lines = [block.text for block in parts.beside]
+    labelled = {line for line in lines if _LABELLED.match(line)}
+    words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
+    return ({_bare(line) for line in labelled} | {*words}) - {""}
 
 
 def _bare(line: str) -> str:
@@ -474,7 +492,7 @@ def holds_more(a: bytes, b: bytes) -> bool:
     if _are_named(one, other):
         return True
     known, others = _known_lines(one, other)
-    return bool(known - others) or _has_other(one.second.headings, other.second.headings) or _are_of_other_sections(one, other)
+    return bool(known - others) or _has_other(one.second.headings, other.second.headings) or _tell_others(one, other)
 
 
 def are_titled_apart(a: bytes, b: bytes) -> bool:
@@ -509,7 +527,7 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
         return False
     if _are_named(one, other):
         return True
-    return one.values[0] == other.values[0] and (_exchanged(one, other)[0] > 0 or _are_of_other_sections(one, other))
+    return one.values[0] == other.values[0] and (_exchanged(one, other)[0] > 0 or _tell_others(one, other))
 
 
 def exchange_names(a: bytes, b: bytes) -> bool:
@@ -576,6 +594,7 @@ class _Second(NamedTuple):
     headings: int = _OF_NOTHING
     template: int = _OF_NOTHING
     subheadings: int = _OF_NOTHING
+    beside: int = _OF_NOTHING
 
 
 class _Heading(NamedTuple):
@@ -636,8 +655,9 @@ def _has_other(a: int, b: int) -> bool:
     return a > _OF_NOTHING and _differ(a, b)
 
 
-def _are_of_other_sections(a: _Read, b: _Read) -> bool:
-    return _has_other(a.second.subheadings, b.second.subheadings)
+def _tell_others(a: _Read, b: _Read) -> bool:
+    """Return whether two pages have other headings of sections, or other lines beside their contents."""
+    return _has_other(a.second.subheadings, b.second.subheadings) or _has_other(a.second.beside, b.second.beside)
 
 
 def _are_headed_apart(a: _Heading, b: _Heading) -> bool:
