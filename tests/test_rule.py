@@ -1107,12 +1107,36 @@ def test_a_line_above_a_box_that_is_the_contents_tells_three_pages_apart(line: s
 
 
 @pytest.mark.parametrize(
+    ("urls", "kept"),
+    [
+        (["quiz/7", "quiz/8", "quiz/9"], 2),
+        (["quiz?id=7", "quiz?id=8", "quiz?id=9"], 2),
+        (["quiz", "quiz-2", "quiz-3"], 2),
+        (["quiz/", "quiz/2025-05-12/", "quiz/2025-05-19/"], 2),
+        # Views of one page, and mirrors.
+        (["quiz/", "quiz/print/", "quiz/amp/"], 1),
+        (["quiz", "quiz?print=1", "quiz?view=text"], 1),
+        (["show?id=7", "show?id=7&print=1", "show?id=7;amp"], 1),
+        (["quiz.html", "quiz.print.html", "quiz.txt"], 1),
+        (["a/quiz.html", "b/quiz.html", "c/quiz.html"], 1),
+    ],
+)
+def test_lines_beside_tell_no_views_of_one_page_apart(urls: list[str], kept: int):
+    detector = Detector(open_store("memory:"))
+    lines = ("<p>By Ann Hay, of the harbour office</p>", "<p>Printed for you</p>", "<p>Text only</p>")
+    pages = [_page(_EVENING.format(line, english(60)), f"http://a.test/{url}") for url, line in zip(urls, lines, strict=True)]
+    assert sum(not detector.admit(one).is_duplicate for one in pages) == kept
+
+
+@pytest.mark.parametrize(
     ("name", "kept"),
     [
         ("Advisory HN-2025-{}", 3),
         ("Bye-law no. {} of the harbour", 3),
         ("Transactions of the Harbour Society, vol. {}", 3),
         ("Avis n° {} de la mairie", 3),
+        ("Mitteilungen des Hafenvereins, Heft {}", 3),
+        ("Boletín de la ciudad, número {}", 3),
         ("Mooring place # {}", 3),
         ("Installing the Debian {}", 1),
         ("Manual of the windlass {}", 1),

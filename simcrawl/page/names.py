@@ -70,7 +70,11 @@ _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNOREC
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12". Or it is called a
 # number, or is a part of a code: "Bye-law no. 12", "HN-2025-12".
 _DIGITS_OF_A_NAME = 3
-_CALLED_A_NUMBER = late(r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room)\b\.?|\u2116|\bn[\xb0\xba]\.?|#)\s*(\d+)", re.IGNORECASE)
+_CALLED_A_NUMBER = late(
+    r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
+    r"|\u2116|\bn[\xb0\xba]\.?|#|\u7b2c)\s*(\d+)(?![\d\s]*[\u7ae0\u8282\u7bc0\u90e8\u7bc7])",
+    re.IGNORECASE,
+)
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
@@ -492,7 +496,14 @@ def holds_more(a: bytes, b: bytes) -> bool:
     if _are_named(one, other):
         return True
     known, others = _known_lines(one, other)
-    return bool(known - others) or _has_other(one.second.headings, other.second.headings) or _tell_others(one, other)
+    return bool(known - others) or any(
+        _has_other(*told)
+        for told in (
+            (one.second.headings, other.second.headings),
+            (one.second.subheadings, other.second.subheadings),
+            (one.second.beside, other.second.beside),
+        )
+    )
 
 
 def are_titled_apart(a: bytes, b: bytes) -> bool:
@@ -527,7 +538,21 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
         return False
     if _are_named(one, other):
         return True
-    return one.values[0] == other.values[0] and (_exchanged(one, other)[0] > 0 or _tell_others(one, other))
+    return one.values[0] == other.values[0] and (
+        _exchanged(one, other)[0] > 0 or _has_other(one.second.subheadings, other.second.subheadings)
+    )
+
+
+def exchange_lines_beside(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs, and other lines beside their contents.
+
+    Not where their addresses end alike: mirrors, and views of one page, have surroundings of their own.
+    """
+    if not a or not b:
+        return False
+    one, other = _read(a).second, _read(b).second
+    end_alike = one.end == other.end > _OF_NOTHING
+    return not end_alike and _same(one.paragraphs, other.paragraphs) and _differ(one.beside, other.beside)
 
 
 def exchange_names(a: bytes, b: bytes) -> bool:
@@ -653,11 +678,6 @@ def _differ(a: int, b: int) -> bool:
 def _has_other(a: int, b: int) -> bool:
     """Return whether the first of two second digests is of any texts, and the second one known, and of others."""
     return a > _OF_NOTHING and _differ(a, b)
-
-
-def _tell_others(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have other headings of sections, or other lines beside their contents."""
-    return _has_other(a.second.subheadings, b.second.subheadings) or _has_other(a.second.beside, b.second.beside)
 
 
 def _are_headed_apart(a: _Heading, b: _Heading) -> bool:
