@@ -33,10 +33,10 @@ Originals = Literal["crawl", "store"]
 _DAY = 86_400
 # Pages of other methods than GET are known as "POST http://...".
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
-# What stands at the end of an address, and in front of that in the address of a view. Not "-": of two posts of one name the second one is
-# called `quiz-night-2`.
-_EXTENSION = re.compile(r"\.\w{1,5}$")
-_VIEW = re.compile(r"[/?&;.](?:\D++\d?\d?(?!\d))*")
+# The end of an address, and what the address of a view has in the place of that. Not "-": of two posts of one name the second one is called
+# `quiz-night-2`.
+_EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
+_VIEW = frozenset("/?&;.")
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
 one page would slow the crawl down; to stop keeps the page, which is the safe side."""
@@ -672,11 +672,12 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
 def _is_view(url: str, other: str) -> bool:
     """Return whether one address is the other one with a part more at its end: that of a page for printing, as `/boats/7/print`.
 
-    A number of some digits names a page there, or a day: `/quiz-night/2025-05-12`.
+    A number of three digits or more names a page there, or a day: `/quiz-night/2025-05-12`.
     """
     shorter, longer = sorted((url.rstrip("/"), other.rstrip("/")), key=len)
     shorter = _EXTENSION.sub("", shorter)
-    return longer.startswith(shorter) and _VIEW.fullmatch(longer, len(shorter)) is not None
+    more = longer[len(shorter) :]
+    return longer.startswith(shorter) and more[:1] in _VIEW and not _LONG_NUMBER.search(more)
 
 
 def _have_three_names(*pages: PageFingerprint) -> bool:

@@ -72,7 +72,7 @@ _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNOREC
 _DIGITS_OF_A_NAME = 3
 _CALLED_A_NUMBER = late(
     r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
-    r"|\u2116|\bn[\xb0\xba]\.?|#|\u7b2c)\s*(\d+)(?![\d\s]*[\u7ae0\u8282\u7bc0\u90e8\u7bc7])",
+    r"|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])",
     re.IGNORECASE,
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")

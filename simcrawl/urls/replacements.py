@@ -25,7 +25,8 @@ _ENDING = re.compile(r"/?|\.?(?:x?html?|php|aspx?|jsp|txt|md)")
 _VALUE = re.compile(r"(?<==)[^&;=]+")
 _DIGIT = re.compile(r"\d")
 _SEGMENT = re.compile(r"([^/]*//[^/]+/(?:.*/)?)([^/]*[^/._-])([/._-]*)")
-_NUMBERS = re.compile(r"(?<=/)\d+(?=/)")
+# Directories of digits; a host may be a number, too.
+_NUMBERS = re.compile(r"(?<=[^/]/)\d+(?=/)")
 _LONGEST_RUN = 8
 _MOST_PARTNERS, _MOST_RUNS, _MOST_PREFIXES, _MOST_RUNS_OF_A_TOKEN = 20, 400, 64, 8
 

@@ -825,6 +825,9 @@ def test_spare_parameters_are_bounded():
         (f"{SITE}/a?id=heron", "", ("&print=1", ""), (f"{SITE}/a?id=*", "heron")),
         (f"{SITE}/a?do=show&id=7&of=heron", "", ("&print=1", ""), (f"{SITE}/a?do=show&id=*&of=*", "heron")),
         (f"{SITE}/heron?view=", "", ("print", "full"), (f"{SITE}/*?view=", "heron")),
+        (f"{SITE}/news/2024/01/31/heron/", "", ("print/", ""), (f"{SITE}/news/*/*/*/*/", "heron")),
+        # A host may be a number.
+        ("http://2130706433/7/heron/", "", ("print/", ""), ("http://2130706433/*/*/", "heron")),
         # There is none, or it stands behind.
         (f"{SITE}/", "", ("print/", ""), (f"{SITE}/", "")),
         ("http://", "", ("a.example", "b.example"), ("http://", "")),
