@@ -33,10 +33,9 @@ Originals = Literal["crawl", "store"]
 _DAY = 86_400
 # Pages of other methods than GET are known as "POST http://...".
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
-# The end of an address, and what the address of a view has in the place of that. Not "-": of two posts of one name the second one is called
-# `quiz-night-2`.
+# The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
 _EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
-_VIEW = frozenset("/?&;.")
+_VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)\b", re.IGNORECASE)
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
 one page would slow the crawl down; to stop keeps the page, which is the safe side."""
@@ -670,14 +669,14 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
 
 
 def _is_view(url: str, other: str) -> bool:
-    """Return whether one address is the other one with a part more at its end: that of a page for printing, as `/boats/7/print`.
+    """Return whether one address is the other one with a query more, or what a view is called: `?id=7&print=1`, `/boats/7/print`.
 
-    A number of three digits or more names a page there, or a day: `/quiz-night/2025-05-12`.
+    A number of three digits or more names a page there, or a day: `?date=2025-05-12`. So does a word that no view is called.
     """
     shorter, longer = sorted((url.rstrip("/"), other.rstrip("/")), key=len)
     shorter = _EXTENSION.sub("", shorter)
     more = longer[len(shorter) :]
-    return longer.startswith(shorter) and more[:1] in _VIEW and not _LONG_NUMBER.search(more)
+    return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
 
 
 def _have_three_names(*pages: PageFingerprint) -> bool:

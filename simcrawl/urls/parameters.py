@@ -24,7 +24,7 @@ class SpareParameters:
     """Names of parameters without which copies had the URLs of their originals."""
 
     def __init__(self) -> None:
-        # By names the values that were left out, until there are many.
+        # By names the values that were left out, until there are many; those seen last stand last.
         self._seen: OrderedDict[tuple[str, ...], set[tuple[str, ...]]] = OrderedDict()
         # In the order in which they were learned.
         self._rules: dict[tuple[str, ...], None] = {}
@@ -43,6 +43,7 @@ class SpareParameters:
         if names in self._rules or len(self._rules) >= _MOST_RULES:
             return False
         seen = self._seen.setdefault(names, set())
+        self._seen.move_to_end(names)
         seen.add(values)
         if len(seen) > MANY_VALUES:
             del self._seen[names]

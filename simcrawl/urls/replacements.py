@@ -55,14 +55,16 @@ class Replacements:
                 added.append(self._insert(prefix, a or b))
         return found if any(added) else None
 
-    def forget(self, names: tuple[str, ...]) -> None:
-        """Let go of the runs that left parameters out, each with one value. They would take the place of others."""
-        for run, others in [*self._partners.items()]:
-            if "" in others and _names(run) == names:
-                others.remove("")
-                if not others:
-                    del self._partners[run]
-                    self._runs[_TOKEN.findall(run)[0]].remove(run)
+    def forget(self, names: tuple[str, ...]) -> list[str]:
+        """Let go of the runs that left parameters out, each with one value, and return them. They would take the place of others."""
+        forgotten = [run for run, others in self._partners.items() if "" in others and _names(run) == names]
+        for run in forgotten:
+            others = self._partners[run]
+            others.remove("")
+            if not others:
+                del self._partners[run]
+                self._runs[_TOKEN.findall(run)[0]].remove(run)
+        return forgotten
 
     def copy(self) -> Replacements:
         """Return rules of their own that are the same."""

@@ -337,8 +337,7 @@ class RewriteRules:
             rule = twin.contexts[-1]
             held = rule in self._held
             if held:
-                urls = self._held.pop(rule)
-                self._number_held -= len(urls)
+                urls = self._let_go(rule)
                 if not copy:
                     self._released += urls
             if not copy and (held or self._counters.likelihood(twin, others)[0] >= self._skip):
@@ -346,6 +345,11 @@ class RewriteRules:
                     tried.missed.add(rule)
                 for context in twin.contexts[1:]:
                     self._counters.shorten(context, _AFTER_A_MISS)
+
+    def _let_go(self, rule: Hashable) -> list[str]:
+        urls = self._held.pop(rule)
+        self._number_held -= len(urls)
+        return urls
 
     def _remember(self, url: str, *, copy: bool) -> None:
         self._number += 1
@@ -377,7 +381,10 @@ class RewriteRules:
                     self._try_on(url, replaced(url, len(prefix), (a, b), twin, KEPT))
 
     def _try_spare(self, names: tuple[str, ...]) -> Hashable:
-        self._replacements.forget(names)
+        forgotten = {pair_of(run, "") for run in self._replacements.forget(names)}
+        # What they had skipped no miss would send back any more.
+        for rule in [rule for rule in self._held if rule[0] in forgotten]:  # type: ignore[index]
+            self._released += self._let_go(rule)
         for url in self._recent:
             if (twin := without(url, names)) is not None:
                 self._try_on(url, spared(twin, names, KEPT))

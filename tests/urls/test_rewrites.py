@@ -759,6 +759,24 @@ def test_runs_with_one_value_of_a_spare_parameter_take_no_place_of_others():
     assert sum(rules.would_skip(f"{SITE}/a/{name}?print=1") is not None for name in names[150:]) > 40
 
 
+def test_what_was_skipped_for_one_value_comes_back_where_its_rule_is_gone():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:100], "/a/{}", "/a/{}?view=print")
+    for name in names[100:150]:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+    skipped = [url for name in names[100:150] if rules.skips(url := f"{SITE}/a/{name}?view=print")]
+    assert len(skipped) > 40
+    _viewed(rules, names[150:180], "/a/{}", "/a/{}?view={}")
+    assert sorted(rules.released()) == sorted(skipped)
+    assert rules.released() == []
+
+
+def test_a_parameter_among_many_others_is_learned():
+    spare = parameters.SpareParameters()
+    assert any(spare.learn(("reply",) if number % 30 == 0 else (f"p{number}",), (str(number),)) for number in range(1000))
+
+
 def test_spare_parameters_are_remembered():
     rules = RewriteRules()
     names = [f"boat{number * 7919}" for number in range(200)]
