@@ -35,7 +35,7 @@ _DAY = 86_400
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 # The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
 _EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
-_VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)\b", re.IGNORECASE)
+_VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
 one page would slow the crawl down; to stop keeps the page, which is the safe side."""

@@ -29,9 +29,9 @@ multiprocessing.set_forkserver_preload(["benchmarks.fleet.worker", "tests.hostil
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers() -> int | None:
     """Return how many processes `-n auto` means: one more than there are cores, for crawls under test wait for some of their time."""
-    return (os.cpu_count() or 1) + 1
+    return None if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") else len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.fixture

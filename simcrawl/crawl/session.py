@@ -685,7 +685,7 @@ async def wait_for_original(
     `patience`: what may end a wait before that. A page that has waited in vain for two others is kept.
     """
     until = monotonic() + most
-    at_first = patience.seconds if patience else most
+    at_first = patience.seconds if patience else 0.0
     in_vain = 0
     while admission.waits_for:
         left = until - monotonic()
@@ -694,7 +694,7 @@ async def wait_for_original(
         wake = Wake()
         admission.waits_for.when_settled(wake)
         hurry(admission.waits_for)
-        await (patience.wait(wake, until, at_first) if patience else wake.wait(left))
+        await (patience.wait(wake, until, at_first if in_vain else 0.0) if patience else wake.wait(left))
         if not admission.waits_for.settled:
             # Not again for the next copy of it; and this one is kept, unless its original has come out by now. Or unless another copy was
             # waiting, too, and has claimed first: it deserves a wait of its own, else both would be kept.

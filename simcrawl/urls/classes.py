@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_SHAPES, _MOST_POSITIONS, _MOST_INDIFFERENT, _MOST_DIFFERENCES, _MOST_FIRSTS = 2000, 24, 16, 3, 100_000
 # A parameter of no more values than that says what kind of page it is; one of more names a page.
-_MOST_KINDS = 12
+MOST_KINDS = 12
 _SLASHES_OF_A_HOST = 2
 # What hosts say of their parameters: of so many hosts, so much of each.
 _MOST_HOSTS, _MOST_SAID = 200, 20
@@ -102,7 +102,7 @@ class Classes:
             known = kinds[place]
             if known is not None and value not in known:
                 known.add(value)
-                if len(known) > _MOST_KINDS:
+                if len(known) > MOST_KINDS:
                     kinds[place] = None
 
     def say(self, host: str, names: frozenset[str], path: str) -> None:

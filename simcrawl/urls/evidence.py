@@ -21,6 +21,8 @@ from simcrawl.urls.replacements import name_before
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from simcrawl.urls.parameters import Spare
+
 # Scheme and host; and the first directory, where nothing is replaced before its end.
 _PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
 _MOST_KNOWN, _MOST_COUNTERS = 1_000_000, 200_000
@@ -35,6 +37,7 @@ _Z = 1.64
 # What an earlier crawl saw weighs as so many pages at most.
 _REMEMBERED, _MOST_REMEMBERED = 20, 40_000
 _EXAMPLES, _MOST_PLACES = 3, 20
+_ANY = "*"
 KEPT, COPY = 1, 2
 """What became of a page. Of a copy some bits of its original's key are kept beside: up to 255, for Python has one object of each."""
 
@@ -64,8 +67,8 @@ class Twin(NamedTuple):
     """A fetched page that a URL may be a copy of.
 
     `contexts`: of what there is evidence, the widest first. For replacements `name` says what the page is called, `place` what stands
-    before the run in the URL, and `ends` whether the name stands there as well: "/a/NAME/print/". So they do for parameters that may be
-    left out whatever their values.
+    before the run in the URL, and `ends` whether the name stands there as well: "/a/NAME/print/". By parameters that may be left out
+    twins have all of these, too.
     """
 
     url: str
@@ -108,15 +111,15 @@ def replaced(url: str, place: int, runs: tuple[str, str], twin: str, status: int
     return Twin(twin, status, contexts, says(run, other), name or "/", prefix, ends)
 
 
-def spared(twin: str, names: tuple[str, ...], status: int) -> Twin:
-    """Return the twin of a URL that has some parameters more than it, whatever their values: see `parameters`.
+def spared(twin: str, rule: Spare, status: int) -> Twin:
+    """Return the twin that a URL has without some of its parameters: see `parameters`.
 
     Evidence is that of all pages of a directory together, as for what follows a name.
     """
-    parameters = frozenset(names)
+    parameters = frozenset(rule)
     where, name = name_before(twin, "", ("", ""))
     contexts = (parameters, (parameters, where), (parameters, where, ""))
-    return Twin(twin, status, contexts, says_spare(names), name or "/", twin, ends=True)
+    return Twin(twin, status, contexts, says_spare(rule), name or "/", twin, ends=True)
 
 
 def pair_of(run: str, other: str) -> tuple[str, str]:
@@ -131,9 +134,9 @@ def says(run: str, other: str) -> str:
     return f"{run!r} may be left out" if run else f"{other!r} may be put in"
 
 
-def says_spare(names: Iterable[str]) -> str:
-    """Return in words that parameters may be left out."""
-    return f"{', '.join(map(repr, sorted(names)))} may be left out, whatever the value"
+def says_spare(rule: Spare) -> str:
+    """Return in words that parameters may be left out, with "*" for any value."""
+    return f"{', '.join(repr(f'{name}={value if value is not None else _ANY}') for name, value in rule)} may be left out"
 
 
 # ---- how often

@@ -12,19 +12,21 @@ evidence, should be written; and what a rule does not say of all its URLs is lef
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from simcrawl.rule import of_one_host
 from simcrawl.urls.classes import Address
 from simcrawl.urls.evidence import KEPT, lower_bound, pair_of, replaced, says, spared
-from simcrawl.urls.parameters import left_out
+from simcrawl.urls.parameters import without
 from simcrawl.urls.replacements import difference
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
 
     from simcrawl.urls.evidence import Tried
+    from simcrawl.urls.parameters import Spare
 
 MIRROR_COPIES, MIRROR_SHARE = 3, 0.5
 """Of a mirror: so many copies, and such a share of the pages that were found in both places."""
@@ -67,10 +69,10 @@ class Indifferent(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """In `part` of a site `parameters` may be left out, whatever their values."""
+    """In `part` of a site `parameters` may be left out, where they have these values, None for any."""
 
     part: str
-    parameters: tuple[str, ...]
+    parameters: Spare
 
 
 class LearnedRule(NamedTuple):
@@ -105,7 +107,7 @@ def _learned_rule(part: Any, tried: Tried) -> LearnedRule:
     confidence = max(0.0, lower_bound(rate, tried.trials + 2))
     means: Replaced | Indifferent | LeftOut
     if isinstance(part[0], frozenset):
-        means = LeftOut(part[1], tuple(sorted(part[0])))
+        means = LeftOut(part[1], tuple(sorted(part[0], key=itemgetter(0))))
         where = means.part
     elif len(part) == 2:
         means = _replacement(part, tuple(tried.prefixes or ()), text)
@@ -145,13 +147,14 @@ class Explaining:
 
     def __init__(self, rules: Iterable[LearnedRule]) -> None:
         self._replaced: dict[Hashable, LearnedRule] = {}
+        self._left_out: dict[Hashable, LearnedRule] = {}
         self._indifferent: dict[Hashable, list[tuple[Indifferent, LearnedRule]]] = {}
         for rule in rules:
             means = rule.means
             if isinstance(means, Replaced):
                 self._replaced[pair_of(means.run, means.other), means.part] = rule
             elif isinstance(means, LeftOut):
-                self._replaced[frozenset(means.parameters), means.part] = rule
+                self._left_out[frozenset(means.parameters), means.part] = rule
             else:
                 self._indifferent.setdefault((means.host, means.segments, means.parameters), []).append((means, rule))
 
@@ -160,9 +163,11 @@ class Explaining:
         return self._by_replacement(url, original) or self._by_parameters(url, original) or self._by_values(url, original)
 
     def _by_parameters(self, url: str, original: str) -> LearnedRule | None:
-        for a, b in ((url, original), (original, url)) if self._replaced else ():
-            if found := left_out(a, b):
-                return self._replaced.get(spared(b, found[0], KEPT).part)
+        for a, b in ((url, original), (original, url)) if self._left_out else ():
+            for part, rule in self._left_out.items():
+                means = rule.means
+                if isinstance(means, LeftOut) and without(a, means.parameters) == b and spared(b, means.parameters, KEPT).part == part:
+                    return rule
         return None
 
     def _by_replacement(self, url: str, original: str) -> LearnedRule | None:
@@ -348,9 +353,11 @@ def _without_values(means: Indifferent) -> dict[str, Any] | None:
 
 
 def _without_any_values(means: LeftOut) -> dict[str, Any] | None:
-    if any(sign in text for text in (means.part, *means.parameters) for sign in _WILD):
+    texts = [means.part, *(text for pair in means.parameters for text in pair if text)]
+    if any(sign in text for text in texts for sign in _WILD):
         return None
-    return _made("queryRemoval", [*means.parameters], f"{means.part}?{'&'.join(f'{name}=*' for name in means.parameters)}")
+    query = "&".join(f"{name}={'*' if value is None else value}" for name, value in means.parameters)
+    return _made("queryRemoval", [name for name, _ in means.parameters], f"{means.part}?{query}")
 
 
 def _without_parameters(means: Replaced) -> dict[str, Any] | None:

@@ -1,10 +1,11 @@
 """Parameters that may be left out of URLs whatever their values: another kind of rewrite rule, for `?replytocom=7` or `?utm_campaign=...`.
 
-    copy and original ──► the same URL but for parameters that the copy alone has ──► their names, once they had many values
+    copy and original ──► parameters that one URL has and the other one has not ──► a rule, once one of them had many values
     URL ──► SpareParameters.twins ──► the same URL without them
 
 A parameter of few values is a run of tokens like others (`replacements`), for what it says may be kept apart: `?view=print` may be left
-out, and `?view=map` may not. One of many values has another one on each page, so no run would ever be met again.
+out, and `?view=map` may not. One of many values has another one on each page, so no run would ever be met again. Where both kinds are left
+out together, the few values belong to the rule: of `?sid=81d0&view=print` it says nothing of `view=map`.
 """
 
 from __future__ import annotations
@@ -12,74 +13,106 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from simcrawl.urls.classes import MOST_KINDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MANY_VALUES = 12
-"""A parameter of more values than that names something: of no more, it says of what kind a page is."""
-_MOST_NAMES, _MOST_SEEN, _MOST_RULES = 5, 200, 20
+Spare = tuple[tuple[str, str | None], ...]
+"""Parameters that may be left out together: their names, sorted, and values, None for any."""
+Pairs = tuple[tuple[str, str], ...]
+_MOST_PAIRS, _MOST_SEEN, _MOST_HOSTS, _MOST_RULES, _MOST_VALUES = 5, 500, 200, 40, 100
+
+
+class _Values:
+    """The values of a parameter that were left out."""
+
+    __slots__ = ("known", "number")
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self.number = 0
+
+    def add(self, value: str) -> None:
+        self.number += 1
+        if len(self.known) < _MOST_VALUES:
+            self.known.add(value)
+
+    @property
+    def are_many(self) -> bool:
+        # The numbers of pages come back: page 2 of one list is as good a name as page 2 of another one.
+        return len(self.known) > MOST_KINDS and 2 * len(self.known) > self.number
 
 
 class SpareParameters:
-    """Names of parameters without which copies had the URLs of their originals."""
+    """Parameters by which the URLs of copies and of their originals differ, of each host for itself."""
 
     def __init__(self) -> None:
-        # By names the values that were left out, until there are many; those seen last stand last.
-        self._seen: OrderedDict[tuple[str, ...], set[tuple[str, ...]]] = OrderedDict()
-        # In the order in which they were learned.
-        self._rules: dict[tuple[str, ...], None] = {}
+        # By host and names; those seen last stand last.
+        self._seen: OrderedDict[tuple[str, ...], list[_Values]] = OrderedDict()
+        # By host, in the order in which they were learned.
+        self._rules: OrderedDict[str, dict[Spare, None]] = OrderedDict()
 
     def copy(self) -> SpareParameters:
         """Return rules of their own that are the same."""
         made = SpareParameters()
-        made._rules = self._rules.copy()
+        made._rules.update((host, rules.copy()) for host, rules in self._rules.items())
         return made
 
-    def __contains__(self, names: tuple[str, ...]) -> bool:
-        return names in self._rules
-
-    def learn(self, names: tuple[str, ...], values: tuple[str, ...]) -> bool:
-        """Take a rule from what a pair differs in, see `left_out`; return whether it is new."""
-        if names in self._rules or len(self._rules) >= _MOST_RULES:
-            return False
-        seen = self._seen.setdefault(names, set())
-        self._seen.move_to_end(names)
-        seen.add(values)
-        if len(seen) > MANY_VALUES:
-            del self._seen[names]
-            self._rules[names] = None
-            return True
+    def learn(self, url: str, pairs: Pairs) -> tuple[Spare | None, bool]:
+        """Take a rule from what a pair of pages differs in, see `left_out`; return it, and whether it is new. None: it is none yet."""
+        host = _host(url)
+        key = (host, *(name for name, _ in pairs))
+        seen = self._seen.setdefault(key, [_Values() for _ in pairs])
+        self._seen.move_to_end(key)
         if len(self._seen) > _MOST_SEEN:
             self._seen.popitem(last=False)
-        return False
+        for values, (_, value) in zip(seen, pairs, strict=True):
+            values.add(value)
+        rule = tuple((name, None if values.are_many else value) for values, (name, value) in zip(seen, pairs, strict=True))
+        known = self._rules.get(host, {})
+        if rule in known:
+            return rule, False
+        if len(known) >= _MOST_RULES or all(value is not None for _, value in rule):
+            return None, False
+        self._rules.setdefault(host, known)[rule] = None
+        if len(self._rules) > _MOST_HOSTS:
+            self._rules.popitem(last=False)
+        return rule, True
 
-    def twins(self, url: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the URL without some of its parameters, and their names."""
+    def twins(self, url: str) -> Iterator[tuple[str, Spare]]:
+        """Yield the URL without some of its parameters, and the rule."""
         if self._rules and "?" in url:
-            for names in self._rules:
-                if (twin := without(url, names)) is not None:
-                    yield twin, names
+            for rule in self._rules.get(_host(url), ()):
+                if (twin := without(url, rule)) is not None:
+                    yield twin, rule
 
 
-def without(url: str, names: tuple[str, ...]) -> str | None:
-    """Return a URL without parameters, None where it has not all of them."""
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].partition("?")[0]
+
+
+def without(url: str, rule: Spare) -> str | None:
+    """Return a URL without parameters, None where it has not each of them once."""
     before, _, query = url.partition("?")
+    wanted = dict(rule)
     pairs = query.split("&")
-    left = [pair for pair in pairs if pair.partition("=")[0] not in names]
-    if len(pairs) - len(left) < len(names):
+    taken = [(name, value) for name, _, value in (pair.partition("=") for pair in pairs) if name in wanted]
+    if len(taken) != len(wanted) or any(wanted[name] not in (None, value) for name, value in taken) or len(dict(taken)) != len(taken):
         return None
+    left = [pair for pair in pairs if pair.partition("=")[0] not in wanted]
     return f"{before}?{'&'.join(left)}" if left else before
 
 
-def left_out(url: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the names, sorted, and the values of the parameters that a URL has beyond those of another one; None where more differs."""
+def left_out(url: str, other: str) -> Pairs | None:
+    """Return the parameters that a URL has beyond those of another one, sorted by name; None where more differs."""
     before, _, query = url.partition("?")
     path, _, rest = other.partition("?")
     if not query or before != path:
         return None
-    pairs = query.split("&")
-    found = sorted(pair.partition("=")[::2] for pair in pairs if pair not in rest.split("&"))
-    names = tuple(name for name, _ in found)
-    if not 0 < len(names) <= _MOST_NAMES or not all(names) or without(url, names) != other:
+    others = {*rest.split("&")}
+    more = [pair for pair in query.split("&") if pair not in others]
+    if not 0 < len(more) <= _MOST_PAIRS:
         return None
-    return names, tuple(value for _, value in found)
+    found: list[tuple[str, str]] = sorted((name, value) for name, _, value in (pair.partition("=") for pair in more))
+    return tuple(found) if all(name for name, _ in found) and without(url, tuple(found)) == other else None

@@ -12,8 +12,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from simcrawl.urls.parameters import without
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from simcrawl.urls.parameters import Spare
 
 _TOKEN = re.compile(r"[^/._?=&;-]+|[/._?=&;-]")
 # Parts of an address are no words: of "10.0.0.2" for "10.0.0.1", "2" for "1" would be learned, and tried on every chapter.
@@ -55,9 +59,10 @@ class Replacements:
                 added.append(self._insert(prefix, a or b))
         return found if any(added) else None
 
-    def forget(self, names: tuple[str, ...]) -> list[str]:
-        """Let go of the runs that left parameters out, each with one value, and return them. They would take the place of others."""
-        forgotten = [run for run, others in self._partners.items() if "" in others and _names(run) == names]
+    def forget(self, rule: Spare) -> list[str]:
+        """Let go of the runs that left the same parameters out, and return them: they would take the place of others."""
+        runs = (run for run, others in self._partners.items() if "" in others)
+        forgotten = [run for run in runs if without(f"?{run.strip('?&')}", rule) == ""]
         for run in forgotten:
             others = self._partners[run]
             others.remove("")
@@ -159,11 +164,6 @@ def name_before(prefix: str, suffix: str, runs: tuple[str, str]) -> tuple[str, s
         return "*" if value == values[-1] or (not value.isalpha() and _DIGIT.search(value)) else value
 
     return before + sign + _VALUE.sub(masked, query), values[-1]
-
-
-def _names(run: str) -> tuple[str, ...]:
-    """Return the names of the parameters of a run, sorted."""
-    return tuple(sorted(pair.partition("=")[0] for pair in run.strip("?&").split("&")))
 
 
 def _append(values: list[str], value: str, most: int) -> bool:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import Verdict
     from simcrawl.urls.learned import LearnedRule
+    from simcrawl.urls.parameters import Spare
 
 _LONGEST_URL, _MOST_TWINS, _MOST_RECENT, _MOST_HELD, _MOST_TRIED, _MOST_HOSTS = 2000, 48, 4096, 20_000, 2000, 10_000
 # Rules that pages suggested, by what they say of themselves.
@@ -248,9 +249,7 @@ class RewriteRules:
         if self._suggestions >= _MOST_SUGGESTED or not self._may_skip(address.url, canonical):
             return
         self._classes.learn(address, Address(canonical, self._seed))
-        if (rule := self._learn(address.url, canonical)) is not None:
-            self._suggestions += 1
-            self._suggested.add(rule)
+        self._suggestions += self._learn(address.url, canonical, suggested=True)
 
     def redirected(self, url: str, target: str) -> None:
         """Learn that a URL of a site leads to another one of it by a redirect.
@@ -362,16 +361,21 @@ class RewriteRules:
             if len(self._kept_on) > _MOST_HOSTS:
                 self._kept_on.popitem(last=False)
 
-    def _learn(self, url: str, original: str) -> Hashable:
-        """Take a rule from a pair, and try it on the pages that were fetched lately; return its context where it is new."""
-        spare = left_out(url, original)
-        if spare and self._spare.learn(*spare):
-            return self._try_spare(spare[0])
-        rule = None if spare and spare[0] in self._spare else self._replacements.learn(url, original)
-        if rule is None:
-            return None
-        self._try(*rule)
-        return pair_of(*rule[1:])
+    def _learn(self, url: str, original: str, *, suggested: bool = False) -> bool:
+        """Take a rule from a pair, and try it on the pages that were fetched lately; return whether it is new.
+
+        `suggested`: by a page alone, so that it says nothing unless it was tried.
+        """
+        more = left_out(url, original) or left_out(original, url)
+        spare, is_new = self._spare.learn(url, more) if more else (None, False)
+        rule = None if spare else self._replacements.learn(url, original)
+        if suggested and (rule or is_new):
+            self._suggested.add(pair_of(*rule[1:]) if rule else frozenset(spare or ()))
+        if rule:
+            self._try(*rule)
+        elif spare and is_new:
+            self._try_spare(spare)
+        return is_new or rule is not None
 
     def _try(self, prefix: str, run: str, other: str) -> None:
         for url in self._recent:
@@ -380,15 +384,14 @@ class RewriteRules:
                     twin = prefix + b + url[len(prefix) + len(a) :]
                     self._try_on(url, replaced(url, len(prefix), (a, b), twin, KEPT))
 
-    def _try_spare(self, names: tuple[str, ...]) -> Hashable:
-        forgotten = {pair_of(run, "") for run in self._replacements.forget(names)}
+    def _try_spare(self, spare: Spare) -> None:
+        forgotten = {pair_of(run, "") for run in self._replacements.forget(spare)}
         # What they had skipped no miss would send back any more.
         for rule in [rule for rule in self._held if rule[0] in forgotten]:  # type: ignore[index]
             self._released += self._let_go(rule)
         for url in self._recent:
-            if (twin := without(url, names)) is not None:
-                self._try_on(url, spared(twin, names, KEPT))
-        return frozenset(names)
+            if (twin := without(url, spare)) is not None:
+                self._try_on(url, spared(twin, spare, KEPT))
 
     def _try_on(self, url: str, twin: Twin) -> None:
         """Count a pair of pages that were fetched before their rule was known: by what became of the later one."""
@@ -552,9 +555,9 @@ class RewriteRules:
     def _twins(self, address: Address) -> list[Twin]:
         """Return the fetched pages that rules lead to."""
         twins = self._by_replacements(address, self._replacements)
-        for url, parameters in self._spare.twins(address.url):
+        for url, spare in self._spare.twins(address.url):
             if status := self._status(url):
-                twins.append(spared(url, parameters, status))
+                twins.append(spared(url, spare, status))
         for contexts, page in self._classes.classes(address):
             first = self._classes.first(page)
             if first and first != address.url:

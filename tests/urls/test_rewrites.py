@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from simcrawl import Prediction, RewriteRules
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls import classes, evidence, names, parameters, redirects as redirecting, replacements, rewrites
-from simcrawl.urls.learned import Indifferent, Replaced, mirrors as learned_mirrors
+from simcrawl.urls.learned import Indifferent, LeftOut, Replaced, mirrors as learned_mirrors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -761,20 +761,21 @@ def test_runs_with_one_value_of_a_spare_parameter_take_no_place_of_others():
 
 def test_what_was_skipped_for_one_value_comes_back_where_its_rule_is_gone():
     rules = RewriteRules()
-    names = [f"boat{number * 7919}" for number in range(200)]
-    _viewed(rules, names[:100], "/a/{}", "/a/{}?view=print")
-    for name in names[100:150]:
+    names = [f"boat{number * 7919}" for number in range(250)]
+    _viewed(rules, names[:70], "/a/{}", "/a/{}?view=print")
+    for name in names[70:120]:
         rules.observe(f"{SITE}/a/{name}", _kept())
-    skipped = [url for name in names[100:150] if rules.skips(url := f"{SITE}/a/{name}?view=print")]
+    skipped = [url for name in names[70:120] if rules.skips(url := f"{SITE}/a/{name}?view=print")]
     assert len(skipped) > 40
-    _viewed(rules, names[150:180], "/a/{}", "/a/{}?view={}")
+    _viewed(rules, names[120:], "/a/{}", "/a/{}?view={}")
     assert sorted(rules.released()) == sorted(skipped)
     assert rules.released() == []
 
 
 def test_a_parameter_among_many_others_is_learned():
     spare = parameters.SpareParameters()
-    assert any(spare.learn(("reply",) if number % 30 == 0 else (f"p{number}",), (str(number),)) for number in range(1000))
+    found = [spare.learn(SITE, (("reply" if number % 30 == 0 else f"p{number}", str(number)),)) for number in range(1000)]
+    assert [is_new for _, is_new in found].count(True) == 1
 
 
 def test_spare_parameters_are_remembered():
@@ -804,33 +805,104 @@ def test_what_a_page_says_of_its_parameters_is_tried():
 @pytest.mark.parametrize(
     ("url", "other", "expected"),
     [
-        ("/a?b=1", "/a", (("b",), ("1",))),
-        ("/a?b=1&c=2", "/a?c=2", (("b",), ("1",))),
-        ("/a?c=2&b=1&a=", "/a?c=2", (("a", "b"), ("", "1"))),
-        ("/a?b", "/a", (("b",), ("",))),
+        ("/a?b=1", "/a", (("b", "1"),)),
+        ("/a?b=1&c=2", "/a?c=2", (("b", "1"),)),
+        ("/a?c=2&b=1&a=", "/a?c=2", (("a", ""), ("b", "1"))),
+        ("/a?b", "/a", (("b", ""),)),
         ("/a", "/a?b=1", None),
         ("/a?b=1", "/a?b=2", None),
         ("/a?b=1&b=2", "/a?b=1", None),
+        ("/a?b=1&b=2", "/a", None),
         ("/a?b=1&c=2", "/a?c=3", None),
         ("/a?b=1", "/b", None),
         ("/a?=1", "/a", None),
         ("/a?a=1&b=1&c=1&d=1&e=1&f=1", "/a", None),
     ],
 )
-def test_parameters_that_are_left_out(url: str, other: str, expected: tuple[tuple[str, ...], tuple[str, ...]] | None):
+def test_parameters_that_are_left_out(url: str, other: str, expected: parameters.Pairs | None):
     assert parameters.left_out(url, other) == expected
     if expected:
-        assert parameters.without(url, expected[0]) == other
+        assert parameters.without(url, tuple((name, None) for name, _ in expected)) == other
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("/a?b=1&c=2", "/a"),
+        ("/a?c=2&d=3&b=7", "/a?d=3"),
+        ("/a?b=1&c=3", None),
+        ("/a?b=1", None),
+        ("/a?b=1&b=2", None),
+        ("/a?b=1&b=2&c=2", None),
+        ("/a", None),
+    ],
+)
+def test_a_url_without_parameters(url: str, expected: str | None):
+    assert parameters.without(url, (("b", None), ("c", "2"))) == expected
 
 
 def test_spare_parameters_are_bounded():
     spare = parameters.SpareParameters()
-    assert sum(spare.learn((f"p{name}",), (str(value),)) for name in range(300) for value in range(13)) == 20
-    assert len([*spare.twins("/a?" + "&".join(f"p{name}=1" for name in range(300)))]) == 20
-    many = parameters.SpareParameters()
+    found = [spare.learn(SITE, ((f"p{name}", str(value)),)) for name in range(300) for value in range(13)]
+    assert [is_new for _, is_new in found].count(True) == 40
+    assert len([*spare.twins(f"{SITE}/a?" + "&".join(f"p{name}=1" for name in range(300)))]) == 40
     for number in range(10_000):
-        many.learn((f"p{number}",), ("1",))
-    assert len(many._seen) <= 201
+        spare.learn(f"http://{number % 700}.test/", ((f"p{number % 700}", str(number)),))
+    assert len(spare._seen) <= 500
+    assert len(spare._rules) <= 200
+    one = parameters.SpareParameters()
+    for number in range(1000):
+        one.learn(SITE, (("p", str(number % 500)), ("q", "1")))
+    assert max(len(values.known) for values in one._seen[SITE.removeprefix("http://"), "p", "q"]) <= 100
+
+
+def test_a_parameter_of_few_values_beside_one_of_many_belongs_to_the_rule():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:100], "/a/{}", "/a/{}?sid={}&view=print")
+    for name in names[100:]:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+    assert sum(rules.would_skip(f"{SITE}/a/{name}?sid={name}&view=print") is not None for name in names[100:]) > 80
+    assert not any(rules.predict(f"{SITE}/a/{name}?sid={name}&view=map") for name in names[100:])
+
+
+def test_the_number_of_a_page_is_no_spare_parameter():
+    rules = RewriteRules()
+    for number in range(400):
+        # Few lists are long.
+        page = number // 20 if number % 20 == 0 else number % 5
+        _viewed(rules, [f"boat{number * 7919}"], "/a/{}", f"/a/{{}}?page={page}")
+    rules.observe(f"{SITE}/a/heron", _kept())
+    assert rules.would_skip(f"{SITE}/a/heron?page=31") is None
+    assert not any(isinstance(rule.means, LeftOut) for rule in rules.rules())
+
+
+def test_each_host_has_spare_parameters_of_its_own():
+    rules = RewriteRules()
+    _viewed(rules, [f"boat{number * 7919}" for number in range(100)], "/a/{}", "/a/{}?reply={}")
+    rules.observe("http://other.example/a/heron", _kept())
+    assert rules.predict("http://other.example/a/heron?reply=7") is None
+
+
+def test_spare_parameters_are_learned_where_the_page_itself_comes_second():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(200)]
+    _viewed(rules, names[:50], "/a/{}?reply={}", "/a/{}")
+    _viewed(rules, names[50:150], "/a/{}", "/a/{}?print=1")
+    for name in names[150:]:
+        rules.observe(f"{SITE}/a/{name}", _kept())
+    assert sum(rules.would_skip(f"{SITE}/a/{name}?print=1") is not None for name in names[150:]) > 40
+
+
+def test_a_rule_that_recent_pages_have_tried_is_believed_whoever_suggests_it():
+    rules = RewriteRules()
+    names = [f"boat{number * 7919}" for number in range(60)]
+    for name in names:
+        rules.observe(f"{SITE}/m/i386/{name}", _kept())
+        rules.observe(f"{SITE}/m/amd64/{name}", _copy_of(f"http://a.example/{name}"))
+    rules.observe(f"{SITE}/m/i386/heron", _kept())
+    rules.observe(f"{SITE}/m/amd64/keel", _kept(), f"{SITE}/m/i386/keel")
+    assert rules.priority(f"{SITE}/m/amd64/heron") < 0
 
 
 @pytest.mark.parametrize(
