@@ -4,7 +4,7 @@ A copy is dropped only when its original has come out, which takes the callback 
 where callbacks keep the machine busy. Then to wait costs nothing. But where a pipeline waits itself (for a model, or a slow database), each
 copy would hold a place of the downloader as long. So after some seconds in which the process did little a copy is kept, as it would be
 without simcrawl; after each wait in vain the next ones are half as long, and after each other one twice.
-A copy that waits for a second page is as patient as when it began. Where many waited together in vain, next to nothing would be left for that.
+A copy that waits for a second page is as patient as when it began: where many waited together in vain, next to nothing would be left.
 """
 
 from __future__ import annotations
