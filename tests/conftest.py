@@ -28,12 +28,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 multiprocessing.set_forkserver_preload(["benchmarks.fleet.worker", "tests.hostile_limits"])
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int | None:
-    """Return how many processes `-n auto` means: one more than there are cores, for crawls under test wait for some of their time."""
-    return None if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") else len(os.sched_getaffinity(0)) + 1
-
-
 @pytest.fixture
 def site() -> Iterator[Site]:
     """A web site on loopback that a test fills with pages."""
