@@ -147,14 +147,14 @@ class Explaining:
 
     def __init__(self, rules: Iterable[LearnedRule]) -> None:
         self._replaced: dict[Hashable, LearnedRule] = {}
-        self._left_out: dict[Hashable, LearnedRule] = {}
+        self._left_out: list[tuple[LeftOut, LearnedRule]] = []
         self._indifferent: dict[Hashable, list[tuple[Indifferent, LearnedRule]]] = {}
         for rule in rules:
             means = rule.means
             if isinstance(means, Replaced):
                 self._replaced[pair_of(means.run, means.other), means.part] = rule
             elif isinstance(means, LeftOut):
-                self._left_out[frozenset(means.parameters), means.part] = rule
+                self._left_out.append((means, rule))
             else:
                 self._indifferent.setdefault((means.host, means.segments, means.parameters), []).append((means, rule))
 
@@ -163,10 +163,12 @@ class Explaining:
         return self._by_replacement(url, original) or self._by_parameters(url, original) or self._by_values(url, original)
 
     def _by_parameters(self, url: str, original: str) -> LearnedRule | None:
-        for a, b in ((url, original), (original, url)) if self._left_out else ():
-            for part, rule in self._left_out.items():
-                means = rule.means
-                if isinstance(means, LeftOut) and without(a, means.parameters) == b and spared(b, means.parameters, KEPT).part == part:
+        for means, rule in self._left_out:
+            for a, b in ((url, original), (original, url)):
+                if without(a, means.parameters) == b and spared(b, means.parameters, KEPT).part == (
+                    frozenset(means.parameters),
+                    means.part,
+                ):
                     return rule
         return None
 

@@ -25,23 +25,23 @@ _MOST_PAIRS, _MOST_SEEN, _MOST_HOSTS, _MOST_RULES, _MOST_VALUES = 5, 500, 200, 4
 
 
 class _Values:
-    """The values of a parameter that were left out."""
+    """The values of a parameter that were left out, and whether they are many: then they stay so."""
 
-    __slots__ = ("known", "number")
+    __slots__ = ("are_many", "known", "number")
 
     def __init__(self) -> None:
         self.known: set[str] = set()
         self.number = 0
+        self.are_many = False
 
     def add(self, value: str) -> None:
+        if self.are_many:
+            return
         self.number += 1
         if len(self.known) < _MOST_VALUES:
             self.known.add(value)
-
-    @property
-    def are_many(self) -> bool:
-        # The numbers of pages come back: page 2 of one list is as good a name as page 2 of another one.
-        return len(self.known) > MOST_KINDS and 2 * len(self.known) > self.number
+        # The numbers of pages come back from list to list.
+        self.are_many = len(self.known) > MOST_KINDS and 2 * len(self.known) > self.number
 
 
 class SpareParameters:

@@ -751,12 +751,12 @@ def test_parameters_of_few_values_have_to_prove_right_each_on_its_own():
 
 def test_runs_with_one_value_of_a_spare_parameter_take_no_place_of_others():
     rules = RewriteRules()
-    names = [f"boat{number * 7919}" for number in range(200)]
-    _viewed(rules, names[:50], "/a/{}", "/a/{}?reply={}")
-    _viewed(rules, names[50:150], "/a/{}", "/a/{}?print=1")
-    for name in names[150:]:
+    names = [f"boat{number * 7919}" for number in range(650)]
+    _viewed(rules, names[:500], "/a/{}", "/a/{}?reply={}")
+    _viewed(rules, names[500:600], "/a/{}", "/a/{}?print=1")
+    for name in names[600:]:
         rules.observe(f"{SITE}/a/{name}", _kept())
-    assert sum(rules.would_skip(f"{SITE}/a/{name}?print=1") is not None for name in names[150:]) > 40
+    assert sum(rules.would_skip(f"{SITE}/a/{name}?print=1") is not None for name in names[600:]) > 40
 
 
 def test_what_was_skipped_for_one_value_comes_back_where_its_rule_is_gone():
