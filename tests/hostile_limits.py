@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 # Hard stops, far above what any of the pages takes: 3 s and .6 GB.
 CPU_SECONDS, BYTES = 30, 4_000_000_000
 
-fingerprint_page(page(chinese(60)))
+for _recipe in ("auto", "resiliparse"):
+    fingerprint_page(page(chinese(60)), recipe=_recipe)
 
 
 def answer(name: str, recipe: str, channel: Connection) -> None:

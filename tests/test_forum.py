@@ -129,10 +129,11 @@ def handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_the_whole_forum_has_as_many_pages_and_contents_as_it_says(handbook: Path) -> None:
-    pages = list(forum.walk(forum.Forum(handbook, forum.THREADS)))
-    assert 4_000 < len(pages) < 6_000
-    assert 500 < len(set(forum.contents(pages).values()) - {None}) < 700
+def test_a_quarter_of_the_real_forum_has_as_many_pages_and_contents_as_it_says(handbook: Path) -> None:
+    # Of all of it `python -m benchmarks.crawl.budget` says how many there are.
+    pages = list(forum.walk(forum.Forum(handbook, forum.THREADS // 4)))
+    assert 1_600 < len(pages) < 2_000
+    assert 170 < len(set(forum.contents(pages).values()) - {None}) < 210
 
 
 def test_the_wiki_shows_its_pages_and_their_histories(tmp_path: Path) -> None:

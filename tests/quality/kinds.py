@@ -33,10 +33,10 @@ ORDERS = 3
 _MARGIN = 0.01
 _SITES = kinds.KINDS
 GATE = {
-    "php": replace(_SITES["php"], pages=r"function\.[cmrv].*|(?:class|mysqli|gearmanclient|ref|book)\..*|.*\.installation"),
-    "javadoc": replace(_SITES["javadoc"], pages=r"openjdk-\d+-jre-headless/api/java\.base/java/util/(?:(?:class-use|concurrent)/.*|[^/]*)"),
-    "crystal": _SITES["crystal"],
-    "cppreference": replace(_SITES["cppreference"], pages=r"en/cpp/(?:container|keyword|numeric/random|thread)/.*"),
+    "php": replace(_SITES["php"], pages=r"function\.[cv].*|(?:class|mysqli|gearmanclient|ref|book)\..*|.*\.installation"),
+    "javadoc": replace(_SITES["javadoc"], pages=r"openjdk-\d+-jre-headless/api/java\.base/java/util/(?:class-use/[A-M].*|[^/]*)"),
+    "crystal": replace(_SITES["crystal"], pages=r"[^/]*|Crystal/Macros/.*|Log/.*"),
+    "cppreference": replace(_SITES["cppreference"], pages=r"en/cpp/(?:container/(?:deque|map|unordered_map|vector)|keyword|thread)/.*"),
 }
 """Of large sites a part, since all of them take minutes."""
 
