@@ -66,6 +66,11 @@ def _are_parameters(pairs: list[str]) -> bool:
     return all("=" in pair for pair in pairs)
 
 
+def host_and_port(url: str) -> str:
+    """Return the host of a URL as it stands there, with its port."""
+    return url.partition("://")[2].partition("/")[0].partition("?")[0]
+
+
 def key_of(url: str, seed: int) -> int:
     """Return the digest by which a URL is known."""
     return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"), seed)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from simcrawl.urls.parameters import Spare
+    from simcrawl.urls.spellings import AnyCase
 
 # Scheme and host; and the first directory, where nothing is replaced before its end.
 _PART = re.compile(r"([^/]*//[^/?]*)(?:/(?:[^/?*]*/)?)?")
@@ -120,6 +121,16 @@ def spared(twin: str, rule: Spare, status: int) -> Twin:
     where, name = name_before(twin, "", ("", ""))
     contexts = (parameters, (parameters, where), (parameters, where, ""))
     return Twin(twin, status, contexts, says_spare(rule), name or "/", twin, ends=True)
+
+
+def in_other_case(twin: str, rule: AnyCase, status: int) -> Twin:
+    """Return the twin that differs from a URL in case alone: see `spellings`.
+
+    Evidence is that of all pages of a host together, for one program reads them.
+    """
+    where = "/".join(twin.split("/", 3)[:3]) + "/"
+    contexts = (rule, (rule, where), (rule, where, ""))
+    return Twin(twin, status, contexts, "upper and lower case are one", twin.lower(), where)
 
 
 def pair_of(run: str, other: str) -> tuple[str, str]:

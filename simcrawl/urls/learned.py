@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from simcrawl.rule import of_one_host
-from simcrawl.urls.classes import Address
-from simcrawl.urls.evidence import KEPT, lower_bound, pair_of, replaced, says, spared
+from simcrawl.urls.classes import Address, host_and_port
+from simcrawl.urls.evidence import KEPT, in_other_case, lower_bound, pair_of, replaced, says, spared
 from simcrawl.urls.parameters import without
 from simcrawl.urls.replacements import difference
+from simcrawl.urls.spellings import AnyCase, differ_in_case
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -75,6 +76,15 @@ class LeftOut(NamedTuple):
     parameters: Spare
 
 
+class Respelled(NamedTuple):
+    """In `part` of a site upper and lower case are one."""
+
+    part: str
+
+
+Means = Replaced | Indifferent | LeftOut | Respelled
+
+
 class LearnedRule(NamedTuple):
     """A rule that a crawl has learned.
 
@@ -89,7 +99,7 @@ class LearnedRule(NamedTuple):
     support: int
     saves: int
     examples: tuple[tuple[str, str], ...]
-    means: Replaced | Indifferent | LeftOut
+    means: Means
 
 
 def learned_rules(tried: Mapping[Hashable, Tried], *, min_confidence: float) -> list[LearnedRule]:
@@ -105,9 +115,12 @@ def _learned_rule(part: Any, tried: Tried) -> LearnedRule:
     text, (_, pairs) = max(tried.told.items(), key=lambda item: item[1][0])
     rate = (tried.copies + 1) / (tried.trials + 2)
     confidence = max(0.0, lower_bound(rate, tried.trials + 2))
-    means: Replaced | Indifferent | LeftOut
+    means: Means
     if isinstance(part[0], frozenset):
         means = LeftOut(part[1], tuple(sorted(part[0], key=itemgetter(0))))
+        where = means.part
+    elif isinstance(part[0], AnyCase):
+        means = Respelled(part[1])
         where = means.part
     elif len(part) == 2:
         means = _replacement(part, tuple(tried.prefixes or ()), text)
@@ -148,6 +161,7 @@ class Explaining:
     def __init__(self, rules: Iterable[LearnedRule]) -> None:
         self._replaced: dict[Hashable, LearnedRule] = {}
         self._left_out: list[tuple[LeftOut, LearnedRule]] = []
+        self._respelled: dict[str, LearnedRule] = {}
         self._indifferent: dict[Hashable, list[tuple[Indifferent, LearnedRule]]] = {}
         for rule in rules:
             means = rule.means
@@ -155,11 +169,15 @@ class Explaining:
                 self._replaced[pair_of(means.run, means.other), means.part] = rule
             elif isinstance(means, LeftOut):
                 self._left_out.append((means, rule))
+            elif isinstance(means, Respelled):
+                self._respelled[means.part] = rule
             else:
                 self._indifferent.setdefault((means.host, means.segments, means.parameters), []).append((means, rule))
 
     def rule_of(self, url: str, original: str) -> LearnedRule | None:
         """Return the rule, whichever of the two it takes for the copy; None where none of them leads from one to the other."""
+        if differ_in_case(url, original):
+            return self._respelled.get(in_other_case(original, AnyCase(host_and_port(original)), KEPT).place)
         return self._by_replacement(url, original) or self._by_parameters(url, original) or self._by_values(url, original)
 
     def _by_parameters(self, url: str, original: str) -> LearnedRule | None:
@@ -336,6 +354,8 @@ def _discarded(rule: LearnedRule) -> dict[str, Any] | None:
         return _without_values(means)
     if isinstance(means, LeftOut):
         return _without_any_values(means)
+    if isinstance(means, Respelled):
+        return None
     return (_without_parameters(means) or _without_directory(means)) if means.run and not means.other else None
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from simcrawl.urls.classes import MOST_KINDS
+from simcrawl.urls.classes import MOST_KINDS, host_and_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ class SpareParameters:
 
     def learn(self, url: str, pairs: Pairs) -> tuple[Spare | None, bool]:
         """Take a rule from what a pair of pages differs in, see `left_out`; return it, and whether it is new. None: it is none yet."""
-        host = _host(url)
+        host = host_and_port(url)
         key = (host, *(name for name, _ in pairs))
         seen = self._seen.setdefault(key, [_Values() for _ in pairs])
         self._seen.move_to_end(key)
@@ -83,13 +83,9 @@ class SpareParameters:
     def twins(self, url: str) -> Iterator[tuple[str, Spare]]:
         """Yield the URL without some of its parameters, and the rule."""
         if self._rules and "?" in url:
-            for rule in self._rules.get(_host(url), ()):
+            for rule in self._rules.get(host_and_port(url), ()):
                 if (twin := without(url, rule)) is not None:
                     yield twin, rule
-
-
-def _host(url: str) -> str:
-    return url.partition("://")[2].partition("/")[0].partition("?")[0]
 
 
 def without(url: str, rule: Spare) -> str | None:

@@ -8,6 +8,7 @@ rewrite rules* (KDD 2008). They learn from a log, afterwards; here every page th
     /i386/en/a.html, /amd64/en/a.html  "i386" stands for "amd64"             its twin is the same URL with the other run of tokens
     /a?id=1&print=1, /a?id=1           "&print=1" may be left out            its twin is the URL without it
     /a?reply=7, /a; /b?reply=9, /b     `reply` may be left out                the same, whatever its value
+    /Boats/7.aspx, /boats/7.aspx       upper and lower case are one          its twin is the first such page, in whatever case
     /w?do=login&id=7, /w?do=login&id=2 with do=login, `id` does not matter   its twin is the first such page, whatever its id
 
 A rule alone says nothing: the twin has to be a page that was fetched. Whether the URL is then a copy, too, is told by what became of
@@ -35,13 +36,28 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.rule import Kind, host_of, of_one_host
-from simcrawl.urls.classes import Address, Classes, key_of
-from simcrawl.urls.evidence import COPY, KEPT, PRIORS, Counters, Known, Tried, Twin, lower_bound, pair_of, replaced, spared, statuses
+from simcrawl.urls.classes import Address, Classes, host_and_port, key_of
+from simcrawl.urls.evidence import (
+    COPY,
+    KEPT,
+    PRIORS,
+    Counters,
+    Known,
+    Tried,
+    Twin,
+    in_other_case,
+    lower_bound,
+    pair_of,
+    replaced,
+    spared,
+    statuses,
+)
 from simcrawl.urls.learned import learned_rules
 from simcrawl.urls.names import Order
 from simcrawl.urls.parameters import SpareParameters, left_out, without
 from simcrawl.urls.redirects import Redirects
 from simcrawl.urls.replacements import Replacements
+from simcrawl.urls.spellings import AnyCase, Spellings, differ_in_case
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -81,6 +97,7 @@ _LEAST = 24
 _ENTERED = 4
 # What follows a name (`/boats/7/print/`) is a view of that page, or a part of it, which only some pages have: `/boats/7/reviews/`. So it
 # has to be right more often, and may hardly ever have been wrong, or have led to new pages: links of views are not those of their pages.
+# Nor may the rule that a host does not tell case apart have been wrong, which says something of all that the host has.
 _OF_ENDS, _WRONG_OF_ENDS = 60, 0.01
 # Nor where rules lead from the page to so many different ones, and of so many of its name more were kept than not: it may be yet another.
 _VARIANTS, _NAMED = 3, 8
@@ -157,6 +174,7 @@ class RewriteRules:
         self._order = Order()
         self._replacements = Replacements()
         self._spare = SpareParameters()
+        self._spellings = Spellings(seed)
         self._classes = Classes()
         # The last pages: a new rule is tried on them at once.
         self._recent: OrderedDict[str, tuple[int, bool]] = OrderedDict()
@@ -192,6 +210,7 @@ class RewriteRules:
             self._lasting = self._counters.lasting()
         made._counters = Counters(self._lasting)
         made._replacements, made._spare, made._classes = self._replacements.copy(), self._spare.copy(), self._classes.next_crawl()
+        made._spellings = self._spellings.copy()
         made._suggested, made._order = self._suggested.copy(), self._order.copy()
         made._needed = _CONFIRMED
         return made
@@ -219,6 +238,7 @@ class RewriteRules:
         original = verdict.original if copy and verdict.original and verdict.original != url else ""
         self._known.add(address.key, self._copy_of(original) if copy else KEPT)
         self._remember(url, copy=copy)
+        self._spellings.add(url)
         if original and len(original) <= _LONGEST_URL:
             self._classes.learn(address, Address(original, self._seed))
             self._learn(url, original)
@@ -366,6 +386,8 @@ class RewriteRules:
 
         `suggested`: by a page alone, so that it says nothing unless it was tried.
         """
+        if differ_in_case(url, original):
+            return self._learn_case(AnyCase(host_and_port(url)), suggested=suggested)
         more = left_out(url, original) or left_out(original, url)
         spare, is_new = self._spare.learn(url, more) if more else (None, False)
         rule = None if spare else self._replacements.learn(url, original)
@@ -376,6 +398,16 @@ class RewriteRules:
         elif spare and is_new:
             self._try_spare(spare)
         return is_new or rule is not None
+
+    def _learn_case(self, rule: AnyCase, *, suggested: bool) -> bool:
+        if not self._spellings.learn(rule.host, self._recent):
+            return False
+        if suggested:
+            self._suggested.add(rule)
+        for url in self._recent:
+            if (twin := self._spellings.twin(url)) is not None:
+                self._try_on(url, in_other_case(twin, rule, KEPT))
+        return True
 
     def _try(self, prefix: str, run: str, other: str) -> None:
         for url in self._recent:
@@ -514,8 +546,10 @@ class RewriteRules:
         # In this part of this host: elsewhere a rule may hold, and another host may have pages made to confirm it. And of this directory
         # some pages, for the first of a directory may be the only one with links to the others.
         copies, trials = self._counters.get(twin.contexts[-1]) or (0.0, 0.0)
-        if twin.ends and (trials < _OF_ENDS or max(trials - copies, tried.leading) > _WRONG_OF_ENDS * trials):
-            return False
+        if twin.ends or isinstance(twin.contexts[0], AnyCase):
+            wrong = max(trials - copies, tried.leading if twin.ends else 0)
+            if trials < _OF_ENDS or wrong > _WRONG_OF_ENDS * trials:
+                return False
         return tried.trials >= (self._needed or _LEAST) and trials >= _ENTERED
 
     def _is_safe(self, tried: Tried) -> bool:
@@ -558,6 +592,8 @@ class RewriteRules:
         for url, spare in self._spare.twins(address.url):
             if status := self._status(url):
                 twins.append(spared(url, spare, status))
+        if (first := self._spellings.twin(address.url)) and (status := self._status(first)):
+            twins.append(in_other_case(first, AnyCase(address.shape[0]), status))
         for contexts, page in self._classes.classes(address):
             first = self._classes.first(page)
             if first and first != address.url:

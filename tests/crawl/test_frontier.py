@@ -469,6 +469,21 @@ def test_a_parameter_with_another_value_on_each_page_is_spare(site: Site) -> Non
     check(outcome, site)
 
 
+def test_pages_in_upper_and_in_lower_case_are_fetched_by_two_thirds(site: Site) -> None:
+    names = [f"/Boats/Boat-{number * 7919}.aspx" for number in range(200)]
+    site.add("/", hub(*names))
+    for number, name in enumerate(names):
+        # Each page links to itself, to the next one, and to the list, in lower case.
+        links = "".join(f"<a href='{url.lower()}'>More</a>" for url in (name, names[number - 1], "/Boats/"))
+        for url in (name, name.lower()):
+            site.add(url, text(number).replace("</main>", f"</main>{links}"))
+    site.add("/boats/", hub(*map(str.lower, names)))
+    outcome = crawl(WATCHED, site.url(), settings=FIRST_FIRST)
+    assert len(contents(site, outcome)) == 200
+    assert predicted(outcome)["skipped"] == sum(name.lower() not in site.requests for name in names) > 100
+    check(outcome, site)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_skipped_is_told_and_recorded_and_can_be_fetched(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str
