@@ -126,11 +126,13 @@ def spared(twin: str, rule: Spare, status: int) -> Twin:
 def in_other_case(twin: str, rule: AnyCase, status: int) -> Twin:
     """Return the twin that differs from a URL in case alone: see `spellings`.
 
-    Evidence is that of all pages of a host together, for one program reads them.
+    Evidence is that of all pages of one host and first directory together: one program reads their URLs.
     """
-    where = "/".join(twin.split("/", 3)[:3]) + "/"
+    name = twin.lower()
+    found = _PART.match(name)
+    where = found[0] if found else ""
     contexts = (rule, (rule, where), (rule, where, ""))
-    return Twin(twin, status, contexts, "upper and lower case are one", twin.lower(), where)
+    return Twin(twin, status, contexts, "upper and lower case are one", name, where)
 
 
 def pair_of(run: str, other: str) -> tuple[str, str]:

@@ -97,7 +97,7 @@ _LEAST = 24
 _ENTERED = 4
 # What follows a name (`/boats/7/print/`) is a view of that page, or a part of it, which only some pages have: `/boats/7/reviews/`. So it
 # has to be right more often, and may hardly ever have been wrong, or have led to new pages: links of views are not those of their pages.
-# Nor may the rule that a host does not tell case apart have been wrong, which says something of all that the host has.
+# Nor may the rule that case does not matter have been wrong, which says something of all pages of a part of a site.
 _OF_ENDS, _WRONG_OF_ENDS = 60, 0.01
 # Nor where rules lead from the page to so many different ones, and of so many of its name more were kept than not: it may be yet another.
 _VARIANTS, _NAMED = 3, 8

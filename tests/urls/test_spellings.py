@@ -56,6 +56,15 @@ def test_where_some_are_pages_of_their_own_none_is_skipped():
     assert not any(map(rules.would_skip, _asked(rules, "capitals", range(300, 350))))
 
 
+def test_what_holds_in_one_part_of_a_host_need_not_hold_in_another():
+    # A wiki has one page of Ada, and another one of ADA.
+    rules = RewriteRules()
+    _twice(rules, "capitals", range(80))
+    for number in range(40):
+        rules.observe(f"{SITE}/wiki/Ada{number}", Verdict(kind=Kind.ADMITTED))
+    assert not any(rules.would_skip(f"{SITE}/wiki/ADA{number}") for number in range(40))
+
+
 def test_each_host_reads_case_in_its_own_way():
     rules = RewriteRules()
     _twice(rules, "capitals", range(80))
@@ -91,12 +100,13 @@ def test_the_rule_is_told_and_written_for_nobody_else():
     rules = RewriteRules()
     _twice(rules, "neither", range(30))
     (rule,) = rules.rules()
-    assert rule.means == Respelled(f"{SITE}/")
-    assert (rule.rule, rule.where, rule.support, rule.saves) == ("upper and lower case are one", f"{SITE}/", 29, 29)
+    assert rule.means == Respelled(f"{SITE}/boats/")
+    assert (rule.rule, rule.where, rule.support, rule.saves) == ("upper and lower case are one", f"{SITE}/boats/", 29, 29)
     explaining = Explaining([rule])
-    assert explaining.rule_of(f"{SITE}/A/b?c=D", f"{SITE}/a/B?c=d") is rule
-    assert explaining.rule_of(f"{SITE}/A/b", f"{SITE}/a/c") is None
-    assert explaining.rule_of("http://other.example/A", "http://other.example/a") is None
+    assert explaining.rule_of(f"{SITE}/Boats/b?c=D", f"{SITE}/boats/B?c=d") is rule
+    assert explaining.rule_of(f"{SITE}/Boats/b", f"{SITE}/boats/c") is None
+    assert explaining.rule_of(f"{SITE}/A/b", f"{SITE}/a/b") is None
+    assert explaining.rule_of("http://other.example/boats/A", "http://other.example/boats/a") is None
     assert url_discarder([rule]) == "[]"
     assert "cannot be written like this: 1." in process_links([rule])
 
