@@ -48,10 +48,9 @@ def _beside(site: Site, hostile: Site) -> None:
     site.add("/", hub(*fine, *map(hostile.url, hostile.answers)))
 
 
-@pytest.mark.parametrize("mode", ["asyncio", "epoll"])
-def test_a_host_of_slow_pages_holds_up_no_other(site: Site, hostile: Site, mode: str) -> None:
+def test_a_host_of_slow_pages_holds_up_no_other(site: Site, hostile: Site) -> None:
     _beside(site, hostile)
-    outcome = crawl("Plain", site.url(), mode=mode, settings=SLOW | {"SIMCRAWL_WORKERS": 1, "SIMCRAWL_ACTION": "observe"})
+    outcome = crawl("Plain", site.url(), settings=SLOW | {"SIMCRAWL_WORKERS": 1, "SIMCRAWL_ACTION": "observe"})
     skipped = outcome.pages()["skipped/host_over_budget"]
     # Those that were made before the last honest page came out: it would have been all of them.
     kept = outcome.stats["test/kept"]
