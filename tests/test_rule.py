@@ -1106,6 +1106,59 @@ def test_a_line_above_a_box_that_is_the_contents_tells_three_pages_apart(line: s
     assert [int(not detector.admit(one).is_duplicate) for one in pages] == kept
 
 
+_TIMES = [("12 May 2026", "6:12", "2026-05-12"), ("14 May 2026", "7:05", "2026-05-14"), ("9 June 2026", "8:40", "2026-06-09")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "High water: {1} and 19:40",
+        "Winning time: 1:{1}",
+        "Deadline for applications: {0}",
+        "The hearing takes place on {0} at {1}.",
+        "Applications have to reach us by {0}.",
+        "The certificate expires on {2}.",
+        "Sunrise {1}, sunset 19:40",
+        "Der Markt findet am {0} ab {1} statt",
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_when_something_takes_place_tells_three_pages_apart(line: str, above: bool):
+    detector = Detector(open_store("memory:"))
+    lines = [f"<p>{line.format(*times)}</p>" for times in _TIMES]
+    texts = [f"<p>{english(30)}</p><p>{english(20, 1)}</p>"] * 3
+    made = [one + text if above else text + one for one, text in zip(lines, texts, strict=True)]
+    pages = [_page(f"<title>Notice</title><main><h1>Notice</h1>{one}</main>", f"http://a.test/{number}") for number, one in enumerate(made)]
+    first, _, third = (detector.admit(one).is_duplicate for one in pages)
+    # Of the second one nobody can tell. A crawl asks for it again, see below.
+    assert (first, third) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{0}, {1}",
+        "Friday, the 27th of November 2026, {1}",
+        "{2} {1} Friday",
+        "Last updated on {0} at {1} by the harbour office",
+        "Date: {0}",
+        "The time is {1}",
+        "It is currently {0} {1}",
+        "Users browsing this forum since {1}: 17",
+        "This page was generated at {1} on {0}",
+        "Stand: {2}",
+        "Dernière modification de la page : {2}",
+        "更新时间：{2} {1}",
+    ],
+)
+def test_when_a_page_was_made_or_asked_for_tells_none_apart(line: str):
+    detector = Detector(open_store("memory:"))
+    text = f"<p>{english(30)}</p><p>{english(20, 1)}</p>"
+    texts = [f"<title>Notice</title><main><h1>Notice</h1>{text}<p>{line.format(*times)}</p></main>" for times in _TIMES]
+    pages = [_page(html, f"http://a.test/{number}") for number, html in enumerate(texts)]
+    assert [detector.admit(one).is_duplicate for one in pages] == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("urls", "kept"),
     [

@@ -77,6 +77,23 @@ _CALLED_A_NUMBER = late(
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
+# Datelines that say when a page was written, changed or asked for, or count who did.
+_OF_THE_PAGE = late(
+    r"^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
+    r"|\b(?:today|now|current\w*|made|served|written|author|ago|join|version|revision|members?|users?|guests?|visitors?|readers?|views?|visit\w*|hits|comments?"
+    r"|shares|likes|seen|log[- ]?in|active|stand|datum|uhrzeit|heute|zuletzt|fecha|hora|hoy|heure|aujourd|data|ora|oggi|hoje|tijd"
+    r"|vandaag|czas)\b"
+    r"|\b(?:updat|modif|chang|publi|print|generat|creat|access|retriev|upload|archiv|download|post|edit|review|copyright"
+    r"|aktuali|ge\xe4nder|ver\xf6ffent|erstell|gedruck|abgeruf|bearbeit|actuali|modific|imprim|consult|aggiorna|stampa|atualiza|bijgewerkt"
+    r"|gewijzig|zmodyfik|utworz|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d|\u043e\u043f\u0443\u0431\u043b"
+    r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u0434\u0430\u0442\u0430|\u0432\u0440\u0435\u043c\u044f|\u0441\u0435\u0433\u043e\u0434)"
+    r"|\u66f4\u65b0|\u4fee\u6539|[\u53d1\u767c]\u5e03|[\u53d1\u767c]\u8868|\u516c\u958b|\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642]"
+    r"|\u6253\u5370|\u5370\u5237|\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb|\u4eca\u5929|[\u73fe\u73b0]\u5728|\u6295\u7a3f|\u4f5c\u6210",
+    re.IGNORECASE,
+)
+# "Friday", "November"; only one of them beside 2026-11-27.
+_WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
+_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # As texinfo writes what is no letter.
@@ -314,12 +331,22 @@ def _template(parts: Parts) -> set[str]:
 def _said_beside(parts: Parts) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. Not in a dateline, for of these some say when the page was made.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place.
     """
     lines = [block.text for block in parts.beside]
-    labelled = {line for line in lines if _LABELLED.match(line)}
+    labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
     words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
+
+
+def _is_of_an_event(dateline: str) -> bool:
+    """Return whether a dateline says when something takes place: by a label, a sentence, or several times, and not of the page itself."""
+    words = {word for word in _RUN.findall(dateline.casefold()) if len(word) >= _LEAST_OF_A_WORD and not _DIGITS.search(word)}
+    # More than a date has: "Friday, the 27th of November".
+    says_what = len(words) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
+    # "Sunrise 6:12, sunset 19:40".
+    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1
+    return (says_what or bool(_LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)
 
 
 def _bare(line: str) -> str:
