@@ -12,6 +12,7 @@ import hashlib
 import math
 import re
 import unicodedata
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -724,13 +725,11 @@ def _knows_dictionary() -> bool:
     """Return whether the dictionary that this rjieba has in it is jieba's: to teach it takes three times as long as to load it."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - here alone
 
-    import jieba  # noqa: PLC0415 - as in _jieba
-
     try:
         release = version("rjieba")
     except PackageNotFoundError:
         return False
-    with jieba.Tokenizer().get_dict_file() as file:
+    with _jieba_module().Tokenizer().get_dict_file() as file:
         return (release, hashlib.file_digest(file, "sha256").hexdigest()) in _SAME_DICTIONARY
 
 
@@ -747,10 +746,8 @@ def _taught(port: Any) -> Callable[[str], Iterable[str]]:
 
 def _dictionary() -> tuple[dict[str, int], int]:
     """Return the words of jieba's dictionary that begin with a Han character, and the sum of all words' frequencies."""
-    import jieba  # noqa: PLC0415 - as in _jieba
-
     frequencies, total = {}, 0
-    with jieba.Tokenizer().get_dict_file() as file:
+    with _jieba_module().Tokenizer().get_dict_file() as file:
         for line in file:
             word, frequency, _ = line.decode().split(" ")
             total += int(frequency)
@@ -760,11 +757,19 @@ def _dictionary() -> tuple[dict[str, int], int]:
 
 
 @cache
+def _jieba_module() -> Any:
+    """Return jieba without what it has to say of setuptools, which no user can change: its last release asks `pkg_resources` for files."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"(?s).*pkg_resources")
+        import jieba  # noqa: PLC0415 - slow to load, and pages without Chinese never need it
+
+    return jieba
+
+
+@cache
 def _jieba() -> Any:
     """Return a segmenter of our own: words that the user adds to jieba's global one must not change stored fingerprints."""
-    import jieba  # noqa: PLC0415 - its dictionary is slow to load and pages without Chinese never need it
-
-    tokenizer = jieba.Tokenizer()
+    tokenizer = _jieba_module().Tokenizer()
     # Not initialize(): that reads a cache file with marshal from a predictable name in the shared temporary directory.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
