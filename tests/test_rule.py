@@ -1135,6 +1135,30 @@ def test_when_something_takes_place_tells_three_pages_apart(line: str, above: bo
 
 
 @pytest.mark.parametrize(
+    ("heading", "kept"),
+    [
+        ("Case C-{}/25", [1, 0, 1]),
+        ("CVE-2025-61{}", [1, 0, 1]),
+        ("Meeting room B-{}", [1, 0, 1]),
+        ("Lot {}", [1, 0, 1]),
+        # There is no end of pages, and of what is counted. Years, and numbers of two digits, are those of releases, too.
+        ("Page {}", [1, 0, 0]),
+        ("Boats, Seite {} von 900", [1, 0, 0]),
+        ("{} results for boats", [1, 0, 0]),
+        ("Viewed {} times", [1, 0, 0]),
+        ("Manual of the windlass 2{}", [1, 0, 0]),
+    ],
+)
+def test_a_long_number_in_a_heading_tells_three_pages_of_one_title_apart(heading: str, kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    numbers = ("012", "013", "024") if heading.endswith("2{}") else ("512", "180", "391")
+    headings = [heading.format(number) for number in numbers]
+    texts = (f"<title>Notice</title><main><h1>{one}</h1><p>{english(30)}</p><p>{english(20, 1)}</p></main>" for one in headings)
+    pages = [_page(html, f"http://a.test/{number}") for number, html in enumerate(texts)]
+    assert [int(not detector.admit(one).is_duplicate) for one in pages] == kept
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "{0}, {1}",

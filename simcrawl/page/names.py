@@ -77,6 +77,14 @@ _CALLED_A_NUMBER = late(
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
+# A year, and what is counted: there is no end of pages, and of years.
+_YEAR = late(r"(?:19|20)\d\d")
+_IN_A_LIST = late(
+    r"\b(?:pages?|seiten?|p[\xe1a]ginas?|pagine|str[ao]n[ay]|\u0441\u0442\u0440\u0430\u043d\u0438\u0446\w*|results?|hits|matches|items?|entries|products?|records"
+    r"|posts?|comments?|messages?|replies|views?|viewed|times|visitors?|users?|members?|ergebnis\w*|treffer|r\xe9sultats?|resultados?|risultati)\b"
+    r"|[\u9875\u9801\u6761\u4ef6]",
+    re.IGNORECASE,
+)
 # Datelines that say when a page was written, changed or asked for, or count who did.
 _OF_THE_PAGE = late(
     r"^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
@@ -331,12 +339,20 @@ def _template(parts: Parts) -> set[str]:
 def _said_beside(parts: Parts) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case.
     """
     lines = [block.text for block in parts.beside]
     labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
+    labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_a_long_number(heading))
     words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
+
+
+def _has_a_long_number(heading: str) -> bool:
+    """Return whether a heading has a number that may be the page's own: "Lot 512", "CVE-2025-61784", "Coin of 1741"."""
+    heading = heading[:_LONGEST]
+    numbers = (number for number in _numbers(heading) if len(number) >= _DIGITS_OF_A_NAME and not _YEAR.fullmatch(number))
+    return any(numbers) and not _IN_A_LIST.search(heading)
 
 
 def _is_of_an_event(dateline: str) -> bool:
