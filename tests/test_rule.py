@@ -1173,6 +1173,15 @@ def test_a_long_number_in_a_heading_tells_three_pages_of_one_title_apart(heading
         "Stand: {2}",
         "Dernière modification de la page : {2}",
         "更新时间：{2} {1}",
+        "最后编辑：{2} {1}",
+        "Page mise à jour le {0}",
+        "Letzte Änderung: {0}",
+        "Senast uppdaterad: {2}",
+        "Отредактировано: {2}",
+        "Ostatnia zmiana: {2}",
+        "최종 수정일: {2}",
+        "Rendered: {2} {1}",
+        "Thursday, {0} {1} Eastern Standard Time",
     ],
 )
 def test_when_a_page_was_made_or_asked_for_tells_none_apart(line: str):

@@ -88,14 +88,19 @@ _IN_A_LIST = late(
 # Datelines that say when a page was written, changed or asked for, or count who did.
 _OF_THE_PAGE = late(
     r"^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
+    # "Last changed", in whatever words.
+    r"|^\W*(?:last|latest|letzt\w*|derni\w+|[u\xfa]ltim\w*|laatst\w*|ostatni\w*|\u043f\u043e\u0441\u043b\u0435\u0434\u043d\w*|senast\w*|sidst\w*|naposled\w*|son)\b"
+    r"|^\W*(?:\u6700[\u540e\u5f8c\u7d42\u7ec8]|\ucd5c\uc885)|\bmise?s?\s+\xe0\s+jour\b|\bas\s+of\b|\b(?:standard|daylight|summer)\s+time\b|\b(?:gmt|utc)\b"
     r"|\b(?:today|now|current\w*|made|served|written|author|ago|join|version|revision|members?|users?|guests?|visitors?|readers?|views?|visit\w*|hits|comments?"
     r"|shares|likes|seen|log[- ]?in|active|stand|datum|uhrzeit|heute|zuletzt|fecha|hora|hoy|heure|aujourd|data|ora|oggi|hoje|tijd"
     r"|vandaag|czas)\b"
     r"|\b(?:updat|modif|chang|publi|print|generat|creat|access|retriev|upload|archiv|download|post|edit|review|copyright"
     r"|aktuali|ge\xe4nder|ver\xf6ffent|erstell|gedruck|abgeruf|bearbeit|actuali|modific|imprim|consult|aggiorna|stampa|atualiza|bijgewerkt"
+    r"|r\xe9vis|\xe4nderung|zugriff|gesehen|wijzig|modyfik|zmian|altera|uppdat|opdat|g\xfcncel|refresh|render|cach|snapshot|built|sync"
+    r"|\u0440\u0435\u0434\u0430\u043a|\u043e\u0442\u0440\u0435\u0434\u0430\u043a|\u0440\u0430\u0441\u043f\u0435\u0447\u0430\u0442"
     r"|gewijzig|zmodyfik|utworz|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d|\u043e\u043f\u0443\u0431\u043b"
     r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u0434\u0430\u0442\u0430|\u0432\u0440\u0435\u043c\u044f|\u0441\u0435\u0433\u043e\u0434)"
-    r"|\u66f4\u65b0|\u4fee\u6539|[\u53d1\u767c]\u5e03|[\u53d1\u767c]\u8868|\u516c\u958b|\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642]"
+    r"|\u7f16\u8f91|\u7de8\u96c6|\uc218\uc815|\u66f4\u65b0|\u4fee\u6539|[\u53d1\u767c]\u5e03|[\u53d1\u767c]\u8868|\u516c\u958b|\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642]"
     r"|\u6253\u5370|\u5370\u5237|\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb|\u4eca\u5929|[\u73fe\u73b0]\u5728|\u6295\u7a3f|\u4f5c\u6210",
     re.IGNORECASE,
 )

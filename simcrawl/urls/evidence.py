@@ -17,6 +17,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.urls.replacements import name_before
+from simcrawl.urls.spellings import differ_in_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -123,16 +124,18 @@ def spared(twin: str, rule: Spare, status: int) -> Twin:
     return Twin(twin, status, contexts, says_spare(rule), name or "/", twin, ends=True)
 
 
-def in_other_case(twin: str, rule: AnyCase, status: int) -> Twin:
+def in_other_case(url: str, twin: str, rule: AnyCase, status: int) -> Twin:
     """Return the twin that differs from a URL in case alone: see `spellings`.
 
-    Evidence is that of all pages of one host and first directory together: one program reads their URLs.
+    Evidence is that of all pages of a directory, or a script, together, as for what follows a name. Where values of parameters differ,
+    it is apart: a server that reads paths in any case may well tell `?id=aB3` from `?id=ab3`.
     """
     name = twin.lower()
+    where, _ = name_before(name, "", ("", ""))
     found = _PART.match(name)
-    where = found[0] if found else ""
-    contexts = (rule, (rule, where), (rule, where, ""))
-    return Twin(twin, status, contexts, "upper and lower case are one", name, where)
+    part = found[0] if found else ""
+    contexts = (rule, (rule, part), (rule, part, f"{where} {differ_in_values(url, twin)}"))
+    return Twin(twin, status, contexts, "upper and lower case are one", name, part)
 
 
 def pair_of(run: str, other: str) -> tuple[str, str]:

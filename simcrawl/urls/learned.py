@@ -176,9 +176,17 @@ class Explaining:
 
     def rule_of(self, url: str, original: str) -> LearnedRule | None:
         """Return the rule, whichever of the two it takes for the copy; None where none of them leads from one to the other."""
-        if differ_in_case(url, original):
-            return self._respelled.get(in_other_case(original, AnyCase(host_and_port(original)), KEPT).place)
-        return self._by_replacement(url, original) or self._by_parameters(url, original) or self._by_values(url, original)
+        return (
+            self._by_case(url, original)
+            or self._by_replacement(url, original)
+            or self._by_parameters(url, original)
+            or self._by_values(url, original)
+        )
+
+    def _by_case(self, url: str, original: str) -> LearnedRule | None:
+        if not self._respelled or not differ_in_case(url, original):
+            return None
+        return self._respelled.get(in_other_case(url, original, AnyCase(host_and_port(original)), KEPT).place)
 
     def _by_parameters(self, url: str, original: str) -> LearnedRule | None:
         for means, rule in self._left_out:

@@ -24,8 +24,9 @@ What was learned in one crawl serves the next (`next_crawl`): rules and what spe
 page is a copy of one that only an earlier crawl has fetched, and rules that are remembered order at once, but have to be right again
 some times before anything is skipped by them.
 
-Memory is bounded whatever a site does: of pages 8 bytes each are known and the older half is forgotten past a million of them; rules, runs,
-classes and counters have bounds as well. No rule looks at more than a few dozen twins.
+Memory is bounded whatever a site does: of pages 8 bytes each are known (of hosts where case does not matter some URLs, too) and the older
+half is forgotten past a million of them; rules, runs, classes and counters have bounds as well. No rule looks at more than a few dozen
+twins.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ _LEAST = 24
 _ENTERED = 4
 # What follows a name (`/boats/7/print/`) is a view of that page, or a part of it, which only some pages have: `/boats/7/reviews/`. So it
 # has to be right more often, and may hardly ever have been wrong, or have led to new pages: links of views are not those of their pages.
-# Nor may the rule that case does not matter have been wrong, which says something of all pages of a part of a site.
+# The same holds for the rule that case does not matter, for it speaks of every page in a directory.
 _OF_ENDS, _WRONG_OF_ENDS = 60, 0.01
 # Nor where rules lead from the page to so many different ones, and of so many of its name more were kept than not: it may be yet another.
 _VARIANTS, _NAMED = 3, 8
@@ -387,7 +388,10 @@ class RewriteRules:
         `suggested`: by a page alone, so that it says nothing unless it was tried.
         """
         if differ_in_case(url, original):
-            return self._learn_case(AnyCase(host_and_port(url)), suggested=suggested)
+            is_new = self._learn_case(AnyCase(host_and_port(url)), suggested=suggested)
+            # Words of names would take the places that there are for runs. Directories are few: "EN" for "en".
+            if is_new or url.rpartition("/")[2] != original.rpartition("/")[2]:
+                return is_new
         more = left_out(url, original) or left_out(original, url)
         spare, is_new = self._spare.learn(url, more) if more else (None, False)
         rule = None if spare else self._replacements.learn(url, original)
@@ -400,13 +404,14 @@ class RewriteRules:
         return is_new or rule is not None
 
     def _learn_case(self, rule: AnyCase, *, suggested: bool) -> bool:
-        if not self._spellings.learn(rule.host, self._recent):
+        fetched = [url for url in self._recent if host_and_port(url) == rule.host]
+        if not self._spellings.learn(rule.host, fetched):
             return False
         if suggested:
             self._suggested.add(rule)
-        for url in self._recent:
+        for url in fetched:
             if (twin := self._spellings.twin(url)) is not None:
-                self._try_on(url, in_other_case(twin, rule, KEPT))
+                self._try_on(url, in_other_case(url, twin, rule, KEPT))
         return True
 
     def _try(self, prefix: str, run: str, other: str) -> None:
@@ -593,7 +598,7 @@ class RewriteRules:
             if status := self._status(url):
                 twins.append(spared(url, spare, status))
         if (first := self._spellings.twin(address.url)) and (status := self._status(first)):
-            twins.append(in_other_case(first, AnyCase(address.shape[0]), status))
+            twins.append(in_other_case(address.url, first, AnyCase(address.shape[0]), status))
         for contexts, page in self._classes.classes(address):
             first = self._classes.first(page)
             if first and first != address.url:

@@ -469,7 +469,7 @@ def test_a_parameter_with_another_value_on_each_page_is_spare(site: Site) -> Non
     check(outcome, site)
 
 
-def test_pages_in_upper_and_in_lower_case_are_fetched_by_two_thirds(site: Site) -> None:
+def test_pages_in_upper_and_in_lower_case_are_fetched_by_three_quarters(site: Site) -> None:
     names = [f"/Boats/Boat-{number * 7919}.aspx" for number in range(200)]
     site.add("/", hub(*names))
     for number, name in enumerate(names):

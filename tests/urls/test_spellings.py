@@ -7,7 +7,7 @@ import pytest
 from simcrawl import RewriteRules
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.learned import Explaining, Respelled, process_links, url_discarder
-from simcrawl.urls.spellings import Spellings, differ_in_case
+from simcrawl.urls.spellings import AnyCase, Spellings, differ_in_case
 
 SITE = "http://example.org"
 HOST = "example.org"
@@ -87,13 +87,13 @@ def test_the_next_crawl_knows_the_rule_and_none_of_the_pages():
 
 def test_what_a_page_says_of_its_case_is_tried_before_it_says_anything():
     rules = RewriteRules()
-    rules.observe(f"{SITE}/Boats/1", Verdict(kind=Kind.ADMITTED), f"{SITE}/boats/1")
-    rules.observe(f"{SITE}/Boats/2", Verdict(kind=Kind.ADMITTED))
-    assert rules.predict(f"{SITE}/boats/2") is None
-    rules.observe(f"{SITE}/boats/1", Verdict(kind=Kind.NEAR_DUPLICATE, original=f"{SITE}/Boats/1"))
-    made = rules.predict(f"{SITE}/boats/2")
+    rules.observe(f"{SITE}/boats/A1", Verdict(kind=Kind.ADMITTED), f"{SITE}/boats/a1")
+    rules.observe(f"{SITE}/boats/A2", Verdict(kind=Kind.ADMITTED))
+    assert rules.predict(f"{SITE}/boats/a2") is None
+    rules.observe(f"{SITE}/boats/a1", Verdict(kind=Kind.NEAR_DUPLICATE, original=f"{SITE}/boats/A1"))
+    made = rules.predict(f"{SITE}/boats/a2")
     assert made
-    assert (made.original, made.rule) == (f"{SITE}/Boats/2", "upper and lower case are one")
+    assert (made.original, made.rule) == (f"{SITE}/boats/A2", "upper and lower case are one")
 
 
 def test_the_rule_is_told_and_written_for_nobody_else():
@@ -116,6 +116,7 @@ def test_the_rule_is_told_and_written_for_nobody_else():
     [
         ("http://a/B", "http://a/b", True),
         ("http://a/%C3%A9?Q=1", "http://a/%c3%a9?q=1", True),
+        ("http://a/%C3%A9", "http://a/%c3%a9", False),
         ("http://a/b", "http://a/b", False),
         ("http://a/B", "http://a/b/", False),
     ],
@@ -142,7 +143,42 @@ def test_spellings_are_bounded():
         spellings.learn(f"{number}.test", [])
     assert len(spellings._hosts) == 200
     for number in range(100_000):
-        spellings.add(f"http://299.test/{number}")
+        spellings.add(f"http://199.test/a{number}")
+    spellings.add(f"http://199.test/{'b' * 300}")
     assert len(spellings._pages) + len(spellings._older) <= 40_000
-    assert spellings.twin("http://299.test/99999") is None
-    assert spellings.twin("HTTP://299.test/99999") == "http://299.test/99999"
+    assert spellings.twin("http://199.test/a99999") is None
+    assert spellings.twin("http://199.test/A99999") == "http://199.test/a99999"
+    assert spellings.twin(f"http://199.test/{'B' * 300}") is None
+    # Those that came first stay: each new one would be tried on the latest pages again.
+    spellings.add("http://299.test/a")
+    assert spellings.twin("http://299.test/A") is None
+
+
+def test_a_host_is_tried_on_its_own_pages():
+    rules = RewriteRules()
+    _twice(rules, "capitals", range(80))
+    _twice(rules, "capitals", range(1), host="http://other.example")
+    assert rules._counters.get(AnyCase("other.example")) == [1, 1]
+    assert rules._counters.get(("name", f"{SITE}/boats/boat-0.aspx")) == [1, 1]
+
+
+def test_paths_in_any_case_say_nothing_of_values():
+    rules = RewriteRules()
+    for number in range(80):
+        page = f"{SITE}/Shop/Show.aspx?id={number * 7919}"
+        rules.observe(page, Verdict(kind=Kind.ADMITTED))
+        rules.observe(page.lower(), Verdict(kind=Kind.NEAR_DUPLICATE, original=page))
+    for name in ("ab", "cd", "ef", "gh", "ij", "kl", "mn"):
+        rules.observe(f"{SITE}/Shop/Show.aspx?id={name}", Verdict(kind=Kind.ADMITTED))
+        assert rules.would_skip(f"{SITE}/Shop/Show.aspx?id={name.upper()}") is None
+    assert any(rules.would_skip(f"{SITE}/shop/show.aspx?id={name}") for name in ("ab", "cd", "ef", "gh", "ij", "kl", "mn"))
+
+
+def test_directories_that_differ_in_case_are_replaced_like_others():
+    rules = RewriteRules()
+    for number in range(40):
+        rules.observe(f"{SITE}/en/{number}.html", Verdict(kind=Kind.ADMITTED))
+        rules.observe(f"{SITE}/EN/{number}.html", Verdict(kind=Kind.NEAR_DUPLICATE, original=f"{SITE}/en/{number}.html"))
+    for number in range(40, 60):
+        rules.observe(f"{SITE}/en/{number}.html", Verdict(kind=Kind.ADMITTED))
+    assert sum(rules.would_skip(f"{SITE}/EN/{number}.html") is not None for number in range(40, 60)) > 14
