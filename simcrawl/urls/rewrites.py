@@ -404,13 +404,12 @@ class RewriteRules:
         return is_new or rule is not None
 
     def _learn_case(self, rule: AnyCase, *, suggested: bool) -> bool:
-        fetched = [url for url in self._recent if host_and_port(url) == rule.host]
-        if not self._spellings.learn(rule.host, fetched):
+        if not self._spellings.learn(rule.host, self._recent):
             return False
         if suggested:
             self._suggested.add(rule)
-        for url in fetched:
-            if (twin := self._spellings.twin(url)) is not None:
+        for url in self._recent:
+            if host_and_port(url) == rule.host and (twin := self._spellings.twin(url)) is not None:
                 self._try_on(url, in_other_case(url, twin, rule, KEPT))
         return True
 

@@ -46,7 +46,7 @@ class Spellings:
         return made
 
     def learn(self, host: str, fetched: Iterable[str]) -> bool:
-        """Take a host, and the pages of it that were fetched lately, the oldest first; return whether it is new.
+        """Take a host, and those of it among the pages that were fetched lately, the oldest first; return whether it is new.
 
         Past 200 hosts none is taken. To let go of another one would have its pages tried again, and again.
         """
