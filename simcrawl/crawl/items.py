@@ -59,9 +59,11 @@ class NearDuplicateItemPipeline:
         # One thread: of two copies on one page the first is the original.
         self._threads = Threads(1)
         options = session.config.detector_options
+        # The seed of the crawl's store: one that is to give the same result every time gives it for items, too.
+        bits, seed = resolve(options["recipe"]).bits, session.store.header.seed
         # Files that are open outlive their names: the store lasts as long as the process, and even one that is killed leaves nothing.
         with TemporaryDirectory(prefix="simcrawl-items-") as directory:
-            store = open_store(directory, bits=resolve(options["recipe"]).bits, seed="random")
+            store = open_store(directory, bits=bits, seed=seed)
         self._detector = Detector(store, **options | {"scope": "all", "originals": "store"})
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -325,6 +326,23 @@ def test_near_duplicate_items_are_dropped_by_a_field(site: Site) -> None:
     outcome = crawl("Sections", site.url(), settings={"SIMCRAWL_ITEM_FIELD": "text"})
     assert [url.partition("#")[2] for url in outcome.paths("kept")] == ["0", "2"]
     assert outcome.stats["simcrawl/items/dropped"] == outcome.stats["item_dropped_count"] == 1
+
+
+def test_items_too_have_the_same_result_every_time_with_a_seed(site: Site) -> None:
+    from tests.crawl.content import topic
+
+    # Which distance two texts have is the seed's doing.
+    texts = [
+        topic(f"7.4/en/{name}") + more for name in ("protection", "find-replace", "openpgp") for more in ("", "<p>One more sentence.</p>")
+    ]
+    site.add("/", "<html><body>" + "".join(f"<section>{text}</section>" for text in texts) + "</body></html>")
+    told = []
+    for seed in (1, 1, 2):
+        settings = {"SIMCRAWL_ITEM_FIELD": "text", "SIMCRAWL_STORE": f"memory:?seed={seed}"}
+        # In any order: which of them waits for its original is chance.
+        told.append(sorted(re.findall(r"\(distance [^)]+\)", crawl("Sections", site.url(), settings=settings).log)))
+    assert len(told[0]) == 3
+    assert told[0] == told[1] != told[2]
 
 
 def test_the_first_drop_is_told_and_with_debug_every_one(site: Site) -> None:
