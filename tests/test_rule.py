@@ -1106,6 +1106,92 @@ def test_a_line_above_a_box_that_is_the_contents_tells_three_pages_apart(line: s
     assert [int(not detector.admit(one).is_duplicate) for one in pages] == kept
 
 
+_TIMES = [("12 May 2026", "6:12", "2026-05-12"), ("14 May 2026", "7:05", "2026-05-14"), ("9 June 2026", "8:40", "2026-06-09")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "High water: {1} and 19:40",
+        "Winning time: 1:{1}",
+        "Deadline for applications: {0}",
+        "The hearing takes place on {0} at {1}.",
+        "Applications have to reach us by {0}.",
+        "The certificate expires on {2}.",
+        "Sunrise {1}, sunset 19:40",
+        "Der Markt findet am {0} ab {1} statt",
+    ],
+)
+@pytest.mark.parametrize("above", [True, False])
+def test_when_something_takes_place_tells_three_pages_apart(line: str, above: bool):
+    detector = Detector(open_store("memory:"))
+    lines = [f"<p>{line.format(*times)}</p>" for times in _TIMES]
+    texts = [f"<p>{english(30)}</p><p>{english(20, 1)}</p>"] * 3
+    made = [one + text if above else text + one for one, text in zip(lines, texts, strict=True)]
+    pages = [_page(f"<title>Notice</title><main><h1>Notice</h1>{one}</main>", f"http://a.test/{number}") for number, one in enumerate(made)]
+    first, _, third = (detector.admit(one).is_duplicate for one in pages)
+    # Of the second one nobody can tell. A crawl asks for it again, see below.
+    assert (first, third) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("heading", "kept"),
+    [
+        ("Case C-{}/25", [1, 0, 1]),
+        ("CVE-2025-61{}", [1, 0, 1]),
+        ("Meeting room B-{}", [1, 0, 1]),
+        ("Lot {}", [1, 0, 1]),
+        # There is no end of pages, and of what is counted. Years, and numbers of two digits, are those of releases, too.
+        ("Page {}", [1, 0, 0]),
+        ("Boats, Seite {} von 900", [1, 0, 0]),
+        ("{} results for boats", [1, 0, 0]),
+        ("Viewed {} times", [1, 0, 0]),
+        ("Manual of the windlass 2{}", [1, 0, 0]),
+    ],
+)
+def test_a_long_number_in_a_heading_tells_three_pages_of_one_title_apart(heading: str, kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    numbers = ("012", "013", "024") if heading.endswith("2{}") else ("512", "180", "391")
+    headings = [heading.format(number) for number in numbers]
+    texts = (f"<title>Notice</title><main><h1>{one}</h1><p>{english(30)}</p><p>{english(20, 1)}</p></main>" for one in headings)
+    pages = [_page(html, f"http://a.test/{number}") for number, html in enumerate(texts)]
+    assert [int(not detector.admit(one).is_duplicate) for one in pages] == kept
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{0}, {1}",
+        "Friday, the 27th of November 2026, {1}",
+        "{2} {1} Friday",
+        "Last updated on {0} at {1} by the harbour office",
+        "Date: {0}",
+        "The time is {1}",
+        "It is currently {0} {1}",
+        "Users browsing this forum since {1}: 17",
+        "This page was generated at {1} on {0}",
+        "Stand: {2}",
+        "Dernière modification de la page : {2}",
+        "更新时间：{2} {1}",
+        "最后编辑：{2} {1}",
+        "Page mise à jour le {0}",
+        "Letzte Änderung: {0}",
+        "Senast uppdaterad: {2}",
+        "Отредактировано: {2}",
+        "Ostatnia zmiana: {2}",
+        "최종 수정일: {2}",
+        "Rendered: {2} {1}",
+        "Thursday, {0} {1} Eastern Standard Time",
+    ],
+)
+def test_when_a_page_was_made_or_asked_for_tells_none_apart(line: str):
+    detector = Detector(open_store("memory:"))
+    text = f"<p>{english(30)}</p><p>{english(20, 1)}</p>"
+    texts = [f"<title>Notice</title><main><h1>Notice</h1>{text}<p>{line.format(*times)}</p></main>" for times in _TIMES]
+    pages = [_page(html, f"http://a.test/{number}") for number, html in enumerate(texts)]
+    assert [detector.admit(one).is_duplicate for one in pages] == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("urls", "kept"),
     [

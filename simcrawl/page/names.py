@@ -77,6 +77,36 @@ _CALLED_A_NUMBER = late(
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
+# A year, and what is counted: there is no end of pages, and of years.
+_YEAR = late(r"(?:19|20)\d\d")
+_IN_A_LIST = late(
+    r"\b(?:pages?|seiten?|p[\xe1a]ginas?|pagine|str[ao]n[ay]|\u0441\u0442\u0440\u0430\u043d\u0438\u0446\w*|results?|hits|matches|items?|entries|products?|records"
+    r"|posts?|comments?|messages?|replies|views?|viewed|times|visitors?|users?|members?|ergebnis\w*|treffer|r\xe9sultats?|resultados?|risultati)\b"
+    r"|[\u9875\u9801\u6761\u4ef6]",
+    re.IGNORECASE,
+)
+# Datelines that say when a page was written, changed or asked for, or count who did.
+_OF_THE_PAGE = late(
+    r"^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
+    # "Last changed", in whatever words.
+    r"|^\W*(?:last|latest|letzt\w*|derni\w+|[u\xfa]ltim\w*|laatst\w*|ostatni\w*|\u043f\u043e\u0441\u043b\u0435\u0434\u043d\w*|senast\w*|sidst\w*|naposled\w*|son)\b"
+    r"|^\W*(?:\u6700[\u540e\u5f8c\u7d42\u7ec8]|\ucd5c\uc885)|\bmise?s?\s+\xe0\s+jour\b|\bas\s+of\b|\b(?:standard|daylight|summer)\s+time\b|\b(?:gmt|utc)\b"
+    r"|\b(?:today|now|current\w*|made|served|written|author|ago|join|version|revision|members?|users?|guests?|visitors?|readers?|views?|visit\w*|hits|comments?"
+    r"|shares|likes|seen|log[- ]?in|active|stand|datum|uhrzeit|heute|zuletzt|fecha|hora|hoy|heure|aujourd|data|ora|oggi|hoje|tijd"
+    r"|vandaag|czas)\b"
+    r"|\b(?:updat|modif|chang|publi|print|generat|creat|access|retriev|upload|archiv|download|post|edit|review|copyright"
+    r"|aktuali|ge\xe4nder|ver\xf6ffent|erstell|gedruck|abgeruf|bearbeit|actuali|modific|imprim|consult|aggiorna|stampa|atualiza|bijgewerkt"
+    r"|r\xe9vis|\xe4nderung|zugriff|gesehen|wijzig|modyfik|zmian|altera|uppdat|opdat|g\xfcncel|refresh|render|cach|snapshot|built|sync"
+    r"|\u0440\u0435\u0434\u0430\u043a|\u043e\u0442\u0440\u0435\u0434\u0430\u043a|\u0440\u0430\u0441\u043f\u0435\u0447\u0430\u0442"
+    r"|gewijzig|zmodyfik|utworz|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d|\u043e\u043f\u0443\u0431\u043b"
+    r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u0434\u0430\u0442\u0430|\u0432\u0440\u0435\u043c\u044f|\u0441\u0435\u0433\u043e\u0434)"
+    r"|\u7f16\u8f91|\u7de8\u96c6|\uc218\uc815|\u66f4\u65b0|\u4fee\u6539|[\u53d1\u767c]\u5e03|[\u53d1\u767c]\u8868|\u516c\u958b|\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642]"
+    r"|\u6253\u5370|\u5370\u5237|\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb|\u4eca\u5929|[\u73fe\u73b0]\u5728|\u6295\u7a3f|\u4f5c\u6210",
+    re.IGNORECASE,
+)
+# "Friday", "November"; only one of them beside 2026-11-27.
+_WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
+_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # As texinfo writes what is no letter.
@@ -314,12 +344,30 @@ def _template(parts: Parts) -> set[str]:
 def _said_beside(parts: Parts) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. Not in a dateline, for of these some say when the page was made.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case.
     """
     lines = [block.text for block in parts.beside]
-    labelled = {line for line in lines if _LABELLED.match(line)}
+    labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
+    labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_a_long_number(heading))
     words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
+
+
+def _has_a_long_number(heading: str) -> bool:
+    """Return whether a heading has a number that may be the page's own: "Lot 512", "CVE-2025-61784", "Coin of 1741"."""
+    heading = heading[:_LONGEST]
+    numbers = (number for number in _numbers(heading) if len(number) >= _DIGITS_OF_A_NAME and not _YEAR.fullmatch(number))
+    return any(numbers) and not _IN_A_LIST.search(heading)
+
+
+def _is_of_an_event(dateline: str) -> bool:
+    """Return whether a dateline says when something takes place: by a label, a sentence, or several times, and not of the page itself."""
+    words = {word for word in _RUN.findall(dateline.casefold()) if len(word) >= _LEAST_OF_A_WORD and not _DIGITS.search(word)}
+    # More than a date has: "Friday, the 27th of November".
+    says_what = len(words) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
+    # "Sunrise 6:12, sunset 19:40".
+    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1
+    return (says_what or bool(_LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)
 
 
 def _bare(line: str) -> str:

@@ -51,7 +51,10 @@ def test_the_defaults_lose_next_to_nothing_and_find_the_copies(first_crawl: tupl
     _, outcome, judgement = first_crawl
     assert judgement.lost <= MOST_LOST
     assert judgement.kept_per_content <= MOST_KEPT_PER_CONTENT
-    assert outcome.stats["item_scraped_count"] == outcome.stats["simcrawl/store/pages"]
+    # A page that was dropped, and that another one shows to be none to drop, comes out whatever it is: a few are copies all the same.
+    again = outcome.stats.get("simcrawl/pages/asked_again", 0)
+    assert again < 10
+    assert 0 <= outcome.stats["item_scraped_count"] - outcome.stats["simcrawl/store/pages"] <= again
     assert "WARNING" not in outcome.log
 
 
