@@ -19,6 +19,7 @@ from simcrawl.crawl.threads import Threads
 from simcrawl.errors import SettingError, WorkerError
 from simcrawl.page.fingerprint import Reason
 from simcrawl.rule import host_of
+from simcrawl.workers.pool import TextPool
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 from simcrawl.workers.starting import Starter
 from simcrawl.workers.turns import Spent, Turns
@@ -37,6 +38,8 @@ _T = TypeVar("_T")
 # How often it is looked at what waits, and seconds after which a page steps aside.
 _LOOK = 0.1
 _LONG = 0.2
+MOST_TEXTS = 2
+"""Processes for main texts, in all: with more than one a page that takes long does not hold up all others."""
 # Threads to start processes from: two at a time.
 _STARTING = 2
 # Seconds of work, by what pages of their hosts took lately, that a process is asked for before it has answered.
@@ -274,6 +277,7 @@ class Processes:
         self._at_once = min(at_once, most)
         self._threads = Threads(_STARTING)
         self._starter = Starter()
+        self._texts: TextPool | None = None
         self._all: list[_Process] = []
         self._turns: Turns[_Key, _Turn] = Turns()
         self._crawlings: set[Crawling] = set()
@@ -296,6 +300,12 @@ class Processes:
         self._crawlings.discard(crawling)
         self._turns.forget(lambda key: key[0] is crawling)
         return not self._crawlings
+
+    def texts(self, crawling: Crawling) -> TextPool:
+        """Return processes for main texts, those of all crawlers: bounded as the first one that asks for some wants it."""
+        if self._texts is None:
+            self._texts = TextPool(crawling.options, MOST_TEXTS, self._starter, max_bytes=crawling.max_bytes)
+        return self._texts
 
     @property
     def count(self) -> int:
@@ -541,6 +551,8 @@ class Processes:
             self._looking.cancel()
         self._threads.close()
         self._starter.close()
+        if self._texts:
+            self._texts.close()
         for process in self._all:
             process.close()
 

@@ -290,6 +290,16 @@ class Session(Common):
             finalize(request, self._abandoned.append, case).atexit = False
         return case.verdict
 
+    async def text_of(self, response: Response) -> str | None:
+        """Return the main text of a page; None where to make it takes too long, or more memory than a page may have. That is told."""
+        text = await self.workers.text(response.body, url=response.url, encoding=getattr(response, "encoding", None))
+        if text is None:
+            self.stats.inc_value("simcrawl/errors")
+            self.warn(
+                "no_text", "The main text of %s cannot be made in %g seconds: its item has none", response.url, self.config.max_page_seconds
+            )
+        return text
+
     def gives(self, case: Case) -> bool:
         """Return whether items of a copy come out, since its original gave none to its callback: see `simcrawl.crawl.given`."""
         if case.gives is None:

@@ -7,12 +7,13 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from simcrawl.crawl.processes import Crawling, PassedError, abandon, leave, shared
+from simcrawl.crawl.processes import MOST_TEXTS, Crawling, PassedError, abandon, leave, shared
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
 from simcrawl.rule import host_of
 from simcrawl.system import cores
+from simcrawl.workers.pool import RawPage
 from simcrawl.workers.starting import can_start
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class PageWorkers:
         # The crawl's own process keeps a core busy.
         started = max(1, cores() - 1) if config.workers is None else self.processes
         self._pool = shared(self._crawling, self.processes, at_once=started, held_up=_HELD_UP) if self.processes else None
+        self._text_threads = Threads(MOST_TEXTS)
         self._queue = self.queue_max = 0
         self._seconds_in_queue = 0.0
         self._visits_elsewhere = _VISITS_ELSEWHERE
@@ -98,6 +100,21 @@ class PageWorkers:
             return page, await self._visit(partial(claim, page), asks_others=self._detector.asks_others)
         finally:
             self._queue -= 1
+
+    async def text(self, body: bytes, *, url: str, encoding: str | None) -> str | None:
+        """Return the main text of a page; None where it takes too long, or its process along.
+
+        In processes of their own. In threads, trafilatura gives up the interpreter many hundred times a page, and waits for it as often; so
+        does everything else then, and a crawl takes twice as long (`docs/decisions.md`).
+        """
+        if self.processes and self._pool:
+            try:
+                return await self._text_threads.run(self._pool.texts(self._crawling).text, RawPage(url, body, encoding))
+            except WorkerError as exc:
+                self._without_processes(exc)
+        from simcrawl.page.extraction import main_text  # noqa: PLC0415 - brings trafilatura
+
+        return await self._text_threads.run(main_text, body, encoding)
 
     def _known(self, body: bytes, url: str, encoding: str | None) -> tuple[Page | None, bytes]:
         """Return a page that need not be made, and the body's digest, which no worker is asked for."""
@@ -189,17 +206,20 @@ class PageWorkers:
 
     async def close(self) -> None:
         """End the threads when their work is done, and the processes, unless other crawlers use them."""
-        self._closed = True
-        self._threads.close()
+        self._end_threads()
         if self._pool:
             await leave(self._pool, self._crawling)
 
     def abandon(self) -> None:
         """End threads and processes that have made no page yet."""
-        self._closed = True
-        self._threads.close()
+        self._end_threads()
         if self._pool:
             abandon(self._pool, self._crawling)
+
+    def _end_threads(self) -> None:
+        self._closed = True
+        self._threads.close()
+        self._text_threads.close()
 
 
 def processes_for(count: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Pages of many processes, in order, for a caller that waits: what commands make pages with.
+"""Pages of many processes, in order, for a caller that waits: what commands make pages with; and main texts.
 
 A thread a process: it asks, waits, and starts another process where that one died, hangs or has grown too large. So a page costs what it
 costs in a crawl, itself at most.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import LifoQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
-from simcrawl.page.fingerprint import Reason
+from simcrawl.page.fingerprint import MAX_WORKER_BYTES, Reason
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 from simcrawl.workers.starting import Starter
 
@@ -39,8 +39,8 @@ class RawPage(NamedTuple):
 class SupervisedProcess:
     """A process that makes pages, and is replaced where that is called for. For one thread at a time, but for `close`."""
 
-    def __init__(self, options: Mapping[str, Any], starter: Starter | None = None) -> None:
-        self._process, self._asker = PageProcess(starter), Asker(options)
+    def __init__(self, options: Mapping[str, Any], starter: Starter | None = None, *, max_bytes: int = MAX_WORKER_BYTES) -> None:
+        self._process, self._asker = PageProcess(starter), Asker(options, max_bytes=max_bytes)
         self._line: socket | None = None
 
     def page(self, raw: RawPage) -> Page:
@@ -49,20 +49,31 @@ class SupervisedProcess:
         Raises:
             WorkerError: no process can be started.
         """
-        process, deaths = self._process, 0
         question = self._asker.question(raw.body, raw.url, raw.encoding)
-        while deaths < MOST_DEATHS:
-            line = self._line = self._line or process.start(self._asker)
+        return self._asked(lambda line: self._process.make(line, question)) or question.abstain(Reason.CRASHED)
+
+    def text(self, raw: RawPage) -> str | None:
+        """Return the main text of a page; None for one that takes too long, or its process along `MOST_DEATHS` times.
+
+        Raises:
+            WorkerError: no process can be started.
+        """
+        question = self._asker.question(raw.body, raw.url, raw.encoding)
+        return self._asked(lambda line: self._process.text(line, question))
+
+    def _asked(self, ask: Callable[[socket], tuple[_T, str | None]]) -> _T | None:
+        """Return what a process answers; None where it dies of it, again and again."""
+        for _ in range(MOST_DEATHS):
+            line = self._line = self._line or self._process.start(self._asker)
             try:
-                made, why = process.make(line, question)
+                answer, why = ask(line)
             except EOFError:
-                deaths += 1
                 self._stop("died")
             else:
                 if why:
                     self._stop(why)
-                return made
-        return question.abstain(Reason.CRASHED)
+                return answer
+        return None
 
     def _stop(self, why: str) -> None:
         line, self._line = self._line, None
@@ -77,6 +88,34 @@ class SupervisedProcess:
         line, self._line = self._line, None
         if line:
             line.close()
+
+
+class TextPool:
+    """Some processes for main texts, each started when all others have something to do. For threads, which wait for one."""
+
+    def __init__(self, options: Mapping[str, Any], processes: int, starter: Starter, *, max_bytes: int = MAX_WORKER_BYTES) -> None:
+        self._all = [SupervisedProcess(options, starter, max_bytes=max_bytes) for _ in range(processes)]
+        self._free: LifoQueue[SupervisedProcess] = LifoQueue()
+        for one in self._all:
+            self._free.put(one)
+
+    def text(self, raw: RawPage) -> str | None:
+        """Return the main text of a page; None for one that takes too long, or its process along.
+
+        Raises:
+            WorkerError: no process can be started.
+        """
+        process = self._free.get()
+        try:
+            return process.text(raw)
+        finally:
+            self._free.put(process)
+
+    def close(self) -> None:
+        """End the processes, and start no more."""
+        for one in self._all:
+            with suppress(OSError):
+                one.close()
 
 
 class PagePool(Generic[_T]):

@@ -57,6 +57,8 @@ _SHORTEST = 1e-3
 _LAST = 19
 # Bytes of an answer that are taken at once.
 _RECEIVED = 1 << 20
+# What is wanted with a page, or in its place: its content, its main text.
+_KEPT, _TEXT = b"kept", b"text"
 # As many seconds as select and setitimer take anywhere.
 _LONGEST = 1e6
 LENGTH = struct.Struct("!I")
@@ -74,12 +76,22 @@ class Question(NamedTuple):
 
     def message(self) -> bytes:
         """Return the message that asks for the page, without its length."""
-        kept = b"kept" if self.asker.wants_content else b""
-        return _pack(self.asker.told, self.url.encode("utf-8", "surrogatepass"), (self.encoding or "").encode(), kept, self.body)
+        return self._message(_KEPT if self.asker.wants_content else b"")
+
+    def _message(self, wanted: bytes) -> bytes:
+        return _pack(self.asker.told, self.url.encode("utf-8", "surrogatepass"), (self.encoding or "").encode(), wanted, self.body)
 
     def longest_answer(self) -> int:
         """Return how many bytes an answer may have."""
         return _MOST_ANSWERED + _MOST_OF_A_CHARACTER * len(self.url)
+
+    def message_for_text(self) -> bytes:
+        """Return the message that asks for the page's main text in its place."""
+        return self._message(_TEXT)
+
+    def longest_text(self) -> int:
+        """Return how many bytes the answer to that may have."""
+        return _MOST_ANSWERED + _MOST_OF_A_CHARACTER * len(self.body)
 
     def abstain(self, reason: Reason) -> Abstention:
         """Return the page that no process can make."""
@@ -236,17 +248,25 @@ class PageProcess:
         Raises:
             EOFError: the process is gone.
         """
-        line.settimeout(question.asker.patience)
+        answer = _ask(line, question.message(), question.asker.patience, question.longest_answer())
+        return self.answered(answer, question) if answer else (question.abstain(Reason.TOO_SLOW), "too_slow")
+
+    def text(self, line: socket, question: Question) -> tuple[str | None, str | None]:
+        """Ask for a page's main text and wait for it, as for a page; None for one that takes too long.
+
+        Raises:
+            EOFError: the process is gone.
+        """
+        answer = _ask(line, question.message_for_text(), question.asker.patience, question.longest_text())
+        if not answer:
+            return None, "too_slow"
         try:
-            line.sendall(_pack(question.message()))
-            answer = _answer(line, question)
-        except TimeoutError:
-            return question.abstain(Reason.TOO_SLOW), "too_slow"
-        except OSError as exc:
-            raise EOFError(f"the worker is gone: {exc!r}") from exc
-        if answer is None:
-            raise EOFError("the worker is gone")
-        return self.answered(answer, question)
+            text, cost = _unpack(answer)
+            too_large = 2 * json.loads(cost)["memory"] > question.asker.max_bytes
+        except Exception as exc:
+            # Whatever a process sends that has taken hostile pages apart.
+            raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
+        return text.decode("utf-8", "replace"), self._why_stop(too_large=too_large)
 
     def answered(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, str | None]:
         """Return the page of an answer, and why the process is to be stopped before the next one.
@@ -255,10 +275,14 @@ class PageProcess:
             EOFError: it is no answer to this question.
         """
         made, too_large = question.asker.parse(answer, question)
+        return made, self._why_stop(too_large=too_large or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY)
+
+    def _why_stop(self, *, too_large: bool) -> str | None:
+        """Count a page, and return why the process is to be stopped before the next one."""
         self._pages += 1
-        if too_large or getattr(made, "reason", None) is Reason.OUT_OF_MEMORY:
-            return made, "memory"
-        return made, "recycled" if self._pages >= self._max_pages else None
+        if too_large:
+            return "memory"
+        return "recycled" if self._pages >= self._max_pages else None
 
     def step_aside(self) -> None:
         """Let the process, and all that replace it, have only what others leave of the cores: only a superuser could take that back."""
@@ -301,9 +325,28 @@ def _greet(ours: socket, told: bytes) -> str | None:
     return "it ended before it was ready" if refusal is None else refusal.decode() or None
 
 
-def _answer(line: socket, question: Question) -> bytes | None:
-    """Return the next message, within the time of a page; None at the end, or where it is too long."""
-    due, received, wanted = monotonic() + question.asker.patience, bytearray(), LENGTH.size
+def _ask(line: socket, message: bytes, patience: float, longest: int) -> bytes:
+    """Send a message and return the answer to it, within so many seconds; nothing where none came.
+
+    Raises:
+        EOFError: the process is gone, or answers at too great a length.
+    """
+    line.settimeout(patience)
+    try:
+        line.sendall(_pack(message))
+        answer = _answer(line, monotonic() + patience, longest)
+    except TimeoutError:
+        return b""
+    except OSError as exc:
+        raise EOFError(f"the worker is gone: {exc!r}") from exc
+    if answer is None:
+        raise EOFError("the worker is gone")
+    return answer
+
+
+def _answer(line: socket, due: float, longest: int) -> bytes | None:
+    """Return the next message, until a moment; None at the end, or where it has more than so many bytes."""
+    received, wanted = bytearray(), LENGTH.size
     while len(received) < wanted:
         line.settimeout(max(_SHORTEST, due - monotonic()))
         if not (more := line.recv(min(_RECEIVED, wanted - len(received)))):
@@ -311,7 +354,7 @@ def _answer(line: socket, question: Question) -> bytes | None:
         received += more
         if len(received) == LENGTH.size:
             wanted += LENGTH.unpack(received)[0]
-            if wanted > LENGTH.size + question.longest_answer():
+            if wanted > LENGTH.size + longest:
                 return None
     return bytes(received[LENGTH.size :])
 
@@ -393,12 +436,20 @@ def _make(asked: list[bytes], maker: _Maker) -> bytes:
 
 
 def _made(asked: list[bytes], options: Mapping[str, Any]) -> bytes:
-    address, encoding, kept, body = asked
-    options = {**options, "keep_content": bool(kept) and options.get("keep_content", False)}
+    address, encoding, wanted, body = asked
+    if wanted == _TEXT:
+        return _text(body, encoding.decode() or None)
+    options = {**options, "keep_content": wanted == _KEPT and options.get("keep_content", False)}
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
     cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}, default=list).encode()
     return _pack(encode(StoredPage(made, 0, 0)), cost, made.content or b"")
+
+
+def _text(body: bytes, encoding: str | None) -> bytes:
+    from simcrawl.page.extraction import main_text  # noqa: PLC0415 - loaded by `_Maker`
+
+    return _pack(main_text(body, encoding).encode("utf-8", "replace"), json.dumps({"memory": memory()}).encode())
 
 
 class _Maker:

@@ -19,6 +19,9 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 
 import simcrawl
+from simcrawl.crawl.session import Session
+from simcrawl.crawl.spiders.site import SiteSpider
+from simcrawl.workers.pool import TextPool
 from tests.processes import offspring
 
 if TYPE_CHECKING:
@@ -352,6 +355,19 @@ class Sections(Base):
     def parse(self, response: Response, **_: Any) -> Any:
         for number, section in enumerate(response.css("section")):
             yield {"url": f"{response.url}#{number}", "text": " ".join(section.css("::text").getall())}
+
+
+class Hurried(SiteSpider):
+    """Takes no main text that takes longer than a millisecond, which all do."""
+
+    name = "hurried"
+
+    async def start(self) -> AsyncIterator[Any]:
+        processes: Any = Session.of(self.crawler).workers._pool
+        options = simcrawl.Detector(simcrawl.open_store("memory:"), max_page_seconds=1e-3).page_options
+        processes._texts = TextPool(options, 1, processes._starter)
+        async for request in super().start():
+            yield request
 
 
 class Suicidal(Base):

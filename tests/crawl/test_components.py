@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page, topic
-from tests.crawl.runner import crawl, start
+from tests.crawl.runner import MODES, crawl, start
 from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
 
 if TYPE_CHECKING:
@@ -152,11 +153,41 @@ def test_the_site_spider_yields_texts_of_kept_copies_and_none_of_huge_pages(site
     copies(site)
     site.add("/other", page("7.4/en/autotext") + " " * 100_000)
     feed = tmp_path / "items.jsonl"
-    settings = {"SIMCRAWL_ACTION": "observe", "SIMCRAWL_MAX_PAGE_BYTES": 50_000, "FEEDS": {str(feed): {"format": "jsonlines"}}}
-    crawl("SiteSpider", site.url(), settings=IN_ORDER | settings)
-    import json
-
-    items = {item["url"]: item for item in map(json.loads, feed.read_text().splitlines())}
+    settings = {"SIMCRAWL_ACTION": "observe", "SIMCRAWL_MAX_PAGE_BYTES": 50_000}
+    crawl("SiteSpider", site.url(), settings=IN_ORDER | settings | _feed_to(feed))
+    items = {item["url"]: item for item in _items(feed)}
     assert items[site.url("/first")]["text"] == items[site.url("/second")]["text"]
     assert len(items[site.url("/first")]["text"]) > 1000
     assert (items[site.url("/other")]["text"], items[site.url("/other")]["skipped"]) == (None, "too_large")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_texts_of_processes_are_those_of_threads(site: Site, tmp_path: Path, mode: str) -> None:
+    copies(site)
+    fed = [_fed(site, tmp_path / f"{workers}.jsonl", mode=mode, SIMCRAWL_WORKERS=workers) for workers in (1, 0)]
+    assert fed[0] == fed[1]
+    assert all(len(text or "") > 1000 for url, text in fed[0].items() if url != site.url())
+
+
+def test_a_text_that_takes_too_long_is_missing_and_told(site: Site, tmp_path: Path) -> None:
+    copies(site)
+    outcome = crawl("Hurried", site.url(), settings=IN_ORDER | _feed_to(tmp_path / "items.jsonl"))
+    items = _items(tmp_path / "items.jsonl")
+    assert items
+    assert all(item["text"] is None and item["fingerprint"] for item in items if not item["skipped"])
+    assert outcome.stats["simcrawl/errors"] >= len([item for item in items if not item["skipped"]])
+    assert outcome.log.count("cannot be made in 10 seconds: its item has none") == 1
+    assert outcome.pages()["dropped"] == 2
+
+
+def _feed_to(path: Path) -> dict[str, Any]:
+    return {"FEEDS": {str(path): {"format": "jsonlines"}}}
+
+
+def _items(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def _fed(site: Site, path: Path, *, mode: str, **settings: Any) -> dict[str, str | None]:
+    crawl("SiteSpider", site.url(), mode=mode, settings=IN_ORDER | settings | _feed_to(path))
+    return {item["url"]: item["text"] for item in _items(path)}

@@ -51,11 +51,12 @@ def test_the_defaults_lose_next_to_nothing_and_find_the_copies(first_crawl: tupl
     _, outcome, judgement = first_crawl
     assert judgement.lost <= MOST_LOST
     assert judgement.kept_per_content <= MOST_KEPT_PER_CONTENT
-    # A page that was dropped, and that another one shows to be none to drop, comes out whatever it is: a few are copies all the same.
-    again = outcome.stats.get("simcrawl/pages/asked_again", 0)
-    assert again < 10
-    assert 0 <= outcome.stats["item_scraped_count"] - outcome.stats["simcrawl/store/pages"] <= again
-    assert "WARNING" not in outcome.log
+    # A page that was dropped, and that another one shows to be none to drop, comes out whatever it is. So do a copy that has waited in vain
+    # until its original comes out, on a busy machine, and that original: one of them is stored, or none.
+    again, in_vain = (outcome.pages().get(name, 0) for name in ("asked_again", "waited_in_vain"))
+    assert again + in_vain < 20
+    assert 0 <= outcome.stats["item_scraped_count"] - outcome.stats["simcrawl/store/pages"] <= again + 2 * in_vain
+    assert outcome.log.count("] WARNING: ") == (1 if in_vain else 0)
 
 
 def test_a_second_crawl_brings_out_what_a_first_one_does(

@@ -10,7 +10,8 @@ import simcrawl
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason
 from simcrawl.page.recipes import resolve
-from simcrawl.workers.pool import PagePool, RawPage, SupervisedProcess
+from simcrawl.workers.pool import PagePool, RawPage, SupervisedProcess, TextPool
+from simcrawl.workers.starting import Starter
 from tests.processes import runs
 from tests.samples import english, page
 
@@ -91,3 +92,41 @@ def test_a_process_that_is_closed_makes_no_more_pages():
     process.close()
     asking.join()
     assert len(told) == 1
+
+
+def test_main_texts_are_those_made_here():
+    pages = [raw(str(number), number) for number in range(8)]
+    pages += [RawPage("http://example.org/", body, "latin-1") for body in ("<p>Café ".encode("latin-1") * 30, b"\0<", b"")]
+    pool = TextPool(options(), 2, starter := Starter())
+    found: dict[int, str | None] = {}
+
+    def ask(numbers: range) -> None:
+        found.update({number: pool.text(pages[number]) for number in numbers})
+
+    try:
+        asking = [Thread(target=ask, args=(range(first, len(pages), 3),)) for first in range(3)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join()
+    finally:
+        pool.close()
+        starter.close()
+    assert found == {number: simcrawl.main_text(one.body, one.encoding) for number, one in enumerate(pages)}
+
+
+def test_a_text_comes_although_its_process_was_killed_and_none_comes_that_takes_too_long():
+    process, hurried = SupervisedProcess(options()), SupervisedProcess(options(max_page_seconds=1e-3))
+    try:
+        first = process.text(raw("1"))
+        number = process._process.pid
+        assert first
+        assert number
+        os.kill(number, signal.SIGKILL)
+        assert process.text(raw("1")) == first
+        assert process._process.pid not in (number, None)
+        assert hurried.text(raw("1")) is None
+        assert hurried._asker.restarts == {"too_slow": 1}
+    finally:
+        process.close()
+        hurried.close()

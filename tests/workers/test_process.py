@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from socket import SHUT_WR, socketpair
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -229,6 +230,46 @@ def test_an_answer_that_does_not_parse_is_the_end_of_the_worker(answer: bytes):
     asker.seconds["extract"] = 1
     with pytest.raises(EOFError, match="a worker's answer does not parse"):
         PageProcess().answered(answer, asker.question(BODY, "http://x/a", None))
+
+
+def _text_of(answer: bytes, **options: Any) -> tuple[str | None, str | None]:
+    """Return what is made of an answer to the question for a main text; the process ends after it."""
+    ours, theirs = socketpair()
+    with ours, theirs:
+        theirs.sendall(answer)
+        theirs.shutdown(SHUT_WR)
+        return PageProcess(**options).text(ours, Asker(_options("terms")).question(b"<p>", "http://x/a", None))
+
+
+def _packed(*parts: bytes) -> bytes:
+    return worker_module._pack(worker_module._pack(*parts))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        _packed(b"text"),
+        _packed(b"text", b"{"),
+        _packed(b"text", b"{}"),
+        _packed(b"text", b'{"memory": "1"}'),
+        _packed(b"text", b'{"memory": 1}', b""),
+        # Says that more comes than a text may have.
+        LENGTH.pack(1 << 30),
+    ],
+)
+def test_an_answer_without_a_text_is_the_end_of_the_worker(answer: bytes):
+    with pytest.raises(EOFError):
+        _text_of(answer)
+
+
+def test_a_worker_that_grows_is_replaced_after_a_text_and_so_is_an_old_one():
+    small, large = (
+        worker_module._pack(worker_module._pack(b"caf\xc3\xa9\xff", b'{"memory": %d}' % size)) for size in (1, MAX_WORKER_BYTES)
+    )
+    assert _text_of(small) == ("café\ufffd", None)
+    assert _text_of(large) == ("café\ufffd", "memory")
+    assert _text_of(small, max_pages=1) == ("café\ufffd", "recycled")
 
 
 def _page_like(**changes: Any) -> bytes:

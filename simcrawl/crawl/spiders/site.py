@@ -11,15 +11,13 @@ from urllib.parse import urlsplit
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
-from scrapy.utils.asyncio import run_in_thread
 
 from simcrawl.config import Config
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import recrawl_requests
 from simcrawl.crawl.refusal import told_in_one_line
-from simcrawl.crawl.session import verdict
+from simcrawl.crawl.session import Session, verdict
 from simcrawl.errors import SettingError
-from simcrawl.page.extraction import main_text
 from simcrawl.page.fingerprint import PageFingerprint, Reason, without_user
 from simcrawl.rule import host_of
 
@@ -96,11 +94,11 @@ class SiteSpider(Spider):
             yield response.follow(link)
 
     async def _text(self, response: HtmlResponse) -> str | None:
-        """Return the main text; None for a page that simcrawl would not touch."""
+        """Return the main text; None for a page that simcrawl would not touch, or that takes too long."""
         found = verdict(response)
         if found is None or found.page is None or found.reason in _UNTOUCHED:
             return None
-        return await run_in_thread(main_text, response.body, response.encoding)
+        return await Session.of(self.crawler).text_of(response)
 
 
 def _hosts_of(requests: Iterable[Request]) -> list[str]:
