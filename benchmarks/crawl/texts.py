@@ -10,8 +10,8 @@ crawl is a process, with a new store in memory. Contestants, in turns:
     threads     `run_in_thread`, as an asynchronous callback may do it
     none        no main text
 
-Prints Markdown: medians of the rounds, in seconds, and each round's ratio to `processes`, smallest and largest; and copies that came out
-as their original did not in time.
+Prints Markdown: medians of the rounds, in seconds, and each round's ratio to `processes`, smallest and largest; copies that came out
+as their original did not in time; and items.
 """
 
 from __future__ import annotations
@@ -56,25 +56,26 @@ class Contestant(SiteSpider):
 
 
 def crawl(place: str, url: str) -> None:
-    """Crawl, and print seconds and what waited in vain."""
+    """Crawl, and print seconds, what waited in vain, and how many items came out."""
     settings = {"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": "memory:?seed=1", "LOG_LEVEL": "ERROR"}
     process = CrawlerProcess(settings)
     started, crawler = monotonic(), process.create_crawler(Contestant)
     process.crawl(crawler, url=url, place=place)
     process.start()
     stats: Any = crawler.stats
-    print(json.dumps([monotonic() - started, stats.get_value("simcrawl/pages/waited_in_vain", 0)]))
+    counts = [stats.get_value(name, 0) for name in ("simcrawl/pages/waited_in_vain", "item_scraped_count")]
+    print(json.dumps([monotonic() - started, *counts]))
 
 
-def contest(url: str, rounds: int) -> dict[str, list[tuple[float, int]]]:
-    """Return seconds and vain waits of every round of each contestant."""
-    found: dict[str, list[tuple[float, int]]] = {place: [] for place in CONTESTANTS}
+def contest(url: str, rounds: int) -> dict[str, list[tuple[float, int, int]]]:
+    """Return seconds, vain waits and items of every round of each contestant."""
+    found: dict[str, list[tuple[float, int, int]]] = {place: [] for place in CONTESTANTS}
     for _ in range(rounds):
         for place in CONTESTANTS:
             command = [sys.executable, "-m", "benchmarks.crawl.texts", "--place", place, "--url", url]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
-            seconds, in_vain = json.loads(done.stdout)
-            found[place].append((seconds, in_vain))
+            seconds, in_vain, items = json.loads(done.stdout)
+            found[place].append((seconds, in_vain, items))
     return found
 
 
@@ -94,12 +95,13 @@ def main() -> None:
         if options.site is None:
             installguide.build(root)
         found = contest(stack.enter_context(serving("guide", root, 0, 0.0)), options.rounds)
-    peer = [seconds for seconds, _ in found["processes"]]
-    print("| main texts | s | times `processes` | waited in vain |\n| --- | --- | --- | --- |")
+    peer = [seconds for seconds, _, _ in found["processes"]]
+    print("| main texts | s | times `processes` | waited in vain | items |\n| --- | --- | --- | --- | --- |")
     for place, rounds in found.items():
-        ratios = [seconds / other for (seconds, _), other in zip(rounds, peer, strict=True)]
-        in_vain = ", ".join(str(count) for _, count in rounds)
-        print(f"| {place} | {median(seconds for seconds, _ in rounds):.1f} | {min(ratios):.2f} to {max(ratios):.2f} | {in_vain} |")
+        seconds, in_vain, items = zip(*rounds, strict=True)
+        ratios = [one / other for one, other in zip(seconds, peer, strict=True)]
+        told = [", ".join(map(str, counts)) for counts in (in_vain, items)]
+        print(f"| {place} | {median(seconds):.1f} | {min(ratios):.2f} to {max(ratios):.2f} | {told[0]} | {told[1]} |")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 _LOOK = 0.1
 _LONG = 0.2
 MOST_TEXTS = 2
-"""Processes for main texts, in all: with more than one a page that takes long does not hold up all others."""
+"""Processes for main texts: with more than one a page that takes long does not hold up all others."""
 # Threads to start processes from: two at a time.
 _STARTING = 2
 # Seconds of work, by what pages of their hosts took lately, that a process is asked for before it has answered.
@@ -277,7 +277,7 @@ class Processes:
         self._at_once = min(at_once, most)
         self._threads = Threads(_STARTING)
         self._starter = Starter()
-        self._texts: TextPool | None = None
+        self._text_pools: dict[tuple[float, int], TextPool] = {}
         self._all: list[_Process] = []
         self._turns: Turns[_Key, _Turn] = Turns()
         self._crawlings: set[Crawling] = set()
@@ -301,11 +301,12 @@ class Processes:
         self._turns.forget(lambda key: key[0] is crawling)
         return not self._crawlings
 
-    def texts(self, crawling: Crawling) -> TextPool:
-        """Return processes for main texts, those of all crawlers: bounded as the first one that asks for some wants it."""
-        if self._texts is None:
-            self._texts = TextPool(crawling.options, MOST_TEXTS, self._starter, max_bytes=crawling.max_bytes)
-        return self._texts
+    def text_pool(self, crawling: Crawling) -> TextPool:
+        """Return processes for main texts: those of all crawlers with the same limits."""
+        limits = crawling.patience, crawling.max_bytes
+        if limits not in self._text_pools:
+            self._text_pools[limits] = TextPool(MOST_TEXTS, self._starter, max_seconds=limits[0], max_bytes=limits[1])
+        return self._text_pools[limits]
 
     @property
     def count(self) -> int:
@@ -551,8 +552,8 @@ class Processes:
             self._looking.cancel()
         self._threads.close()
         self._starter.close()
-        if self._texts:
-            self._texts.close()
+        for pool in self._text_pools.values():
+            pool.close()
         for process in self._all:
             process.close()
 

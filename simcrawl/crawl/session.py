@@ -72,6 +72,7 @@ _FROM_ELSEWHERE = (
     "An item of %s comes out: it is a copy of %s, but what it has as %r is in no item of that page (no more such items will be shown)"
 )
 _IN_VAIN = "Callbacks and item pipelines take so long that pages do not wait until their originals have come out: some copies are kept"
+_NO_TEXT = "The main text of %s cannot be made: it takes more than %g seconds, or its process died of it. Its item has none"
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
@@ -291,13 +292,11 @@ class Session(Common):
         return case.verdict
 
     async def text_of(self, response: Response) -> str | None:
-        """Return the main text of a page; None where to make it takes too long, or more memory than a page may have. That is told."""
-        text = await self.workers.text(response.body, url=response.url, encoding=getattr(response, "encoding", None))
+        """Return a page's main text; None where it cannot be made, which is counted and told."""
+        text = await self.workers.text(response.body, getattr(response, "encoding", None))
         if text is None:
             self.stats.inc_value("simcrawl/errors")
-            self.warn(
-                "no_text", "The main text of %s cannot be made in %g seconds: its item has none", response.url, self.config.max_page_seconds
-            )
+            self.warn("no_text", _NO_TEXT, self.known_as(response.url), self.config.max_page_seconds)
         return text
 
     def gives(self, case: Case) -> bool:

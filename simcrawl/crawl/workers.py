@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from simcrawl.crawl.processes import MOST_TEXTS, Crawling, PassedError, abandon, leave, shared
+from simcrawl.crawl.processes import Crawling, PassedError, abandon, leave, shared
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
 from simcrawl.rule import host_of
 from simcrawl.system import cores
-from simcrawl.workers.pool import RawPage
 from simcrawl.workers.starting import can_start
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ _HELD_UP = 1.0
 # Seconds that a look into the store may take on the event loop, bytes of a body that are digested there, and how many looks are taken
 # elsewhere after one that took longer, and at first, when tables are read.
 _QUICK, _LARGE, _VISITS_ELSEWHERE = 0.02, 1 << 18, 32
+
+
+def _nothing(_: str) -> None:
+    """Let a text go that came too late."""
 
 
 def _withdraw(judged: tuple[Page, Admission | None]) -> None:
@@ -67,7 +71,8 @@ class PageWorkers:
         # The crawl's own process keeps a core busy.
         started = max(1, cores() - 1) if config.workers is None else self.processes
         self._pool = shared(self._crawling, self.processes, at_once=started, held_up=_HELD_UP) if self.processes else None
-        self._text_threads = Threads(MOST_TEXTS)
+        self._text_pool = self._pool.text_pool(self._crawling) if self._pool else None
+        self._text_threads = Threads(_THREADS, expendable=True)
         self._queue = self.queue_max = 0
         self._seconds_in_queue = 0.0
         self._visits_elsewhere = _VISITS_ELSEWHERE
@@ -101,20 +106,29 @@ class PageWorkers:
         finally:
             self._queue -= 1
 
-    async def text(self, body: bytes, *, url: str, encoding: str | None) -> str | None:
-        """Return the main text of a page; None where it takes too long, or its process along.
+    async def text(self, body: bytes, encoding: str | None) -> str | None:
+        """Return a page's main text; None if that takes too long, or too much memory, or if its process dies of it twice.
 
         In processes of their own. In threads, trafilatura gives up the interpreter many hundred times a page, and waits for it as often; so
         does everything else then, and a crawl takes twice as long (`docs/decisions.md`).
         """
-        if self.processes and self._pool:
+        # Also when the crawl was told to stop: the page will not be fetched again.
+        if self._text_pool:
             try:
-                return await self._text_threads.run(self._pool.texts(self._crawling).text, RawPage(url, body, encoding))
+                return await self._text_threads.run(self._text_pool.text, body, encoding)
             except WorkerError as exc:
-                self._without_processes(exc)
-        from simcrawl.page.extraction import main_text  # noqa: PLC0415 - brings trafilatura
+                self._without_text_processes(exc)
+        from simcrawl.page.extraction import main_text  # noqa: PLC0415 - brings lxml
 
-        return await self._text_threads.run(main_text, body, encoding)
+        try:
+            return await self._text_threads.run_within(self._config.max_page_seconds, _nothing, main_text, body, encoding)
+        except TimeoutError:
+            return None
+
+    def _without_text_processes(self, exc: WorkerError) -> None:
+        if self._text_pool and not self._closed:
+            self._text_pool = None
+            logger.warning("Main texts are made in threads, where they hold up the crawl: %s", exc)
 
     def _known(self, body: bytes, url: str, encoding: str | None) -> tuple[Page | None, bytes]:
         """Return a page that need not be made, and the body's digest, which no worker is asked for."""
@@ -201,7 +215,8 @@ class PageWorkers:
         for stage, more in asker.seconds.items():
             seconds[stage] += more
         told: dict[str, float] = {f"seconds/{stage}": round(number, 3) for stage, number in seconds.items()}
-        told |= {f"workers/restarts/{why}": count for why, count in asker.restarts.items()}
+        restarts = asker.restarts + (self._text_pool.restarts if self._text_pool else Counter())
+        told |= {f"workers/restarts/{why}": count for why, count in restarts.items()}
         return told | {"workers/processes": self.processes_alive, "workers/queue_max": self.queue_max, "workers/refused": asker.refused}
 
     async def close(self) -> None:

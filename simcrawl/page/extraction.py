@@ -66,7 +66,21 @@ def main_text(html: bytes | str, encoding: str | None = None) -> str:
     simcrawl refuses to compare.
     """
     try:
+        return main_text_within_memory(html, encoding)
+    except MemoryError:
+        return ""
+
+
+def main_text_within_memory(html: bytes | str, encoding: str | None = None) -> str:
+    """Return what `main_text` does.
+
+    Raises:
+        MemoryError: there is not enough memory for it.
+    """
+    try:
         return _main(parse(html if isinstance(html, str) else decode(html, encoding)[1]))
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 - parsers raise anything at all on broken pages
         return ""
 

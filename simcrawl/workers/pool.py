@@ -6,13 +6,14 @@ costs in a crawl, itself at most.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import LifoQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from simcrawl.page.fingerprint import MAX_WORKER_BYTES, Reason
+from simcrawl.page.recipes import resolve
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 from simcrawl.workers.starting import Starter
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     Page = PageFingerprint | Abstention
 
 _T = TypeVar("_T")
+
+# A digest that nobody asks for.
+_NOBODYS = bytes(1)
 
 
 class RawPage(NamedTuple):
@@ -52,13 +56,13 @@ class SupervisedProcess:
         question = self._asker.question(raw.body, raw.url, raw.encoding)
         return self._asked(lambda line: self._process.make(line, question)) or question.abstain(Reason.CRASHED)
 
-    def text(self, raw: RawPage) -> str | None:
-        """Return the main text of a page; None for one that takes too long, or its process along `MOST_DEATHS` times.
+    def text(self, body: bytes, encoding: str | None) -> str | None:
+        """Return a page's main text; None if that takes too long, or too much memory, or if its process dies of it `MOST_DEATHS` times.
 
         Raises:
             WorkerError: no process can be started.
         """
-        question = self._asker.question(raw.body, raw.url, raw.encoding)
+        question = self._asker.question(body, "", encoding, _NOBODYS)
         return self._asked(lambda line: self._process.text(line, question))
 
     def _asked(self, ask: Callable[[socket], tuple[_T, str | None]]) -> _T | None:
@@ -74,6 +78,11 @@ class SupervisedProcess:
                     self._stop(why)
                 return answer
         return None
+
+    @property
+    def restarts(self) -> Counter[str]:
+        """Why the process was ended, and how often."""
+        return self._asker.restarts
 
     def _stop(self, why: str) -> None:
         line, self._line = self._line, None
@@ -91,25 +100,35 @@ class SupervisedProcess:
 
 
 class TextPool:
-    """Some processes for main texts, each started when all others have something to do. For threads, which wait for one."""
+    """Some processes for main texts, each started when all others have something to do. For threads, which wait for one.
 
-    def __init__(self, options: Mapping[str, Any], processes: int, starter: Starter, *, max_bytes: int = MAX_WORKER_BYTES) -> None:
+    `max_seconds`, `max_bytes`: what a text may take.
+    """
+
+    def __init__(self, processes: int, starter: Starter, *, max_seconds: float, max_bytes: int = MAX_WORKER_BYTES) -> None:
+        # They are told no more than they need: not where a page was, nor the seed.
+        options = {"recipe": resolve("terms"), "seed": 0, "max_seconds": max_seconds, "texts": True}
         self._all = [SupervisedProcess(options, starter, max_bytes=max_bytes) for _ in range(processes)]
         self._free: LifoQueue[SupervisedProcess] = LifoQueue()
         for one in self._all:
             self._free.put(one)
 
-    def text(self, raw: RawPage) -> str | None:
-        """Return the main text of a page; None for one that takes too long, or its process along.
+    def text(self, body: bytes, encoding: str | None) -> str | None:
+        """Return a page's main text; None if that takes too long, or too much memory, or if its process dies of it `MOST_DEATHS` times.
 
         Raises:
             WorkerError: no process can be started.
         """
         process = self._free.get()
         try:
-            return process.text(raw)
+            return process.text(body, encoding)
         finally:
             self._free.put(process)
+
+    @property
+    def restarts(self) -> Counter[str]:
+        """Why processes were ended, and how often."""
+        return sum((one.restarts for one in self._all), Counter[str]())
 
     def close(self) -> None:
         """End the processes, and start no more."""

@@ -15,6 +15,7 @@ No worker outlives its parent: an idle one sees the end of the socket, a busy on
 from __future__ import annotations
 
 import json
+import operator
 import os
 import signal
 import struct
@@ -57,8 +58,9 @@ _SHORTEST = 1e-3
 _LAST = 19
 # Bytes of an answer that are taken at once.
 _RECEIVED = 1 << 20
-# What is wanted with a page, or in its place: its content, its main text.
+# What is wanted with a page, or in its place: its content, its main text. Bytes of what is said of a text's cost: a number, or null.
 _KEPT, _TEXT = b"kept", b"text"
+_LONGEST_COST = 20
 # As many seconds as select and setitimer take anywhere.
 _LONGEST = 1e6
 LENGTH = struct.Struct("!I")
@@ -249,24 +251,23 @@ class PageProcess:
             EOFError: the process is gone.
         """
         answer = _ask(line, question.message(), question.asker.patience, question.longest_answer())
-        return self.answered(answer, question) if answer else (question.abstain(Reason.TOO_SLOW), "too_slow")
+        return (question.abstain(Reason.TOO_SLOW), "too_slow") if answer is None else self.answered(answer, question)
 
     def text(self, line: socket, question: Question) -> tuple[str | None, str | None]:
-        """Ask for a page's main text and wait for it, as for a page; None for one that takes too long.
+        """Ask for a page's main text and wait for it, as for a page; None for one that takes too long, or too much memory.
 
         Raises:
             EOFError: the process is gone.
         """
         answer = _ask(line, question.message_for_text(), question.asker.patience, question.longest_text())
-        if not answer:
+        if answer is None:
             return None, "too_slow"
         try:
-            text, cost = _unpack(answer)
-            too_large = 2 * json.loads(cost)["memory"] > question.asker.max_bytes
+            text, used = _text_of(answer)
         except Exception as exc:
             # Whatever a process sends that has taken hostile pages apart.
             raise EOFError(f"a worker's answer does not parse: {exc!r}") from exc
-        return text.decode("utf-8", "replace"), self._why_stop(too_large=too_large)
+        return text, self._why_stop(too_large=text is None or 2 * used > question.asker.max_bytes)
 
     def answered(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, str | None]:
         """Return the page of an answer, and why the process is to be stopped before the next one.
@@ -325,8 +326,19 @@ def _greet(ours: socket, told: bytes) -> str | None:
     return "it ended before it was ready" if refusal is None else refusal.decode() or None
 
 
-def _ask(line: socket, message: bytes, patience: float, longest: int) -> bytes:
-    """Send a message and return the answer to it, within so many seconds; nothing where none came.
+def _text_of(answer: bytes) -> tuple[str | None, int]:
+    """Return the text of an answer, None where there was no memory for it, and the bytes that its process has."""
+    # Two parts, and no search for more: whoever was taken over may send millions.
+    start = LENGTH.size + LENGTH.unpack_from(answer)[0] + LENGTH.size
+    if start + LENGTH.unpack_from(answer, start - LENGTH.size)[0] != len(answer) or len(answer) - start > _LONGEST_COST:
+        raise ValueError(f"{len(answer)} bytes are no text and its cost")
+    used = json.loads(answer[start:])
+    text = answer[LENGTH.size : start - LENGTH.size].decode("utf-8", "replace")
+    return (None, 0) if used is None else (text, operator.index(used))
+
+
+def _ask(line: socket, message: bytes, patience: float, longest: int) -> bytes | None:
+    """Send a message and return the answer to it, within so many seconds; None where none came.
 
     Raises:
         EOFError: the process is gone, or answers at too great a length.
@@ -336,7 +348,7 @@ def _ask(line: socket, message: bytes, patience: float, longest: int) -> bytes:
         line.sendall(_pack(message))
         answer = _answer(line, monotonic() + patience, longest)
     except TimeoutError:
-        return b""
+        return None
     except OSError as exc:
         raise EOFError(f"the worker is gone: {exc!r}") from exc
     if answer is None:
@@ -447,16 +459,19 @@ def _made(asked: list[bytes], options: Mapping[str, Any]) -> bytes:
 
 
 def _text(body: bytes, encoding: str | None) -> bytes:
-    from simcrawl.page.extraction import main_text  # noqa: PLC0415 - loaded by `_Maker`
+    from simcrawl.page.extraction import main_text_within_memory  # noqa: PLC0415 - loaded by `_Maker`
 
-    return _pack(main_text(body, encoding).encode("utf-8", "replace"), json.dumps({"memory": memory()}).encode())
+    try:
+        return _pack(main_text_within_memory(body, encoding).encode("utf-8", "replace"), json.dumps(memory()).encode())
+    except MemoryError:
+        return _pack(b"", b"null")
 
 
 class _Maker:
     """What pages of one kind need, loaded before the first one's time runs."""
 
     def __init__(self, told: bytes) -> None:
-        import simcrawl.page.extraction  # noqa: F401, PLC0415 - loaded here for its side effect: it takes longer than pages do
+        from simcrawl.page.extraction import main_text  # noqa: PLC0415 - loaded here: it takes longer than pages do
 
         recipe, options, bounds = _unpack(told)
         self._max_bytes, self.patience = json.loads(bounds)
@@ -464,6 +479,9 @@ class _Maker:
         made = from_json(recipe.decode())
         made.load_extractor()
         self.options: dict[str, Any] = json.loads(options) | {"recipe": made}
+        if self.options.pop("texts", False):
+            # trafilatura is loaded by its first page.
+            main_text("<p>What every text needs.")
 
     def bound(self) -> None:
         """Bound the memory of the process to what pages of this kind may take."""

@@ -358,15 +358,26 @@ class Sections(Base):
 
 
 class Hurried(SiteSpider):
-    """Takes no main text that takes longer than a millisecond, which all do."""
+    """Takes no main text that takes longer than a hundredth of a second."""
 
     name = "hurried"
 
     async def start(self) -> AsyncIterator[Any]:
-        processes: Any = Session.of(self.crawler).workers._pool
-        options = simcrawl.Detector(simcrawl.open_store("memory:"), max_page_seconds=1e-3).page_options
-        processes._texts = TextPool(options, 1, processes._starter)
+        workers: Any = Session.of(self.crawler).workers
+        workers._text_pool = TextPool(1, workers._pool._starter, max_seconds=0.01)
         async for request in super().start():
+            yield request
+
+
+class Textless(Hurried):
+    """Has no process for texts."""
+
+    name = "textless"
+
+    async def start(self) -> AsyncIterator[Any]:
+        async for request in super().start():
+            workers: Any = Session.of(self.crawler).workers
+            workers._text_pool.close()
             yield request
 
 

@@ -54,9 +54,10 @@ def test_the_defaults_lose_next_to_nothing_and_find_the_copies(first_crawl: tupl
     # A page that was dropped, and that another one shows to be none to drop, comes out whatever it is. So do a copy that has waited in vain
     # until its original comes out, on a busy machine, and that original: one of them is stored, or none.
     again, in_vain = (outcome.pages().get(name, 0) for name in ("asked_again", "waited_in_vain"))
-    assert again + in_vain < 20
+    assert again < 10
     assert 0 <= outcome.stats["item_scraped_count"] - outcome.stats["simcrawl/store/pages"] <= again + 2 * in_vain
-    assert outcome.log.count("] WARNING: ") == (1 if in_vain else 0)
+    told = [line for line in outcome.log.splitlines() if "] WARNING: " in line]
+    assert [line for line in told if "pages do not wait until their originals have come out" not in line] == []
 
 
 def test_a_second_crawl_brings_out_what_a_first_one_does(

@@ -95,13 +95,13 @@ def test_a_process_that_is_closed_makes_no_more_pages():
 
 
 def test_main_texts_are_those_made_here():
-    pages = [raw(str(number), number) for number in range(8)]
-    pages += [RawPage("http://example.org/", body, "latin-1") for body in ("<p>Café ".encode("latin-1") * 30, b"\0<", b"")]
-    pool = TextPool(options(), 2, starter := Starter())
+    pages = [(page(english(60, number)).encode(), "utf-8") for number in range(8)]
+    pages += [(body, "latin-1") for body in ("<p>Café ".encode("latin-1") * 30, b"\0<", b"")]
+    pool = TextPool(2, starter := Starter(), max_seconds=60)
     found: dict[int, str | None] = {}
 
     def ask(numbers: range) -> None:
-        found.update({number: pool.text(pages[number]) for number in numbers})
+        found.update({number: pool.text(*pages[number]) for number in numbers})
 
     try:
         asking = [Thread(target=ask, args=(range(first, len(pages), 3),)) for first in range(3)]
@@ -112,21 +112,27 @@ def test_main_texts_are_those_made_here():
     finally:
         pool.close()
         starter.close()
-    assert found == {number: simcrawl.main_text(one.body, one.encoding) for number, one in enumerate(pages)}
+    assert found == {number: simcrawl.main_text(*one) for number, one in enumerate(pages)}
+
+
+# Takes trafilatura seconds.
+LONG = b"<p>One of many paragraphs, with <a href=/>a link</a> and <b>bold</b> words.</p>" * 20_000
 
 
 def test_a_text_comes_although_its_process_was_killed_and_none_comes_that_takes_too_long():
-    process, hurried = SupervisedProcess(options()), SupervisedProcess(options(max_page_seconds=1e-3))
+    process = SupervisedProcess(options())
+    hurried = TextPool(1, starter := Starter(), max_seconds=0.01)
     try:
-        first = process.text(raw("1"))
+        first = process.text(raw("1").body, "utf-8")
         number = process._process.pid
         assert first
         assert number
         os.kill(number, signal.SIGKILL)
-        assert process.text(raw("1")) == first
+        assert process.text(raw("1").body, "utf-8") == first
         assert process._process.pid not in (number, None)
-        assert hurried.text(raw("1")) is None
-        assert hurried._asker.restarts == {"too_slow": 1}
+        assert hurried.text(LONG, "utf-8") is None
+        assert hurried.restarts == {"too_slow": 1}
     finally:
         process.close()
         hurried.close()
+        starter.close()

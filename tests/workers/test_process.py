@@ -249,11 +249,15 @@ def _packed(*parts: bytes) -> bytes:
     "answer",
     [
         b"",
+        LENGTH.pack(0),
         _packed(b"text"),
+        _packed(b"text", b""),
         _packed(b"text", b"{"),
-        _packed(b"text", b"{}"),
-        _packed(b"text", b'{"memory": "1"}'),
-        _packed(b"text", b'{"memory": 1}', b""),
+        _packed(b"text", b'"1"'),
+        _packed(b"text", b"NaN"),
+        _packed(b"text", b" " * 100 + b"1"),
+        _packed(b"text", b"1", b""),
+        worker_module._pack(LENGTH.pack(9) + b"text"),
         # Says that more comes than a text may have.
         LENGTH.pack(1 << 30),
     ],
@@ -264,12 +268,19 @@ def test_an_answer_without_a_text_is_the_end_of_the_worker(answer: bytes):
 
 
 def test_a_worker_that_grows_is_replaced_after_a_text_and_so_is_an_old_one():
-    small, large = (
-        worker_module._pack(worker_module._pack(b"caf\xc3\xa9\xff", b'{"memory": %d}' % size)) for size in (1, MAX_WORKER_BYTES)
-    )
+    small, large = (_packed(b"caf\xc3\xa9\xff", b"%d" % size) for size in (1, MAX_WORKER_BYTES))
     assert _text_of(small) == ("café\ufffd", None)
     assert _text_of(large) == ("café\ufffd", "memory")
+    assert _text_of(_packed(b"", b"null")) == (None, "memory")
     assert _text_of(small, max_pages=1) == ("café\ufffd", "recycled")
+
+
+def test_an_empty_answer_to_a_page_is_the_end_of_the_worker_and_no_lack_of_time():
+    ours, theirs = socketpair()
+    with ours, theirs:
+        theirs.sendall(LENGTH.pack(0))
+        with pytest.raises(EOFError, match="does not parse"):
+            PageProcess().make(ours, Asker(_options("terms")).question(BODY, "http://x/a", None))
 
 
 def _page_like(**changes: Any) -> bytes:
