@@ -54,7 +54,8 @@ import json, sys
 from socket import socket
 line = socket(fileno=int(sys.argv[1]))
 messages = line.makefile("rb")
-sys.path[:] = json.loads(messages.readline())
+# Nothing comes from a parent that was killed just now.
+sys.path[:] = json.loads(messages.readline() or sys.exit())
 from simcrawl.workers.process import serve
 """
 _WORKER = _BOOT + "serve(line, messages)"
@@ -283,8 +284,10 @@ def _be_worker(handle: int, serve: _Serve) -> NoReturn:
     try:
         questions = socket.socket(fileno=handle)
         messages = questions.makefile("rb")
-        sys.path[:] = json.loads(messages.readline())
-        serve(questions, messages)
+        # Nothing comes from a parent that was killed just now.
+        if told := messages.readline():
+            sys.path[:] = json.loads(told)
+            serve(questions, messages)
     except BaseException:  # noqa: BLE001 - said where an interpreter that ends says it
         traceback.print_exc()
     finally:

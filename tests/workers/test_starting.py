@@ -162,6 +162,19 @@ def test_where_a_template_can_fork_no_more_a_worker_is_started_alone(starter: St
         assert _parent(process.pid) == os.getpid()
 
 
+@pytest.mark.parametrize("forks", [True, False])
+def test_a_worker_whose_parent_is_gone_before_it_says_anything_ends_in_silence(
+    starter: Starter, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], forks: bool
+):
+    monkeypatch.setattr(starting, "_can_fork", lambda: forks)
+    ours, theirs = socketpair()
+    ours.close()
+    with theirs:
+        worker = starter.start(theirs.fileno())
+    worker.wait()
+    assert capfd.readouterr().err == ""
+
+
 def test_to_close_does_not_wait_for_a_start_and_leaves_nothing():
     others = offspring()
     starter = Starter()
