@@ -367,7 +367,8 @@ class Rule:
             return 0
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
-        if links + around < self.min_around and _show_others(a, b):
+        # In the same surroundings a picture is another page's, and so are rows of a table: only their order may be another one.
+        if links + around < self.min_around and (_show_others(a, b) or names.exchange_rows(a.names, b.names)):
             return 0
         same = (
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
@@ -542,7 +543,7 @@ class Rule:
             return False
         if comparison.same_article:
             # In other surroundings other lines and sentences are those of the surroundings.
-            return any(_have_three_names(page, other, original) for other in dropped)
+            return any(_have_three_names(page, other, original) or _have_three_tables(page, other, original) for other in dropped)
         if any(_says_other(page, other, original) for other in dropped):
             return True
         siblings = (candidate.stored() for candidate in islice(near, _MOST_SIBLINGS))
@@ -551,7 +552,7 @@ class Rule:
             and other.page.url not in (page.url, original.url)
             and _says_other(page, other.page, original)
             and says_more(other.page, original)
-            and self._is_of_its_kind(other.page, original)
+            and (self._is_of_its_kind(other.page, original) or _have_three_values(page, other.page, original))
             for other in siblings
             if other
         )
@@ -656,16 +657,27 @@ def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFin
 
 
 def _are_three_records(*pages: PageFingerprint) -> bool:
-    """Return whether of three pages of one site each has a value of its own in one place, where all else is the same.
+    """Return whether of three pages of one site each has a value or a paragraph of its own in one place, where all else is the same.
 
     Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days.
     """
-    if len({site(page.url) for page in pages}) > 1 or min(_words(page, page.units) for page in pages) >= _LONGEST_OF_THREE:
+    if not _are_short_of_one_site(pages):
         return False
     return all(
-        names.exchange_a_line(a.names, b.names) or (names.exchange_lines_beside(a.names, b.names) and not _is_view(a.url, b.url))
+        names.exchange_a_line(a.names, b.names)
+        or names.exchange_a_paragraph(a.names, b.names)
+        or (names.exchange_lines_beside(a.names, b.names) and not _is_view(a.url, b.url))
         for a, b in combinations(pages, 2)
     )
+
+
+def _have_three_values(*pages: PageFingerprint) -> bool:
+    """Return whether of three pages of one site each has a value of its own, where all paragraphs are the same."""
+    return _are_short_of_one_site(pages) and all(names.exchange_a_line(a.names, b.names) for a, b in combinations(pages, 2))
+
+
+def _are_short_of_one_site(pages: Sequence[PageFingerprint]) -> bool:
+    return len({site(page.url) for page in pages}) == 1 and min(_words(page, page.units) for page in pages) < _LONGEST_OF_THREE
 
 
 def _is_view(url: str, other: str) -> bool:
@@ -682,6 +694,11 @@ def _is_view(url: str, other: str) -> bool:
 def _have_three_names(*pages: PageFingerprint) -> bool:
     """Return whether three pages of one site have the same paragraphs below three headings that their titles have as well."""
     return len({site(page.url) for page in pages}) == 1 and all(names.exchange_names(a.names, b.names) for a, b in combinations(pages, 2))
+
+
+def _have_three_tables(*pages: PageFingerprint) -> bool:
+    """Return whether three pages of one site have the same paragraphs, and each of them other rows in its tables, or behind its labels."""
+    return len({site(page.url) for page in pages}) == 1 and all(names.exchange_values(a.names, b.names) for a, b in combinations(pages, 2))
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -1119,6 +1119,7 @@ _TIMES = [("12 May 2026", "6:12", "2026-05-12"), ("14 May 2026", "7:05", "2026-0
         "Applications have to reach us by {0}.",
         "The certificate expires on {2}.",
         "Sunrise {1}, sunset 19:40",
+        "Sun, {1}, room 2",
         "Der Markt findet am {0} ab {1} statt",
     ],
 )
@@ -1317,6 +1318,111 @@ def test_three_long_pages_of_which_a_section_or_a_line_is_another_one_are_three(
     terms = "".join(f"<p>{text}</p>" for text in english(150).splitlines())
     htmls = [f"<title>Notice</title><h1>Notice</h1>{terms}{line.format(one)}{terms}<h2>{one}</h2>" for one in said]
     verdicts = [detector.admit(_page(html, f"http://a.test/notices?{number}")) for number, html in enumerate(htmls)]
+    assert [number for number, verdict in enumerate(verdicts) if not verdict.is_duplicate] == kept
+
+
+_NAMES = (
+    "Ann",
+    "Bo",
+    "Cy",
+    "Dee",
+    "Eli",
+    "Fay",
+    "Gus",
+    "Hal",
+    "Ivy",
+    "Jo",
+    "Kim",
+    "Lou",
+    "Mo",
+    "Nan",
+    "Ona",
+    "Pat",
+    "Ray",
+    "Sue",
+    "Tom",
+    "Una",
+)
+
+
+def _votes(against: int, order: int = 1) -> str:
+    """Return a roll call of twenty names, in which the names at three places from `against` on said no."""
+    said = {name: "no" if against <= place < against + 3 else "yes" for place, name in enumerate(_NAMES)}
+    return "".join(f"<tr><td>{name} Miller</td><td>{vote}</td></tr>" for name, vote in [*said.items()][::order])
+
+
+@pytest.mark.parametrize(
+    ("tables", "kept"),
+    [
+        ([_votes(1), _votes(6), _votes(12)], [0, 2]),
+        ([_votes(1), _votes(6), _votes(6)], [0]),
+        # Where the cells change as well: a branch's prices.
+        ([f"<tr><td>Oak plank</td><td>{price}</td></tr>{_votes(1)}" for price in ("4.10", "4.20", "4.30")], [0, 2]),
+        # A link is a value, beside its label.
+        ([f"<tr><td>Warning</td><td><a href=#end>line {line}</a></td></tr>{_votes(1)}" for line in (80, 110, 170)], [0, 2]),
+        # Not in a table of links.
+        ([f"<tr><td><a href=/{name}>{name}</a></td></tr>{_votes(1)}" for name in ("Oak", "Ash", "Elm")], [0]),
+    ],
+)
+@pytest.mark.parametrize("teasers", [False, True])
+def test_three_tables_whose_rows_are_others_are_three_pages(tables: list[str], kept: list[int], teasers: bool):
+    detector = Detector(open_store("memory:"))
+    text = "".join(f"<p>{line}</p>" for line in english(120).splitlines())
+    verdicts = []
+    for number, rows in enumerate(tables):
+        # Those of one article in other surroundings.
+        beside = "".join(f"<li><a href=/t/{number}>{line}</a>" for line in english(60, seed=number + 1).splitlines()) if teasers else ""
+        html = f"<title>Roll call</title><nav><ul>{beside}</ul></nav><main><h1>Roll call</h1>{text}<table>{rows}</table>{text}</main>"
+        verdicts.append(detector.admit(_page(html, f"http://a.test/calls?{number}")))
+    assert [number for number, verdict in enumerate(verdicts) if not verdict.is_duplicate] == kept
+
+
+def test_the_same_cells_in_other_rows_are_no_article_in_other_surroundings():
+    text, menu = f"<p>{english(40)}</p>", f"<nav>{link_list(60)}</nav>"
+    everybody = [f"{name} {surname}" for surname in ("Miller", "Hay", "Lund") for name in _NAMES]
+    calls = [
+        "".join(f"<tr><td>{name}</td><td>{'no' if name[0] in against else 'yes'}</td></tr>" for name in everybody)
+        for against in ("ABCDE", "FGHIJ")
+    ]
+    one, other = (_page(f"<title>Call</title>{menu}<main><h1>Call</h1><table>{call}</table>{text}</main>") for call in calls)
+    result = RULE.compare(one, other)
+    assert (result.is_near_duplicate, result.same_article) == (False, False)
+    # Sorted by another column it is the same list.
+    rows = [row + "</tr>" for row in calls[0].split("</tr>") if row]
+    again = _page(f"<title>Call</title>{menu}<main><h1>Call</h1><table>{''.join(rows[::-1])}</table>{text}</main>")
+    assert RULE.compare(one, again).is_near_duplicate
+
+
+_MEANINGS = [
+    "Of a rope, to run through a block until the end is out and nobody on board can get at it any more, said of falls, too.",
+    "The space below the heel of the mast, in which the cook of a small coaster keeps his coal, his onions and what he has to hide.",
+    "To lie with the head to the wind and make no way, for want of a hand at the helm or of a wish to be anywhere else.",
+    "A fid.",
+    "A toggle.",
+    *(english(2, seed) for seed in (51, 52, 53)),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ([[0], [1], [2]], [0, 2]),
+        ([[0], [1], [1]], [0]),
+        # A short one is a line.
+        ([[0], [3], [1]], [0, 2]),
+        ([[3], [0], [4]], [0, 2]),
+        # What two of three have more no third one says otherwise.
+        ([[0], [0, 3], [0, 3]], [0]),
+        # Two of them are what releases of a manual differ in.
+        ([[0, 5], [1, 6], [2, 7]], [0]),
+    ],
+)
+def test_three_long_pages_of_which_one_paragraph_is_another_one_are_three(said: list[list[int]], kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    text = "".join(f"<p>{line}</p>" for line in english(250).splitlines())
+    shown = ["".join(f"<p>{_MEANINGS[number]}</p>" for number in one) for one in said]
+    htmls = [f"<title>Lexicon</title><h1>Lexicon</h1>{text}{one}<p>{english(8, 3)}</p>" for one in shown]
+    verdicts = [detector.admit(_page(html, f"http://a.test/words?{number}")) for number, html in enumerate(htmls)]
     assert [number for number, verdict in enumerate(verdicts) if not verdict.is_duplicate] == kept
 
 

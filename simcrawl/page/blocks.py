@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, chain, groupby, takewhile
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
@@ -98,7 +97,7 @@ _PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
 # Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
 # counters of readers, year, month.) The year in "CVE-2024-1234" does not, and 31:28 is no time.
 _DATES = (
-    rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?!-\d{{3}}|(?:[.,]\d+)?\s?{_UNIT})"
+    rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?![./-](?:1[3-9]|[2-9]\d|\d{{3}})|(?:[.,]\d+)?\s?{_UNIT})"
     r"|\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
 )
 _DATE = late(_DATES, re.IGNORECASE)
@@ -108,7 +107,7 @@ _DATELINE = late(
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
     r"|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
-    r"(?:online|viewing|looking|watching|browsing|reading)\b"
+    r"(?:online|viewing|looking|watching|browsing|reading)\b|\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
     r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d",
     re.IGNORECASE,
 )
@@ -213,7 +212,8 @@ class Parts(NamedTuple):
     or what a page without one calls its title.
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
     headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`;
-    `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture.
+    `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture. `rows`: what stands together in
+    the content's tables: the cells of each row, the terms and definitions of each list; `rows_beside`: likewise beside it.
     """
 
     content: list[Block]
@@ -231,6 +231,8 @@ class Parts(NamedTuple):
     headings: tuple[str, ...] = ()
     subheadings: tuple[str, ...] = ()
     dated: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    rows_beside: tuple[tuple[str, ...], ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -299,7 +301,7 @@ class Layout:
         inside = self._below({self._container(furniture, widths, links)})
         for element, end in self._outermost(self._small(self.left_out, sizes)):
             inside[element:end] = bytes(end - element)
-        parts, values, paragraphs, dated = Parts([], [], [], [], [], []), list[str](), list[str](), list[Block]()
+        parts, values, paragraphs, dated = Parts([], [], [], [], [], []), list[Block](), list[Block](), list[Block]()
         remarks = self._are_remarks(boxed, doubtful, inside, widths, links)
         # A page that people are to find may have its name in any box, and nothing else of its own.
         echoes = self._echoes(url) if noindex else None
@@ -324,7 +326,7 @@ class Layout:
                 (parts.links if is_links else parts.prose).append(block)
                 # Of a record a value may be a link to all that have it.
                 if (width < _LONGEST_VALUE_OF_LINKS and _is_labelled(block)) if is_links else block.element not in self.headings:
-                    (values if width < _PARAGRAPH else paragraphs).append(block.text)
+                    (values if width < _PARAGRAPH else paragraphs).append(block)
                 continue
             parts.around.append(block)
             if not (
@@ -352,12 +354,31 @@ class Layout:
             facts=facts,
             outer_heading=outer,
             pictures=shown,
-            values=tuple(values),
-            paragraphs=tuple(paragraphs),
+            values=_texts(values),
+            paragraphs=_texts(paragraphs),
             headings=tuple(above),
             subheadings=tuple(chain.from_iterable(below[:-1])),
-            dated=tuple(map(attrgetter("text"), dated)),
+            dated=_texts(dated),
+            rows=self._rows(values, parts.links),
+            rows_beside=self._rows(parts.beside),
         )
+
+    def _rows(self, lines: Iterable[Block], links: Iterable[Block] = ()) -> tuple[tuple[str, ...], ...]:
+        """Return the texts of some blocks that stand in cells, together by the row of each; links where other cells are in their row."""
+        rows = defaultdict[int, list[str]](list)
+        for block in lines:
+            if row := self._table_row(block):
+                rows[row].append(block.text)
+        for block in links:
+            if (row := self._table_row(block)) in rows:
+                rows[row].append(block.text)
+        return tuple(map(tuple, rows.values()))
+
+    def _table_row(self, block: Block) -> int:
+        """Return what a cell stands in, the row of a table or a list of terms; 0 for what stands in none."""
+        # Also a paragraph in a cell.
+        cell = block.element if block.element in self.data else self.parents[block.element]
+        return self.parents[cell] if cell in self.data else 0
 
     def _headings_by_section(self, prose: Iterable[Block], heading: str) -> list[list[str]]:
         """Return the headings but for the page's own, together by the paragraph that stands next below; in the end those that have none."""
@@ -599,6 +620,10 @@ def _is_labelled(links: Block) -> bool:
         and len(label) < _CAPTION
         and len(links.text.replace(" ", "")) - links.link_characters == len(label.replace(" ", "")) + 1
     )
+
+
+def _texts(blocks: Iterable[Block]) -> tuple[str, ...]:
+    return tuple([block.text for block in blocks])
 
 
 def _says_what(dateline: Block) -> bool:

@@ -107,16 +107,24 @@ _OF_THE_PAGE = late(
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
+# Nobody changes a page in one: "Sun, 12:30, room 2".
+_AT_A_PLACE = late(
+    r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|theat(?:er|re)|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|bin\xe1rio"
+    r"|zaal|sal|s\xe1l|peron|\u0437\u0430\u043b|\u0430\u0443\u0434\u0438\u0442\u043e\u0440\u0438\u044f)\s+\w+|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4|\u30db\u30fc\u30eb",
+    re.IGNORECASE,
+)
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
+# In the directory of a number: /objects/126/view.html.
+_VIEW_OF_A_NUMBER = late(r"(?:view|show|details?|item|entry|record|page|info|overview|profile)(?:\.\w{1,5})*$", re.IGNORECASE)
 # As texinfo writes what is no letter.
 _HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
 _NO_LETTER = late(lambda: rf"[^\w{marks()}]+|_+")
 _LEAST_TOGETHER = 4
 _WORDS = late(lambda: f"(?>(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)+)|[\u2e80-\uffdc]{{1,3}}")
 _SPEAKS = 1
-# Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, and the second digests.
-_END, _PARTS = 0, 5
+# Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, second digests, and paragraphs.
+_END, _PARTS = 0, 6
 _LATIN, _MIXED = 1, 0
 # What stands before and behind a line in one release and not in the other: a link to it, a colon, a point, a star. Not ".5", "C#", "A*".
 _SIGNS, _ANCHOR = "#\xb6:.*", "\xb6"
@@ -137,6 +145,8 @@ _OF_NOTHING, _LEFT_ALONE, _IN_TITLE, _HEADED = 1, 2, 3, 4
 _SIXTEENTHS = 16
 # For digests of texts in order.
 _ODD, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64
+# For power sums: the largest prime that leaves room for one more in two bytes.
+_PRIME, _POWERS = 65_521, (1, 2, 3)
 _WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
@@ -218,12 +228,13 @@ def _addressed(url: str, title: str) -> set[str]:
 def _slug(url: str) -> str:
     """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query.
 
-    Of a directory's own page, the directory.
+    Of a directory's own page, the directory, and of what the page of a number may be called, the number.
     """
     path = url.partition("://")[2].partition("#")[0].partition("/")[2]
     directories, _, segment = ("" if "?" in path else path.rstrip("/")).rpartition("/")
-    if _OWN_PAGE.match(segment):
-        segment = directories.rpartition("/")[2]
+    directory = directories.rpartition("/")[2]
+    if _OWN_PAGE.match(segment) or (directory.isdecimal() and _VIEW_OF_A_NUMBER.match(segment)):
+        segment = directory
     named = _EXTENSION.sub("", _composed(unquote(segment[:_LONGEST])))
     return _HEXADECIMAL.sub(lambda found: chr(int(found[1], 16)), named)
 
@@ -289,9 +300,11 @@ def of(
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
-    others_still = (headings, template, subheadings, _said_beside(parts))
+    rows = {"\n".join(sorted(row)).casefold() for row in parts.rows if len(row) > 1}
+    rows.update(line.casefold() for line in parts.values if _LABELLED.match(line) and not _IN_A_LIST.search(line))
+    others_still = (headings, template, subheadings, _said_beside(parts), rows)
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
-    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it = hashed
+    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -301,10 +314,12 @@ def of(
     second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
-    second += map(_second, (leading, filled, following, beside_it))
+    second += map(_second, (leading, filled, following, beside_it, in_rows))
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
+    if len(others[0]) > 1:
+        values += [_END, min(len(others[0]), _WORD | _SPEAKS), *(total + 1 for total in _power_sums(others[0]))]
     return struct.pack(f">{len(values)}H", *values)
 
 
@@ -335,6 +350,12 @@ def _in_order(hashes: Iterable[int]) -> int:
     return _second([reduce(lambda together, value: (together * _ODD + value) % _WHOLE, dict.fromkeys(hashes), 0)])
 
 
+def _power_sums(hashes: Iterable[int]) -> list[int]:
+    """Return the sums of some values, of their squares and of their cubes, modulo a prime: see `_exchanged_paragraphs`."""
+    values = [value % _PRIME for value in hashes]
+    return [sum(pow(value, power, _PRIME) for value in values) % _PRIME for power in _POWERS]
+
+
 def _template(parts: Parts) -> set[str]:
     """Return a page's paragraphs without the words of its short lines: what two records have in common whose sentences say their values."""
     said = {word for line in parts.values if len(line) <= _LONGEST_NAME for word in _RUN.findall(line.casefold())}
@@ -344,13 +365,15 @@ def _template(parts: Parts) -> set[str]:
 def _said_beside(parts: Parts) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case.
+    Those behind a label stay, or in a row of a table: a price, a room. So do those of a dateline that says when something takes place, and
+    of a heading: a case.
     """
     lines = [block.text for block in parts.beside]
+    rows = {"\n".join(sorted(row)).casefold() for row in parts.rows_beside if len(row) > 1 and not any(map(_IN_A_LIST.search, row))}
     labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
     labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_a_long_number(heading))
     words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
-    return ({_bare(line) for line in labelled} | {*words}) - {""}
+    return ({_bare(line) for line in labelled} | {*words} | rows) - {""}
 
 
 def _has_a_long_number(heading: str) -> bool:
@@ -366,7 +389,7 @@ def _is_of_an_event(dateline: str) -> bool:
     # More than a date has: "Friday, the 27th of November".
     says_what = len(words) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
     # "Sunrise 6:12, sunset 19:40".
-    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1
+    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_AT_A_PLACE.search(dateline))
     return (says_what or bool(_LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)
 
 
@@ -543,13 +566,14 @@ def holds_more(a: bytes, b: bytes) -> bool:
         return True
     if _are_named(one, other):
         return True
-    known, others = _known_lines(one, other)
-    return bool(known - others) or any(
+    return _has_own_lines(one, other) or any(
         _has_other(*told)
         for told in (
             (one.second.headings, other.second.headings),
             (one.second.subheadings, other.second.subheadings),
             (one.second.beside, other.second.beside),
+            (one.second.rows, other.second.rows),
+            (one.second.paragraphs, other.second.paragraphs),
         )
     )
 
@@ -575,7 +599,7 @@ def are_records(a: bytes, b: bytes) -> bool:
 
 
 def exchange_a_line(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and other headings that may be their names.
+    """Return whether two pages have the same paragraphs, and other headings that may be their names, or other rows in their tables.
 
     Or as many short lines, and each of them one that the other one has not, or other headings of sections.
     """
@@ -584,11 +608,71 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
     one, other = _read(a), _read(b)
     if not _of_one_template(one, other):
         return False
-    if _are_named(one, other):
+    if _are_named(one, other) or _exchange_rows(one, other):
         return True
-    return one.values[0] == other.values[0] and (
-        _exchanged(one, other)[0] > 0 or _has_other(one.second.subheadings, other.second.subheadings)
-    )
+    return one.values[0] == other.values[0] and (_has_own_lines(one, other) or _has_other(one.second.subheadings, other.second.subheadings))
+
+
+def exchange_a_paragraph(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines."""
+    if not a or not b:
+        return False
+    one, other = _read(a), _read(b)
+    own, of_other = _exchanged_paragraphs(one.paragraphs, other.paragraphs)
+    if not own and not of_other:
+        return False
+    return bool(own or _has_own_lines(one, other)) and bool(of_other or _has_own_lines(other, one))
+
+
+def _exchanged_paragraphs(a: list[int], b: list[int]) -> tuple[int, int]:
+    """Return (1, 1) where two pages have the same paragraphs but for one each, (1, 0) or (0, 1) where one has one more, otherwise (0, 0).
+
+    By their power sums, of which no more is needed however many paragraphs there are: if p is what the one has and q the other, the sums
+    differ by p - q, p^2 - q^2 and p^3 - q^3. The first two tell p and q, and the third whether that is so; by chance it is once in 65,521.
+    """
+    if not a or not b:
+        return 0, 0
+    first, second, third = ((x - y) % _PRIME for x, y in zip(a[1:], b[1:], strict=True))
+    more = a[0] - b[0]
+    if not first or abs(more) > 1:
+        return 0, 0
+    if more:
+        first, second, third = (value * more % _PRIME for value in (first, second, third))
+        is_one = (pow(first, 2, _PRIME), pow(first, 3, _PRIME)) == (second, third)
+        return (int(is_one and more > 0), int(is_one and more < 0))
+    together = second * pow(first, -1, _PRIME)
+    p, q = ((together + sign * first) * pow(2, -1, _PRIME) for sign in (1, -1))
+    is_one = (p**3 - q**3 - third) % _PRIME == 0
+    return int(is_one), int(is_one)
+
+
+def exchange_rows(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have other rows in their tables, or lines with labels, whatever the order.
+
+    The same cells may stand beside other ones.
+    """
+    return bool(a and b) and _exchange_rows(_read(a), _read(b))
+
+
+def exchange_values(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs, and other rows, see `exchange_rows`."""
+    if not a or not b:
+        return False
+    one, other = _read(a), _read(b)
+    return _of_one_template(one, other) and _exchange_rows(one, other)
+
+
+def _exchange_rows(a: _Read, b: _Read) -> bool:
+    return min(a.second.rows, b.second.rows) > _OF_NOTHING and a.second.rows != b.second.rows
+
+
+def _has_own_lines(a: _Read, b: _Read) -> bool:
+    """Return whether the first of two pages is known to have a short line that the other one has not."""
+    # A set that is no smaller than another one, and not the same, has something for itself.
+    if a.values[0] >= b.values[0] and _has_other(a.second.values, b.second.values):
+        return True
+    known, others = _known(a.values, b.values)
+    return bool(known - others)
 
 
 def exchange_lines_beside(a: bytes, b: bytes) -> bool:
@@ -633,14 +717,14 @@ def _exchanged(a: _Read, b: _Read) -> tuple[int, int]:
         return 0, 0
     if sample_a == sample_b and lines_a == lines_b == len(sample_a):
         return int(_differ(a.second.values, b.second.values)), lines_a
-    known_a, known_b = _known_lines(a, b)
+    known_a, known_b = _known(a.values, b.values)
     return min(len(known_a - known_b), len(known_b - known_a)), min(len(known_a), len(known_b))
 
 
-def _known_lines(a: _Read, b: _Read) -> tuple[set[int], set[int]]:
+def _known(a: tuple[int, list[int]], b: tuple[int, list[int]]) -> tuple[set[int], set[int]]:
     """Return of the short lines of two pages those of which it is known whether the other one has them, too."""
-    last = min((sample[-1] for lines, sample in (a.values, b.values) if len(sample) < lines), default=_WORD | _SPEAKS)
-    return {value for value in a.values[1] if value <= last}, {value for value in b.values[1] if value <= last}
+    last = min((sample[-1] for number, sample in (a, b) if len(sample) < number), default=_WORD | _SPEAKS)
+    return {value for value in a[1] if value <= last}, {value for value in b[1] if value <= last}
 
 
 def pictures(names: bytes) -> bytes:
@@ -668,6 +752,7 @@ class _Second(NamedTuple):
     template: int = _OF_NOTHING
     subheadings: int = _OF_NOTHING
     beside: int = _OF_NOTHING
+    rows: int = _OF_NOTHING
 
 
 class _Heading(NamedTuple):
@@ -693,20 +778,24 @@ class _Read(NamedTuple):
     all: list[int]
     values: tuple[int, list[int]]
     second: _Second
+    paragraphs: list[int]
+    """How many there are, and their power sums; empty for fewer than two."""
 
 
 # A page is compared with hundreds, in half a dozen ways each: of a site of one template with any of it.
 @lru_cache(maxsize=2048)
 def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
-    # Older versions wrote no pictures, no lines, or no second digests.
+    # Older versions wrote no pictures, no lines, no second digests, or no paragraphs.
     ends = [place for place, value in enumerate(rest) if value == _END][:_PARTS]
-    own, outer, shown, together, lines, second = (
+    own, outer, shown, together, lines, second, paragraphs = (
         rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
     )
-    values, digests = (lines[0], lines[1:]) if lines else (0, []), _Second(*second[: len(_Second._fields)])
+    digests = _Second(*second[: len(_Second._fields)])
     headings = (_heading(own, digests.own), _heading(outer, digests.outer))
-    return _Read(title, facts, below, *headings, shown, together, values, digests)
+    values = (lines[0], lines[1:]) if lines else (0, [])
+    number, sums = paragraphs[:1], paragraphs[1:]
+    return _Read(title, facts, below, *headings, shown, together, values, digests, [*number, *(total - 1 for total in sums)])
 
 
 def _heading(words: list[int], second: int) -> _Heading:

@@ -107,7 +107,7 @@ _VARIANT = late(
 _SIZE = late(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
 # Names that every directory has.
 _OF_ANY = late(
-    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|\w{1,2})$",
+    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|\d+x\d+|[wh]\d+|\w{1,2})$",
     re.IGNORECASE,
 )
 # Attributes that draw, and as many characters as an icon has at most. Elements of one drawing that are looked at.
@@ -271,7 +271,8 @@ def _name_of(address: str) -> str:
     if not is_of_any:
         return stem
     above = next((directory for directory in reversed(directories) if not _SIZE.match(directory)), "")
-    return f"{above}/{stem}"
+    # A size is not what a picture is called.
+    return above if above and _SIZE.match(stem) else f"{above}/{stem}"
 
 
 def _which(query: str) -> str:
