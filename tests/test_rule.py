@@ -1120,6 +1120,7 @@ _TIMES = [("12 May 2026", "6:12", "2026-05-12"), ("14 May 2026", "7:05", "2026-0
         "The certificate expires on {2}.",
         "Sunrise {1}, sunset 19:40",
         "Sun, {1}, room 2",
+        "Born {0}",
         "Der Markt findet am {0} ab {1} statt",
     ],
 )

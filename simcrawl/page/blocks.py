@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, chain, groupby, takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
@@ -213,7 +214,7 @@ class Parts(NamedTuple):
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
     headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`;
     `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture. `rows`: what stands together in
-    the content's tables: the cells of each row, the terms and definitions of each list; `rows_beside`: likewise beside it.
+    the content's tables: the cells of each row, a term and its definitions; `rows_beside`: likewise beside it.
     """
 
     content: list[Block]
@@ -264,6 +265,7 @@ class Layout:
     headings: dict[int, str] = field(default_factory=dict)
     titled: dict[int, str] = field(default_factory=dict)
     data: set[int] = field(default_factory=set)
+    terms: set[int] = field(default_factory=set)
     sidebars: set[int] = field(default_factory=set)
     buttons: set[int] = field(default_factory=set)
     text_areas: set[int] = field(default_factory=set)
@@ -365,20 +367,27 @@ class Layout:
 
     def _rows(self, lines: Iterable[Block], links: Iterable[Block] = ()) -> tuple[tuple[str, ...], ...]:
         """Return the texts of some blocks that stand in cells, together by the row of each; links where other cells are in their row."""
-        rows = defaultdict[int, list[str]](list)
-        for block in lines:
-            if row := self._table_row(block):
-                rows[row].append(block.text)
-        for block in links:
-            if (row := self._table_row(block)) in rows:
-                rows[row].append(block.text)
-        return tuple(map(tuple, rows.values()))
+        rows, begun, told = defaultdict[int, list[str]](list), dict[int, int](), set[int]()
+        found = [
+            (cell, block.text, not is_link)
+            for of, is_link in ((lines, False), (links, True))
+            for block in of
+            if (cell := self._cell(block))
+        ]
+        for cell, text, tells in sorted(found, key=itemgetter(0)):
+            parent = self.parents[cell]
+            if cell in self.terms:
+                # Each term begins a row of its list.
+                begun[parent] = cell
+            row = begun.get(parent, parent)
+            rows[row].append(text)
+            if tells:
+                told.add(row)
+        return tuple([tuple(texts) for row, texts in rows.items() if row in told])
 
-    def _table_row(self, block: Block) -> int:
-        """Return what a cell stands in, the row of a table or a list of terms; 0 for what stands in none."""
-        # Also a paragraph in a cell.
-        cell = block.element if block.element in self.data else self.parents[block.element]
-        return self.parents[cell] if cell in self.data else 0
+    def _cell(self, block: Block) -> int:
+        """Return the cell that a block stands in, also in a paragraph there; 0 for none."""
+        return next((element for element in (block.element, self.parents[block.element]) if element in self.data), 0)
 
     def _headings_by_section(self, prose: Iterable[Block], heading: str) -> list[list[str]]:
         """Return the headings but for the page's own, together by the paragraph that stands next below; in the end those that have none."""
@@ -669,6 +678,7 @@ class _Walk:
             **dict.fromkeys(_DATA, layout.data),
         }
         self._preformatted = set[int]()
+        self._marked: dict[object, set[int]] = {"pre": self._preformatted, "dt": layout.terms}
         # As some themes call the box with the picture and the name of the page. By id it is the site's, in themes for WordPress.
         self._mastheads = set[int]()
         # Blocks that begin as quoted lines do: one or two may be a slip of the pen.
@@ -869,8 +879,8 @@ class _Walk:
             self._enter_heading(tag, number)
         if tag in self._by_tag:
             self._by_tag[tag].add(number)
-            if tag == "pre":
-                self._preformatted.add(number)
+            if tag in self._marked:
+                self._marked[tag].add(number)
         elif tag == "header" and _is_of_the_site(element):
             self._layout.headers.add(number)
         elif tag == "blockquote" and element.get("type") == "cite":

@@ -24,6 +24,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from simcrawl.bits import mix
 from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.patterns import late
@@ -107,10 +108,13 @@ _OF_THE_PAGE = late(
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
-# Nobody changes a page in one: "Sun, 12:30, room 2".
-_AT_A_PLACE = late(
+# Nobody changes a page there, and no page is born: "Sun, 12:30, room 2", "Born 12 May 1843", "Period: 1850-1900".
+_OF_NO_PAGE = late(
     r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|theat(?:er|re)|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|bin\xe1rio"
-    r"|zaal|sal|s\xe1l|peron|\u0437\u0430\u043b|\u0430\u0443\u0434\u0438\u0442\u043e\u0440\u0438\u044f)\s+\w+|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4|\u30db\u30fc\u30eb",
+    r"|zaal|sal|s\xe1l|peron|\u0437\u0430\u043b|\u0430\u0443\u0434\u0438\u0442\u043e\u0440\u0438\u044f)\s+\w+|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4|\u30db\u30fc\u30eb"
+    r"|\b(?:born|birth|died|death|baptis|baptiz|christen|married|marriage|buried|burial|geboren|gestorben|getauft|n\xe9e?\b|d\xe9c\xe9d\xe9|mort|naci|muri\xf3"
+    r"|nat[oa]\b|mort[oa]\b|nasc|falec|\u0440\u043e\u0434\u0438\u043b|\u0443\u043c\u0435\u0440)|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74"
+    r"|(?<![\d\xa9])(?:1[5-9]|20)\d\d\s?[-\u2013]\s?(?:1[5-9]|20)\d\d(?!\d)",
     re.IGNORECASE,
 )
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
@@ -310,11 +314,12 @@ def of(
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
     # From Oslo to Bergen is not from Bergen to Oslo.
     ordered = _in_order(title), _second(facts), _in_order(own), _in_order([word for word in above if word not in own])
-    second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
+    second = [*ordered, *map(_second, (*others, pictures)), _mixed(short)]
     second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
-    second += map(_second, (leading, filled, following, beside_it, in_rows))
+    second += map(_second, (leading, filled, following))
+    second += map(_mixed, (beside_it, in_rows))
     while second and second[-1] == _OF_NOTHING:
         second.pop()
     values += [_END, *second]
@@ -343,6 +348,17 @@ def _digests(hashes: Iterable[int]) -> list[int]:
 def _second(hashes: Iterable[int]) -> int:
     """Return two bytes for all of some texts together, not 0, of other bits than those that stand for one."""
     return (reduce(xor, hashes, 0) >> _SECOND_BITS_BELOW) & 0xFFFF or _OF_NOTHING
+
+
+def _mixed(hashes: list[int]) -> int:
+    """Return what `_second` does for texts of which many end alike.
+
+    A hash is a sum over a text's pieces: "Ann, yes" and "Ann, no" differ by about as much as "Bo, yes" and "Bo, no", so what stands for all
+    four may be what stands for none of them. Mixed once more it is not.
+    """
+    mixed = np.array(hashes, np.uint64)
+    mix(mixed)
+    return _second(mixed.tolist())
 
 
 def _in_order(hashes: Iterable[int]) -> int:
@@ -389,7 +405,7 @@ def _is_of_an_event(dateline: str) -> bool:
     # More than a date has: "Friday, the 27th of November".
     says_what = len(words) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
     # "Sunrise 6:12, sunset 19:40".
-    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_AT_A_PLACE.search(dateline))
+    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_OF_NO_PAGE.search(dateline))
     return (says_what or bool(_LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)
 
 
@@ -655,11 +671,14 @@ def exchange_rows(a: bytes, b: bytes) -> bool:
 
 
 def exchange_values(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and other rows, see `exchange_rows`."""
+    """Return whether two pages have the same paragraphs, and other rows, see `exchange_rows`, or begin with other short lines."""
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    return _of_one_template(one, other) and _exchange_rows(one, other)
+    if not _of_one_template(one, other):
+        return False
+    begin_apart = min(one.second.first, other.second.first) > _OF_NOTHING and one.second.first != other.second.first
+    return _exchange_rows(one, other) or (begin_apart and _has_own_lines(one, other) and _has_own_lines(other, one))
 
 
 def _exchange_rows(a: _Read, b: _Read) -> bool:
@@ -696,8 +715,9 @@ def exchange_names(a: bytes, b: bytes) -> bool:
 
 
 def _of_one_template(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have the same paragraphs, if need be without what their short lines say."""
-    return _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
+    """Return whether two pages have the same paragraphs, if need be without what their short lines say, or none."""
+    have_none = a.second.paragraphs == b.second.paragraphs == _OF_NOTHING
+    return have_none or _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
 
 
 def is_left_alone(names: bytes) -> bool:

@@ -65,6 +65,23 @@ def test_rooms_that_differ_in_their_number_come_out(site: Site) -> None:
     assert outcome.stats["simcrawl/pages/asked_again"] == 1
 
 
+def test_roll_calls_of_one_assembly_come_out(site: Site) -> None:
+    names = [f"{name} {family}" for family in ("Hay", "Lund", "Moss") for name in ("Ann", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal")]
+    calls = [f"/call?id={number}" for number in range(20)]
+    site.add("/", hub(*calls, *(f"{call}&sort=family" for call in calls[::4])))
+    for number, path in enumerate(calls):
+        votes = [(name, "no" if place in (number, number + 2) else "yes") for place, name in enumerate(names)]
+        for address, told in ((path, votes), (f"{path}&sort=family", votes[8:] + votes[:8])):
+            rows = "".join(f"<tr><td>{name}<td>{vote}" for name, vote in told)
+            text = "".join(f"<p>{line}</p>" for line in english(80, seed=1).splitlines())
+            html = f"<html><head><title>Roll call</title></head><body><h1>Roll call</h1><table>{rows}</table>{text}</body></html>"
+            site.add(address, html)
+    outcome = crawl(SPIDER, site.url("/"), settings=IN_ORDER | {"SIMCRAWL_ORDER": False})
+    # Sorted by another column a call is the same one.
+    assert set(outcome.paths("kept")) == {"/", *calls}
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1
+
+
 def _print_views(site: Site) -> None:
     copies = [f"/print?id={number}" for number in range(1, 20)]
     site.add("/", hub("/page?id=0", *copies))

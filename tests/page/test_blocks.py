@@ -350,6 +350,25 @@ def test_when_something_is_in_rows_with_labels_is_content(row: str, rows: list[t
     assert [text.rpartition(": ")[2] for text in parts.values if text.rpartition(": ")[2] in values] == values
 
 
+@pytest.mark.parametrize(
+    ("markup", "rows"),
+    [
+        ("<table><tr><th>Ann<td>yes<tr><th>Bo<td>no</table>", [("Ann", "yes"), ("Bo", "no")]),
+        # A paragraph in a cell, and a link beside its label.
+        ("<table><tr><td><p>Warning</p><td><a href=#end>line 80</a></table>", [("Warning", "line 80")]),
+        ("<table><tr><td><a href=/a>Ann</a><td><a href=/b>Bo</a></table>", []),
+        ("<dl><dt>Born</dt><dd>1843</dd><dt>Died</dt><dd>1907</dd><dd>in Hull</dd></dl>", [("Born", "1843"), ("Died", "1907", "in Hull")]),
+        ("<ul><li>Ann<li>yes</ul>", []),
+    ],
+)
+def test_what_stands_together_in_a_table_or_a_list_of_terms(markup: str, rows: list[tuple[str, ...]]):
+    parts = _page(f"<div><h1>Votes</h1>{markup}<p>{english(20)}</p></div>").parts()
+    assert [*parts.rows] == rows
+    # Above the box that holds the only long text.
+    beside = _page(f"<body>{markup}<div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
+    assert [*beside.rows_beside] == [row for row in rows if row[-1] != "line 80"] + [("Warning",)] * ("Warning" in markup)
+
+
 @pytest.mark.parametrize(("tag", "own"), [("article", True), ("section", True), ("main", True), ("div", False)])
 def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(tag: str, own: bool):
     parts = _page(f"<body><{tag}><h1>Gold</h1><p>{english(20)}</p><footer><p>Symbol</p><p>Au</p></footer></{tag}></body>").parts()

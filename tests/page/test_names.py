@@ -280,6 +280,89 @@ def test_lines_are_exchanged_below_the_same_paragraphs():
     assert not names.exchange_a_line(b"", of("Oak"))
 
 
+def _with_paragraphs(paragraphs: list[str], *values: str) -> bytes:
+    parts = NO_PARTS._replace(paragraphs=tuple(paragraphs), values=values)
+    return names.of(_cut(names.lines(("", ""), "", "")), _cut(PROSE), NO_HASHES, parts)
+
+
+_PARAGRAPHS = st.sets(st.integers(0, 9), min_size=2, max_size=8)
+
+
+@given(_PARAGRAPHS, _PARAGRAPHS, st.integers(0, 40))
+def test_a_paragraph_in_the_place_of_another_one_is_found_however_many_there_are(a: set[int], b: set[int], more: int):
+    shared = [f"Paragraph {number} of all." for number in range(more)]
+    made = (names._read(_with_paragraphs([*shared, *(f"Paragraph {number}." for number in one)])).paragraphs for one in (a, b))
+    own = len(a - b), len(b - a)
+    assert names._exchanged_paragraphs(*made) == (own if own in ((1, 1), (1, 0), (0, 1)) else (0, 0))
+
+
+def test_one_paragraph_is_exchanged_for_another_or_for_a_line():
+    one, other, third = ([*map(str, range(3)), text] for text in ("The cedar.", "The birch.", "The maple."))
+    assert names.exchange_a_paragraph(*map(_with_paragraphs, (one, other)))
+    assert names.exchange_a_paragraph(_with_paragraphs(one), _with_paragraphs(one[:3], "Birch"))
+    assert not names.exchange_a_paragraph(_with_paragraphs(one), _with_paragraphs(one[:3]))
+    assert not names.exchange_a_paragraph(_with_paragraphs(one), _with_paragraphs(one))
+    assert not names.exchange_a_paragraph(_with_paragraphs([*one, "Oak."]), _with_paragraphs([*other[:3], "Elm.", "Ash."]))
+    # Of pages of one paragraph nothing is the same.
+    assert not names.exchange_a_paragraph(*(_with_paragraphs(text[3:]) for text in (other, third)))
+    # Of older versions nobody knows.
+    assert not names.exchange_a_paragraph(_before(_with_paragraphs(one)), _with_paragraphs(other))
+    assert not names.exchange_a_paragraph(b"", _with_paragraphs(other))
+
+
+def _with_rows(*rows: tuple[str, ...], values: tuple[str, ...] = (), paragraph: str = PROSE) -> bytes:
+    parts = NO_PARTS._replace(rows=rows, paragraphs=(paragraph,), values=values)
+    return names.of(_cut(names.lines(("", ""), "", "")), _cut(PROSE), NO_HASHES, parts)
+
+
+def test_rows_are_exchanged_whatever_their_order_and_that_of_their_cells():
+    yes_and_no = ("Ann", "yes"), ("Bo", "no")
+    other = _with_rows(("Ann", "no"), ("Bo", "yes"))
+    for exchange in (names.exchange_rows, names.exchange_values, names.exchange_a_line):
+        assert exchange(_with_rows(*yes_and_no), other)
+        assert not exchange(_with_rows(*yes_and_no), _with_rows(("no", "BO"), ("Ann", "yes")))
+        # One cell alone is a line, and no table says nothing.
+        assert not exchange(_with_rows(("Ann",)), other)
+        assert not exchange(b"", other)
+    assert not names.exchange_values(_with_rows(*yes_and_no), _with_rows(("Ann", "no"), paragraph="Something else."))
+    labelled = [_with_rows(values=(line,)) for line in ("Oak: red", "Oak: blue", "Views: 7", "Views: 8")]
+    assert names.exchange_rows(*labelled[:2])
+    assert not names.exchange_rows(*labelled[2:])
+
+
+@pytest.mark.parametrize("kind", ["rows", "values"])
+def test_texts_that_end_alike_do_not_cancel_out(kind: str):
+    people = [f"{name} {family}" for family in ("Hay", "Lund", "Moss") for name in ("Ann", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal")]
+    made = set()
+    for number in range(20):
+        votes = [(name, "no" if place in (number, number + 2) else "yes") for place, name in enumerate(people)]
+        page = _with_rows(*votes) if kind == "rows" else _with_rows(values=tuple(f"{name}\n{vote}" for name, vote in votes))
+        made.add(getattr(names._read(page).second, kind))
+    assert len(made) == 20
+
+
+def test_pages_that_begin_with_other_lines_below_the_same_paragraphs_have_other_values():
+    assert names.exchange_values(_with_rows(values=("Cedar", "wood")), _with_rows(values=("Birch", "wood")))
+    assert not names.exchange_values(_with_rows(values=("a", "wood", "Cedar")), _with_rows(values=("a", "wood", "Birch")))
+    assert not names.exchange_values(_with_rows(values=("Cedar",)), _with_rows())
+
+
+@pytest.mark.parametrize(
+    ("urls", "alike"),
+    [
+        (("/objects/126/view.html", "/objects/127/view.html"), False),
+        (("/objects/126/details", "/objects/127/details"), False),
+        # The same page of two mirrors, and of two releases.
+        (("/amd64/view.html", "/i386/view.html"), True),
+        (("/12/harbour.html", "/13/harbour.html"), True),
+    ],
+)
+def test_the_page_of_a_number_ends_with_that(urls: tuple[str, str], alike: bool):
+    made = (names.of(_cut(names.lines(("", ""), "", "")), _cut(PROSE), NO_HASHES, NO_PARTS, url=f"http://a.test{url}") for url in urls)
+    one, other = (names._read(page).second.end for page in made)
+    assert (one == other) is alike
+
+
 def test_names_are_exchanged_below_the_same_paragraphs():
     def of(heading: str, *values: str, title: str = "{}", paragraph: str = PROSE) -> bytes:
         parts = NO_PARTS._replace(values=values, heading=heading, paragraphs=(paragraph,))
