@@ -367,7 +367,7 @@ class Rule:
             return 0
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
-        # In the same surroundings a picture is another page's, and so are rows of a table: only their order may be another one.
+        # In the same surroundings a picture is another page's, and so are rows, or lines with a label: only their order may be another one.
         if links + around < self.min_around and (_show_others(a, b) or names.exchange_rows(a.names, b.names)):
             return 0
         same = (
@@ -623,7 +623,7 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def says_more(page: Page, original: Page) -> bool:
-    """Return whether a page says something that its original does not: by short lines, headings and sentences, or beside its content."""
+    """Return whether a page says something that its original does not: in lines, rows, headings, paragraphs, or beside its content."""
     if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
         return False
     return names.holds_more(page.names, original.names) or _has_sentences_more(page, original) or _has_more_of_its_own(page, original)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.quality.series [--sites 300] [--named]
 
-Sites of 12 to 40 pages are made by chance, seeds 0 to `--sites`: objects of a museum that differ in their number, persons of one name, roll
+Sites of 12 to 40 pages are made by chance, one a seed: objects of a museum that differ in their number, persons of one name, roll
 calls of one assembly, checklists by county, price lists by branch, words of a lexicon, reports of bugs in one source. Each site has one way
 to show them (a table, a list of terms, lines, one line, words in a row, links), one layout, a text of 60 to 1,200 words that all of its
 pages have, and now and then teasers that change from page to page. Heading and title are those of the site; with `--named` the heading is
@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
 def _objects(chance: Random, count: int) -> list[Record]:
     # As museums number what they have: year, lot, piece.
-    year, lot = chance.randint(1900, 1999), chance.randint(13, 90)
+    year, lot = chance.randint(1900, 1999), chance.randint(1, 90)
     return [Record("Button", [("Inventory", f"{year}.{lot}.{piece}"), ("Material", "horn"), ("Found", "Hill 7")]) for piece in range(count)]
 
 
@@ -166,9 +166,9 @@ def lost(site: dict[str, str], seed: int) -> tuple[int, int]:
                 admission.claim.confirm()
             mistaken = dropped.intersection(admission.mistaken)
             # As a crawl does, if not quite at once.
-            waiting.extendleft(mistaken - again)
+            waiting.extendleft(sorted(mistaken - again))
+            dropped -= mistaken - again
             again |= mistaken
-            dropped -= mistaken
             if admission.verdict.is_duplicate:
                 dropped.add(url)
     return len(dropped), len(again)

@@ -94,11 +94,14 @@ _UNIT = (
     rf"(?:{_CURRENCY}|[%\u2030\xb0]|(?-i:EUR|USD|GBP|CHF|CZK|PLN|HUF|SEK|NOK|DKK|JPY|CNY|INR|K\u010d|Ft|kr|RM|[kcm]?m[\xb2\xb3]?(?!\.)|k?g(?!\.)|ml|k?W|kWh|V|[kMG]?Hz"
     r"|[kMGT]B|hp|PS|cc|rpm|kcal)(?!\w)|z\u0142|\u0440\u0443\u0431|\u5143|\u5186|\uc6d0)"
 )
+# "1920.44.4" and "2024/117", of a museum and a file: no month is called so. Where a day and a month stand before the year a time follows.
+_OF_A_CODE = r"(?<!\d[./-]\d{4})[./](?:1[3-9]|[2-9]\d|\d{3})"
+_INVENTORY = late(r"\W*(?:inv(?:ent\w*)?|acc(?:ession)?|cat(?:al\w*)?|signatur)\b", re.IGNORECASE)
 _PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
 # Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
 # counters of readers, year, month.) The year in "CVE-2024-1234" does not, and 31:28 is no time.
 _DATES = (
-    rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?![./-](?:1[3-9]|[2-9]\d|\d{{3}})|(?:[.,]\d+)?\s?{_UNIT})"
+    rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?!-\d{{3}}|{_OF_A_CODE}|(?:[.,]\d+)?\s?{_UNIT})"
     r"|\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
 )
 _DATE = late(_DATES, re.IGNORECASE)
@@ -108,7 +111,8 @@ _DATELINE = late(
     r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
     r"|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
-    r"(?:online|viewing|looking|watching|browsing|reading)\b|\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
+    r"(?:online|viewing|looking|watching|browsing|reading)\b"
+    r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
     r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d",
     re.IGNORECASE,
 )
@@ -150,7 +154,7 @@ _LONGEST_LABEL = 40
 # Behind a label a longer one is another page's headline.
 _LONGEST_VALUE_OF_LINKS = 40
 _REMARKS = 0.1
-_MOST_FACTS = 6
+_MOST_FACTS, _MOST_OF_A_CELL = 6, 4
 _ADVERTISING = late(
     r"captcha|doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
@@ -361,13 +365,17 @@ class Layout:
             headings=tuple(above),
             subheadings=tuple(chain.from_iterable(below[:-1])),
             dated=_texts(dated),
-            rows=self._rows(values, parts.links),
-            rows_beside=self._rows(parts.beside),
+            rows=self._rows(values, parts.links, paragraphs),
+            rows_beside=self._rows(parts.beside, (), ()),
         )
 
-    def _rows(self, lines: Iterable[Block], links: Iterable[Block] = ()) -> tuple[tuple[str, ...], ...]:
-        """Return the texts of some blocks that stand in cells, together by the row of each; links where other cells are in their row."""
+    def _rows(self, lines: Iterable[Block], links: Iterable[Block], paragraphs: Iterable[Block]) -> tuple[tuple[str, ...], ...]:
+        """Return the texts of lines that stand in cells, together by the row of each; links where other cells are in their row.
+
+        Not of a layout, of which a cell holds `paragraphs`, or many lines.
+        """
         rows, begun, told = defaultdict[int, list[str]](list), dict[int, int](), set[int]()
+        held, laid_out = Counter[int](), {self.parents[cell] for block in paragraphs if (cell := self._cell(block))}
         found = [
             (cell, block.text, not is_link)
             for of, is_link in ((lines, False), (links, True))
@@ -376,6 +384,9 @@ class Layout:
         ]
         for cell, text, tells in sorted(found, key=itemgetter(0)):
             parent = self.parents[cell]
+            held[cell] += 1
+            if held[cell] > _MOST_OF_A_CELL:
+                laid_out.add(parent)
             if cell in self.terms:
                 # Each term begins a row of its list.
                 begun[parent] = cell
@@ -383,7 +394,7 @@ class Layout:
             rows[row].append(text)
             if tells:
                 told.add(row)
-        return tuple([tuple(texts) for row, texts in rows.items() if row in told])
+        return tuple([tuple(texts) for row, texts in rows.items() if row in told and row not in laid_out])
 
     def _cell(self, block: Block) -> int:
         """Return the cell that a block stands in, also in a paragraph there; 0 for none."""
@@ -521,7 +532,9 @@ class Layout:
     def _is_dateline(self, short: Block) -> bool:
         # Not in tables, code and headings: there a year or a number is content.
         named = short.element in self.data or short.element in self.headings
-        return not named and bool(_DIGIT.search(short.text) and _DATELINE.search(short.text)) and not _PRICE.search(short.text)
+        if named or not (_DIGIT.search(short.text) and _DATELINE.search(short.text)):
+            return False
+        return not _PRICE.search(short.text) and not _INVENTORY.match(short.text)
 
     def _furniture(self, named: set[int], sizes: list[int]) -> bytearray:
         """Return for each element whether it is, or stands in, one that is named and is not half of the page."""

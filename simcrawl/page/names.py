@@ -78,11 +78,12 @@ _CALLED_A_NUMBER = late(
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
+_RATE = late(r"\d[.,]\d|\d\s*[%\xb0]")
 # A year, and what is counted: there is no end of pages, and of years.
 _YEAR = late(r"(?:19|20)\d\d")
 _IN_A_LIST = late(
     r"\b(?:pages?|seiten?|p[\xe1a]ginas?|pagine|str[ao]n[ay]|\u0441\u0442\u0440\u0430\u043d\u0438\u0446\w*|results?|hits|matches|items?|entries|products?|records"
-    r"|posts?|comments?|messages?|replies|views?|viewed|times|visitors?|users?|members?|ergebnis\w*|treffer|r\xe9sultats?|resultados?|risultati)\b"
+    r"|posts?|comments?|messages?|replies|views?|viewed|downloads?|times|visitors?|users?|members?|ergebnis\w*|treffer|r\xe9sultats?|resultados?|risultati)\b"
     r"|[\u9875\u9801\u6761\u4ef6]",
     re.IGNORECASE,
 )
@@ -108,27 +109,33 @@ _OF_THE_PAGE = late(
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
-# Nobody changes a page there, and no page is born: "Sun, 12:30, room 2", "Born 12 May 1843", "Period: 1850-1900".
+# Datelines with a room, a birth or a death: they speak of an event or a person, not of the page. (A room has a number, or a letter.)
 _OF_NO_PAGE = late(
-    r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|theat(?:er|re)|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|bin\xe1rio"
-    r"|zaal|sal|s\xe1l|peron|\u0437\u0430\u043b|\u0430\u0443\u0434\u0438\u0442\u043e\u0440\u0438\u044f)\s+\w+|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4|\u30db\u30fc\u30eb"
-    r"|\b(?:born|birth|died|death|baptis|baptiz|christen|married|marriage|buried|burial|geboren|gestorben|getauft|n\xe9e?\b|d\xe9c\xe9d\xe9|mort|naci|muri\xf3"
-    r"|nat[oa]\b|mort[oa]\b|nasc|falec|\u0440\u043e\u0434\u0438\u043b|\u0443\u043c\u0435\u0440)|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74"
-    r"|(?<![\d\xa9])(?:1[5-9]|20)\d\d\s?[-\u2013]\s?(?:1[5-9]|20)\d\d(?!\d)",
+    r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|zaal|peron"
+    r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:)|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
+    r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
+    r"|nat[oa]\s+il|mort[oa]\s+il|nascid[oa]|falecid[oa]|\u0440\u043e\u0434\u0438\u043b(?:\u0441\u044f|\u0430\u0441\u044c)|\u0443\u043c\u0435\u0440(?:\u043b\u0430)?)\b"
+    r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74",
+    re.IGNORECASE,
+)
+# What a paragraph says of each visit: "Generated in 0.12 seconds with 17 queries", "In total there are 93 users online".
+_OF_A_VISIT = late(
+    r"\b(?:generated|rendered|created|loaded)\s+in\s+[\d.,]+|\b\d+\s+quer(?:y|ies)\b|\b\d[\d.,]*\s+(?:\w+\s+){0,2}(?:users?|guests?|visitors?|members?)\b",
     re.IGNORECASE,
 )
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
-# In the directory of a number: /objects/126/view.html.
-_VIEW_OF_A_NUMBER = late(r"(?:view|show|details?|item|entry|record|page|info|overview|profile)(?:\.\w{1,5})*$", re.IGNORECASE)
+# In the directory of a number: /objects/126/view.html. Smaller numbers are those of releases.
+_VIEW_OF_A_NUMBER = late(r"\d{3,}/(?:view|show|details?|item|entry|record)(?:\.\w{1,5})*$", re.IGNORECASE)
 # As texinfo writes what is no letter.
 _HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
 _NO_LETTER = late(lambda: rf"[^\w{marks()}]+|_+")
 _LEAST_TOGETHER = 4
 _WORDS = late(lambda: f"(?>(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)+)|[\u2e80-\uffdc]{{1,3}}")
 _SPEAKS = 1
-# Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, second digests, and paragraphs.
-_END, _PARTS = 0, 6
+# Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, second digests, those that are
+# mixed, and paragraphs.
+_END, _PARTS = 0, 7
 _LATIN, _MIXED = 1, 0
 # What stands before and behind a line in one release and not in the other: a link to it, a colon, a point, a star. Not ".5", "C#", "A*".
 _SIGNS, _ANCHOR = "#\xb6:.*", "\xb6"
@@ -232,13 +239,15 @@ def _addressed(url: str, title: str) -> set[str]:
 def _slug(url: str) -> str:
     """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query.
 
-    Of a directory's own page, the directory, and of what the page of a number may be called, the number.
+    Of a directory's own page, the directory, and of what the page of a number may be called, that as well: "126 view".
     """
     path = url.partition("://")[2].partition("#")[0].partition("/")[2]
     directories, _, segment = ("" if "?" in path else path.rstrip("/")).rpartition("/")
     directory = directories.rpartition("/")[2]
-    if _OWN_PAGE.match(segment) or (directory.isdecimal() and _VIEW_OF_A_NUMBER.match(segment)):
+    if _OWN_PAGE.match(segment):
         segment = directory
+    elif _VIEW_OF_A_NUMBER.match(f"{directory}/{segment}"):
+        segment = f"{directory} {segment}"
     named = _EXTENSION.sub("", _composed(unquote(segment[:_LONGEST])))
     return _HEXADECIMAL.sub(lambda found: chr(int(found[1], 16)), named)
 
@@ -298,33 +307,33 @@ def of(
     values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
+    lasting = (text for text in paragraphs if not _OF_A_VISIT.search(text))
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
-    rows = {"\n".join(sorted(row)).casefold() for row in parts.rows if len(row) > 1}
-    rows.update(line.casefold() for line in parts.values if _LABELLED.match(line) and not _IN_A_LIST.search(line))
-    others_still = (headings, template, subheadings, _said_beside(parts), rows)
+    rows = _rows(parts.rows) | {line.casefold() for line in parts.values if _LABELLED.match(line) and not _IN_A_LIST.search(line)}
+    others_still = (headings, template, subheadings, _said_beside(parts), rows, _rows(parts.rows_beside, beside=True), {*lasting})
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
-    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows = hashed
+    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
     # From Oslo to Bergen is not from Bergen to Oslo.
     ordered = _in_order(title), _second(facts), _in_order(own), _in_order([word for word in above if word not in own])
-    second = [*ordered, *map(_second, (*others, pictures)), _mixed(short)]
+    second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
     second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
-    second += map(_second, (leading, filled, following))
-    second += map(_mixed, (beside_it, in_rows))
-    while second and second[-1] == _OF_NOTHING:
-        second.pop()
-    values += [_END, *second]
-    if len(others[0]) > 1:
-        values += [_END, min(len(others[0]), _WORD | _SPEAKS), *(total + 1 for total in _power_sums(others[0]))]
+    second += map(_second, (leading, filled, following, beside_it))
+    values += [_END, *_shortened(second)]
+    mixed = _shortened([*map(_mixed, (short, in_rows, in_rows_beside))])
+    if mixed or len(of_all_visits) > 1:
+        values += [_END, *mixed]
+    if len(of_all_visits) > 1:
+        values += [_END, min(len(of_all_visits), _WORD | _SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))]
     return struct.pack(f">{len(values)}H", *values)
 
 
@@ -348,6 +357,13 @@ def _digests(hashes: Iterable[int]) -> list[int]:
 def _second(hashes: Iterable[int]) -> int:
     """Return two bytes for all of some texts together, not 0, of other bits than those that stand for one."""
     return (reduce(xor, hashes, 0) >> _SECOND_BITS_BELOW) & 0xFFFF or _OF_NOTHING
+
+
+def _shortened(digests: list[int]) -> list[int]:
+    """Return digests without those at the end that are of nothing."""
+    while digests and digests[-1] == _OF_NOTHING:
+        digests.pop()
+    return digests
 
 
 def _mixed(hashes: list[int]) -> int:
@@ -381,15 +397,26 @@ def _template(parts: Parts) -> set[str]:
 def _said_beside(parts: Parts) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay, or in a row of a table: a price, a room. So do those of a dateline that says when something takes place, and
-    of a heading: a case.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case.
     """
     lines = [block.text for block in parts.beside]
-    rows = {"\n".join(sorted(row)).casefold() for row in parts.rows_beside if len(row) > 1 and not any(map(_IN_A_LIST.search, row))}
     labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
     labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_a_long_number(heading))
     words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
-    return ({_bare(line) for line in labelled} | {*words} | rows) - {""}
+    return ({_bare(line) for line in labelled} | {*words}) - {""}
+
+
+def _rows(rows: Iterable[tuple[str, ...]], *, beside: bool = False) -> set[str]:
+    """Return what the rows of tables say, their cells in any order. Not counters, and not the weeks of a calendar: there is no end of them.
+
+    `beside` the contents a number with a fraction or a sign is a rate or a temperature, which is another one at each visit.
+    """
+    told = (row for row in rows if len(row) > 1 and not any(map(_IN_A_LIST.search, row)) and not _is_of_a_calendar(row))
+    return {"\n".join(sorted(row)).casefold() for row in told if not (beside and any(map(_RATE.search, row)))}
+
+
+def _is_of_a_calendar(row: tuple[str, ...]) -> bool:
+    return all(map(str.isdecimal, row)) and all(int(b) == int(a) + 1 for a, b in pairwise(row))
 
 
 def _has_a_long_number(heading: str) -> bool:
@@ -574,7 +601,10 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
 
 
 def holds_more(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages has a name or a short line that the other one has not, another name, or other headings."""
+    """Return whether the first of two pages has a short line that the other one has not, or another name, or other headings.
+
+    Or other paragraphs, or other rows in its tables: then each of them may say more.
+    """
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
@@ -582,14 +612,17 @@ def holds_more(a: bytes, b: bytes) -> bool:
         return True
     if _are_named(one, other):
         return True
-    return _has_own_lines(one, other) or any(
-        _has_other(*told)
-        for told in (
-            (one.second.headings, other.second.headings),
-            (one.second.subheadings, other.second.subheadings),
-            (one.second.beside, other.second.beside),
-            (one.second.rows, other.second.rows),
-            (one.second.paragraphs, other.second.paragraphs),
+    return (
+        _has_own_lines(one, other)
+        or _exchange_rows(one, other)
+        or any(
+            _has_other(*told)
+            for told in (
+                (one.second.headings, other.second.headings),
+                (one.second.subheadings, other.second.subheadings),
+                (one.second.beside, other.second.beside),
+                (one.second.paragraphs, other.second.paragraphs),
+            )
         )
     )
 
@@ -615,14 +648,15 @@ def are_records(a: bytes, b: bytes) -> bool:
 
 
 def exchange_a_line(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and other headings that may be their names, or other rows in their tables.
+    """Return whether two pages have the same paragraphs, or none, and other headings that may be their names, or other rows.
 
     Or as many short lines, and each of them one that the other one has not, or other headings of sections.
     """
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if not _of_one_template(one, other):
+    # A list, or a table, has none.
+    if not _of_one_template(one, other) and not one.second.paragraphs == other.second.paragraphs == _OF_NOTHING:
         return False
     if _are_named(one, other) or _exchange_rows(one, other):
         return True
@@ -630,10 +664,15 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
 
 
 def exchange_a_paragraph(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines."""
+    """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines.
+
+    Not where their addresses end alike: of two releases one may say that it is not the latest.
+    """
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
+    if _end_alike(one.second, other.second):
+        return False
     own, of_other = _exchanged_paragraphs(one.paragraphs, other.paragraphs)
     if not own and not of_other:
         return False
@@ -677,18 +716,18 @@ def exchange_values(a: bytes, b: bytes) -> bool:
     one, other = _read(a), _read(b)
     if not _of_one_template(one, other):
         return False
-    begin_apart = min(one.second.first, other.second.first) > _OF_NOTHING and one.second.first != other.second.first
+    begin_apart = _are_others(one.second.first, other.second.first)
     return _exchange_rows(one, other) or (begin_apart and _has_own_lines(one, other) and _has_own_lines(other, one))
 
 
 def _exchange_rows(a: _Read, b: _Read) -> bool:
-    return min(a.second.rows, b.second.rows) > _OF_NOTHING and a.second.rows != b.second.rows
+    return _are_others(a.mixed.rows, b.mixed.rows)
 
 
 def _has_own_lines(a: _Read, b: _Read) -> bool:
     """Return whether the first of two pages is known to have a short line that the other one has not."""
     # A set that is no smaller than another one, and not the same, has something for itself.
-    if a.values[0] >= b.values[0] and _has_other(a.second.values, b.second.values):
+    if a.values[0] >= b.values[0] and _are_others(a.mixed.lines, b.mixed.lines):
         return True
     known, others = _known(a.values, b.values)
     return bool(known - others)
@@ -701,9 +740,14 @@ def exchange_lines_beside(a: bytes, b: bytes) -> bool:
     """
     if not a or not b:
         return False
-    one, other = _read(a).second, _read(b).second
-    end_alike = one.end == other.end > _OF_NOTHING
-    return not end_alike and _same(one.paragraphs, other.paragraphs) and _differ(one.beside, other.beside)
+    one, other = _read(a), _read(b)
+    other_lines = _differ(one.second.beside, other.second.beside) or _are_others(one.mixed.rows_beside, other.mixed.rows_beside)
+    return not _end_alike(one.second, other.second) and _same(one.second.paragraphs, other.second.paragraphs) and other_lines
+
+
+def _end_alike(a: _Second, b: _Second) -> bool:
+    """Return whether two addresses end in the same name, as those of mirrors and releases do."""
+    return a.end == b.end > _OF_NOTHING
 
 
 def exchange_names(a: bytes, b: bytes) -> bool:
@@ -715,9 +759,8 @@ def exchange_names(a: bytes, b: bytes) -> bool:
 
 
 def _of_one_template(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have the same paragraphs, if need be without what their short lines say, or none."""
-    have_none = a.second.paragraphs == b.second.paragraphs == _OF_NOTHING
-    return have_none or _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
+    """Return whether two pages have the same paragraphs, if need be without what their short lines say."""
+    return _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
 
 
 def is_left_alone(names: bytes) -> bool:
@@ -772,7 +815,14 @@ class _Second(NamedTuple):
     template: int = _OF_NOTHING
     subheadings: int = _OF_NOTHING
     beside: int = _OF_NOTHING
+
+
+class _Mixed(NamedTuple):
+    """Two bytes each, see `_mixed`; 1: there is nothing of the kind, or an older version wrote it."""
+
+    lines: int = _OF_NOTHING
     rows: int = _OF_NOTHING
+    rows_beside: int = _OF_NOTHING
 
 
 class _Heading(NamedTuple):
@@ -798,6 +848,7 @@ class _Read(NamedTuple):
     all: list[int]
     values: tuple[int, list[int]]
     second: _Second
+    mixed: _Mixed
     paragraphs: list[int]
     """How many there are, and their power sums; empty for fewer than two."""
 
@@ -808,14 +859,16 @@ def _read(names: bytes) -> _Read:
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
     # Older versions wrote no pictures, no lines, no second digests, or no paragraphs.
     ends = [place for place, value in enumerate(rest) if value == _END][:_PARTS]
-    own, outer, shown, together, lines, second, paragraphs = (
+    own, outer, shown, together, lines, second, mixed, paragraphs = (
         rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
     )
     digests = _Second(*second[: len(_Second._fields)])
     headings = (_heading(own, digests.own), _heading(outer, digests.outer))
     values = (lines[0], lines[1:]) if lines else (0, [])
     number, sums = paragraphs[:1], paragraphs[1:]
-    return _Read(title, facts, below, *headings, shown, together, values, digests, [*number, *(total - 1 for total in sums)])
+    return _Read(
+        title, facts, below, *headings, shown, together, values, digests, _Mixed(*mixed), [*number, *(total - 1 for total in sums)]
+    )
 
 
 def _heading(words: list[int], second: int) -> _Heading:
@@ -830,6 +883,11 @@ def _same(a: int, b: int) -> bool:
 def _differ(a: int, b: int) -> bool:
     """Return whether two second digests are known, and of different texts."""
     return a != b and a != 0 != b
+
+
+def _are_others(a: int, b: int) -> bool:
+    """Return whether two second digests are of any texts, and of different ones. Older versions may not have written them."""
+    return min(a, b) > _OF_NOTHING and a != b
 
 
 def _has_other(a: int, b: int) -> bool:

@@ -105,6 +105,7 @@ _VARIANT = late(
     re.IGNORECASE,
 )
 _SIZE = late(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
+_DIGIT = late(r"\d")
 # Names that every directory has.
 _OF_ANY = late(
     r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|\d+x\d+|[wh]\d+|\w{1,2})$",
@@ -271,8 +272,8 @@ def _name_of(address: str) -> str:
     if not is_of_any:
         return stem
     above = next((directory for directory in reversed(directories) if not _SIZE.match(directory)), "")
-    # A size is not what a picture is called.
-    return above if above and _SIZE.match(stem) else f"{above}/{stem}"
+    # A size is not what a picture is called where a directory of its own is: not "rugs/12x24".
+    return above if _SIZE.match(stem) and _DIGIT.search(above) and not _OF_ANY.match(above) else f"{above}/{stem}"
 
 
 def _which(query: str) -> str:

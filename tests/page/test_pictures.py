@@ -42,6 +42,8 @@ def shown(markup: str) -> tuple[str, ...]:
         ("/media/render/3fa81c09/800x800.jpg", "3fa81c09"),
         ("/media/render/3fa81c09/w200.jpg", "3fa81c09"),
         ("/800x800.jpg", "/800x800"),
+        ("/houses/h101.jpg", "houses/h101"),
+        ("/rugs/12x24.jpg", "rugs/12x24"),
         ("/sunset.jpg;jsessionid=17", "sunset"),
         ("/photo.php?id=17", "photo.php?17"),
         ("/photo.php?size=large&id=17", "photo.php?17"),
