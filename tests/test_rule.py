@@ -1169,6 +1169,13 @@ def test_a_long_number_in_a_heading_tells_three_pages_of_one_title_apart(heading
         "Last updated on {0} at {1} by the harbour office",
         "Date: {0}",
         "The time is {1}",
+        # Neither a birth nor a room.
+        "NATO {1}",
+        "El Nacional {1}",
+        "Bornholm, {1}",
+        "Jim Hall {0}",
+        "Hall {1}",
+        "Court of Appeal, {1}",
         "It is currently {0} {1}",
         "Users browsing this forum since {1}: 17",
         "This page was generated at {1} on {0}",

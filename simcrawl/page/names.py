@@ -112,7 +112,7 @@ _IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W
 # Datelines with a room, a birth or a death: they speak of an event or a person, not of the page. (A room has a number, or a letter.)
 _OF_NO_PAGE = late(
     r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|zaal|peron"
-    r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:)|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
+    r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
     r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
     r"|nat[oa]\s+il|mort[oa]\s+il|nascid[oa]|falecid[oa]|\u0440\u043e\u0434\u0438\u043b(?:\u0441\u044f|\u0430\u0441\u044c)|\u0443\u043c\u0435\u0440(?:\u043b\u0430)?)\b"
     r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74",
