@@ -1092,6 +1092,12 @@ _EVENING = "<title>Quiz night</title><body><p>Home</p><div><h2>Quiz night</h2>{}
         ("<p>{}, 19:45, {} Hall</p>", [("12 May 2025", "Mill"), ("14 May 2025", "Town"), ("9 May 2025", "Guild")], [1, 0, 1]),
         ("<p>Price: £{}{}</p>", [("20", ""), ("35", ""), ("50", "")], [1, 0, 1]),
         ("<p>By {} {}</p>", [("Ann", "Hay"), ("Bo", "Lund"), ("Cyril", "Ash")], [1, 0, 1]),
+        (
+            # The same cells in other rows.
+            "<table><tr><td>Start</td><td>{}</td></tr><tr><td>End</td><td>{}</td></tr><tr><td>Stop</td><td>{}</td></tr></table>",
+            [("Hull", "Leith", "Whitby"), ("Leith", "Whitby", "Hull"), ("Whitby", "Hull", "Leith")],
+            [1, 0, 1],
+        ),
         # Counters, and when the page was made.
         ("<p>You are visitor {}{}</p>", [("123", ""), ("456", ""), ("789", "")], [1, 0, 0]),
         ("<p>Made at 2025-05-12 {}:{}</p>", [("12", "04"), ("13", "05"), ("14", "06")], [1, 0, 0]),
@@ -1100,7 +1106,7 @@ _EVENING = "<title>Quiz night</title><body><p>Home</p><div><h2>Quiz night</h2>{}
         ("<p>By {} {}</p>", [("Ann", "Hay"), ("Bo", "Lund"), ("Bo", "Lund")], [1, 0, 0]),
     ],
 )
-def test_a_line_above_a_box_that_is_the_contents_tells_three_pages_apart(line: str, values: list[tuple[str, str]], kept: list[int]):
+def test_a_line_above_a_box_that_is_the_contents_tells_three_pages_apart(line: str, values: list[tuple[str, ...]], kept: list[int]):
     detector = Detector(open_store("memory:"))
     pages = [_page(_EVENING.format(line.format(*two), english(60)), f"http://a.test/{number}") for number, two in enumerate(values)]
     assert [int(not detector.admit(one).is_duplicate) for one in pages] == kept

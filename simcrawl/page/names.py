@@ -70,7 +70,7 @@ _DIGITS = late(r"\d+")
 _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12". Or it is called a
 # number, or is a part of a code: "Bye-law no. 12", "HN-2025-12".
-_DIGITS_OF_A_NAME = 3
+_DIGITS_OF_A_NAME, _DIGITS_OF_A_DAY = 3, 2
 _CALLED_A_NUMBER = late(
     r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
     r"|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])",
@@ -120,7 +120,7 @@ _OF_NO_PAGE = late(
 )
 # What a paragraph says of each visit: "Generated in 0.12 seconds with 17 queries", "In total there are 93 users online".
 _OF_A_VISIT = late(
-    r"\b(?:generated|rendered|created|loaded)\s+in\s+[\d.,]+|\b\d+\s+quer(?:y|ies)\b|\b\d[\d.,]*\s+(?:\w+\s+){0,2}(?:users?|guests?|visitors?|members?)\b",
+    r"\b(?:generated|rendered|created|loaded)\s+in\s+\d|(?<![\d.,])\d[\d.,]*+\s+(?:\w{1,20}\s+){0,2}(?:quer(?:y|ies)|users?|guests?|visitors?|members?)\b",
     re.IGNORECASE,
 )
 _EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
@@ -307,7 +307,8 @@ def of(
     values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
-    lasting = (text for text in paragraphs if not _OF_A_VISIT.search(text))
+    # Few have a digit, and to look for more takes longer.
+    lasting = {text for text in paragraphs if not (_DIGITS.search(text) and _OF_A_VISIT.search(text))}
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
@@ -315,7 +316,7 @@ def of(
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
     rows = _rows(parts.rows) | {line.casefold() for line in parts.values if _LABELLED.match(line) and not _IN_A_LIST.search(line)}
-    others_still = (headings, template, subheadings, _said_beside(parts), rows, _rows(parts.rows_beside, beside=True), {*lasting})
+    others_still = (headings, template, subheadings, _said_beside(parts), rows, _rows(parts.rows_beside, beside=True), lasting)
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
     shown, lines = _digests(pictures), _digests(short)
@@ -416,7 +417,8 @@ def _rows(rows: Iterable[tuple[str, ...]], *, beside: bool = False) -> set[str]:
 
 
 def _is_of_a_calendar(row: tuple[str, ...]) -> bool:
-    return all(map(str.isdecimal, row)) and all(int(b) == int(a) + 1 for a, b in pairwise(row))
+    days = [int(cell) for cell in row if len(cell) <= _DIGITS_OF_A_DAY and cell.isdecimal()]
+    return len(days) == len(row) and all(after == day + 1 for day, after in pairwise(days))
 
 
 def _has_a_long_number(heading: str) -> bool:
@@ -615,6 +617,7 @@ def holds_more(a: bytes, b: bytes) -> bool:
     return (
         _has_own_lines(one, other)
         or _exchange_rows(one, other)
+        or _are_others(one.mixed.rows_beside, other.mixed.rows_beside)
         or any(
             _has_other(*told)
             for told in (

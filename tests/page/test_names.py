@@ -353,6 +353,33 @@ def test_texts_that_end_alike_do_not_cancel_out(kind: str):
     assert len(made) == 20
 
 
+@pytest.mark.parametrize("row", [("Views", "93"), ("93 results", "in all"), ("12", "13", "14"), ("30", "31"), ("Ann",)])
+def test_what_has_no_end_is_no_row(row: tuple[str, ...]):
+    assert names._rows([row]) == set()
+
+
+@pytest.mark.parametrize("row", [("12", "13", "15"), ("3", "9" * 5_000), ("Ann", "12"), ("1.08", "USD")])
+def test_numbers_are_rows_where_they_are_no_week(row: tuple[str, ...]):
+    assert len(names._rows([row])) == 1
+    # Rates are others at each visit, and stand beside the contents.
+    assert len(names._rows([row], beside=True)) == (0 if "1.08" in row else 1)
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "counts"),
+    [
+        ("This page was generated in 0.12 seconds.", False),
+        ("It took 17 queries.", False),
+        ("In total there are 1,093 registered users online.", False),
+        ("A boat of 12 tons takes three hands.", True),
+        ("1," * 50_000, True),
+    ],
+)
+def test_a_paragraph_that_tells_of_the_visit_is_no_paragraph_of_the_page(paragraph: str, counts: bool):
+    made = (names._read(_with_paragraphs(["The cedar.", "The birch.", one])).paragraphs for one in (paragraph, "The maple."))
+    assert names._exchanged_paragraphs(*made) == ((1, 1) if counts else (0, 1))
+
+
 def test_pages_that_begin_with_other_lines_below_the_same_paragraphs_have_other_values():
     assert names.exchange_values(_with_rows(values=("Cedar", "wood")), _with_rows(values=("Birch", "wood")))
     assert not names.exchange_values(_with_rows(values=("a", "wood", "Cedar")), _with_rows(values=("a", "wood", "Birch")))
