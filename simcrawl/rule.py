@@ -444,9 +444,11 @@ class Rule:
             return [], candidates
         enough = enough or found_enough(self._same_text(page, view, callback))
         if isinstance(page, PageFingerprint) and not enough:
-            near += [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
-            found_enough(self._near(page, near, callback))
-            candidates = len(near)
+            within = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
+            candidates = len(within)
+            alike, most_alike = self._alike(page, within)
+            near += most_alike
+            found_enough(self._near(page, alike, callback))
         return list(found.values()), candidates
 
     def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
@@ -464,29 +466,33 @@ class Rule:
                 if comparison := self.copy_of(page, stored.page):
                     yield _Copy(stored, "identical text", comparison)
 
-    def _near(self, page: PageFingerprint, candidates: Sequence[Candidate], callback: str) -> Iterator[_Copy]:
-        for candidate in self._alike(page, candidates):
+    def _near(self, page: PageFingerprint, candidates: Iterable[Candidate], callback: str) -> Iterator[_Copy]:
+        for candidate in candidates:
             stored = candidate.stored()
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             if comparison := self.copy_of(page, stored.page):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
-    def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
-        """Return the candidates that `compare` may find to be copies, by what it asks of content and prose: most others end here."""
-        if len(candidates) < _MANY or self.min_similarity <= 0:
-            return candidates
+    def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
+        """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.
+
+        By what is asked of content and prose most others end here. Of siblings the nearest would not do: pages below one long text are all
+        at distance 0, and the first of them may be of another template, and say nothing of this one.
+        """
         own = page.content_sketch, page.prose.sketch
         sketches = [candidate.sketches() for candidate in candidates]
         # Those of another recipe's form, too, are for `compare` to refuse.
-        if not all(own) or any(len(made) != len(mine) for pair in sketches for made, mine in zip(pair, own, strict=True)):
-            return candidates
+        comparable = all(own) and all(len(made) == len(mine) for pair in sketches for made, mine in zip(pair, own, strict=True))
+        if len(candidates) < _MANY or self.min_similarity <= 0 or not comparable:
+            return candidates, candidates[:_MOST_SIBLINGS]
         content, prose = (1 - resemblances(mine, made) for mine, made in zip(own, zip(*sketches, strict=True), strict=True))
         may_differ = 1 - self.min_similarity
-        alike = content <= may_differ
+        chosen = content <= may_differ
         if page.prose.units >= self.min_prose:
-            alike |= prose <= _PROSE_MAY_DIFFER * may_differ
-        return [candidate for candidate, chosen in zip(candidates, alike.tolist(), strict=True) if chosen]
+            chosen |= prose <= _PROSE_MAY_DIFFER * may_differ
+        alike = [candidate for candidate, is_alike in zip(candidates, chosen.tolist(), strict=True) if is_alike]
+        return alike, [candidates[place] for place in content.argsort(kind="stable")[:_MOST_SIBLINGS].tolist()]
 
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
@@ -534,7 +540,7 @@ class Rule:
 
         What only one of two pages says makes no two pages of them: a print view shows its address. So a record without a value takes in the
         first one that has one. It is not to take all the others with it, of which each has another value. `dropped`: some that were dropped
-        as copies of the original; `near`: candidates, among which may be such as were kept.
+        as copies of the original; `near`: the candidates most like the page, among which may be such as were kept.
         """
         original, comparison = copy.stored.page, copy.comparison
         if comparison.identical_text or self.min_similarity <= 0:
@@ -546,7 +552,7 @@ class Rule:
             return any(_have_three_names(page, other, original) or _have_three_tables(page, other, original) for other in dropped)
         if any(_says_other(page, other, original) for other in dropped):
             return True
-        siblings = (candidate.stored() for candidate in islice(near, _MOST_SIBLINGS))
+        siblings = (candidate.stored() for candidate in near)
         return any(
             isinstance(other.page, PageFingerprint)
             and other.page.url not in (page.url, original.url)
