@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
@@ -547,20 +547,20 @@ class Rule:
             return False
         if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint) or not says_more(page, original):
             return False
+        siblings = (candidate.stored() for candidate in near)
+        stored = (other.page for other in siblings if other and other.page.url not in (page.url, original.url))
+        kept = (other for other in stored if isinstance(other, PageFingerprint))
         if comparison.same_article:
             # In other surroundings other lines and sentences are those of the surroundings.
-            return any(_have_three_names(page, other, original) or _have_three_tables(page, other, original) for other in dropped)
+            three = ((page, other, original) for other in chain(dropped, kept))
+            return any(_have_three_names(*pages) or _have_three_tables(*pages) for pages in three)
         if any(_says_other(page, other, original) for other in dropped):
             return True
-        siblings = (candidate.stored() for candidate in near)
         return any(
-            isinstance(other.page, PageFingerprint)
-            and other.page.url not in (page.url, original.url)
-            and _says_other(page, other.page, original)
-            and says_more(other.page, original)
-            and (self._is_of_its_kind(other.page, original) or _have_three_values(page, other.page, original))
-            for other in siblings
-            if other
+            _says_other(page, other, original)
+            and says_more(other, original)
+            and (self._is_of_its_kind(other, original) or _have_three_values(page, other, original))
+            for other in kept
         )
 
     def _is_of_its_kind(self, page: PageFingerprint, original: PageFingerprint) -> bool:

@@ -20,6 +20,7 @@ from tests.samples import chinese, edited, english, foreign, link_list, page, si
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 RULE = Rule.of(RECIPES["content"])
 TEXT = english(400)
@@ -777,7 +778,7 @@ def test_no_copy_is_passed_over_where_candidates_are_many(changes: list[tuple[in
         others.append(replace(OTHER if surrounded else FIRST, url=f"http://x/{number}", text_digest=number.to_bytes(16, "big"), **own))
     candidates = [StoredPage(other, 0, 0) for other in others]
     for asked in (FIRST, replace(FIRST, prose=replace(FIRST.prose, units=99))):
-        alike = list(RULE._alike(asked, candidates))
+        alike = list(RULE._alike(asked, candidates)[0])
         assert [
             other.url for other in others if RULE.compare(asked, other).is_near_duplicate and StoredPage(other, 0, 0) not in alike
         ] == []
@@ -1228,6 +1229,29 @@ def test_lines_beside_tell_no_views_of_one_page_apart(urls: list[str], kept: int
     lines = ("<p>By Ann Hay, of the harbour office</p>", "<p>Printed for you</p>", "<p>Text only</p>")
     pages = [_page(_EVENING.format(line, english(60)), f"http://a.test/{url}") for url, line in zip(urls, lines, strict=True)]
     assert sum(not detector.admit(one).is_duplicate for one in pages) == kept
+
+
+def test_the_records_most_like_a_page_tell_that_it_is_another_one(tmp_path: Path):
+    """Below one long text pages of another series are as near, and there are more of them than are asked."""
+    text = english(300, seed=3)
+    words = sorted(set(text.split()))
+    template = "<title>Museum</title><h1>Museum</h1><div>{}</div>" + "".join(f"<p>{line}</p>" for line in text.splitlines())
+    votes = [[(word, "no" if place in (number, number + 2) else "yes") for place, word in enumerate(words[:26])] for number in range(20)]
+    tables = ["<table>" + "".join(f"<tr><td>{word}<td>{vote}" for word, vote in call) + "</table>" for call in votes]
+    lines = [f"Material: {words[3]}<br>Found: {words[5]}<br>Inventory: 1920.44.{number}" for number in range(12)]
+    others = [_page(template.format(table), f"http://a.test/calls/{number}") for number, table in enumerate(tables)]
+    objects = [_page(template.format(line), f"http://a.test/objects/{number}") for number, line in enumerate(lines)]
+    fingerprints = {one.fingerprint for one in (*others, *objects)}
+    assert len(fingerprints) == 1
+    with open_store(str(tmp_path)) as store:
+        detector = Detector(store)
+        for kept in (*others, *objects[:6]):
+            if claim := detector.claim(kept, never_drop=True).claim:
+                claim.confirm()
+    # Another process knows nothing of what has been near.
+    with open_store(str(tmp_path)) as store:
+        detector = Detector(store)
+        assert [detector.admit(one).is_duplicate for one in objects[6:]] == [False] * 6
 
 
 def test_addresses_of_any_length_are_compared_in_no_time():

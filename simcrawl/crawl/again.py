@@ -4,13 +4,24 @@ A copy may say a line more than its original: the address of a print view, or a 
 becomes clear when another copy says something else there (`simcrawl.store.dropped`). The page that was dropped before is gone by then. So
 its request is made once more, and its page is kept then, whichever process gets it: another one with the same queue knows nothing of the
 first time.
+
+    dropped, and may be none to drop ──► its request is held ──► another page shows it ──► asked for again, and kept
+                                                  │
+                                                  └──► the crawl is stopped, and resumed from JOBDIR ──► asked for again, and judged anew
+
+What the verdict was compared with is gone after a stop. So a page that comes then could show nothing of those that were dropped before:
+these are fetched once more, a thousand at most, and held as before if they are called copies again.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.job import job_dir
+from scrapy.utils.misc import build_from_crawler, load_object
 
 from simcrawl.crawl.frontier import AGAIN, ORDER, RETURNED, YIELDED
 
@@ -27,6 +38,8 @@ logger = logging.getLogger(__name__)
 _MOST = 1_000
 # Of how often the first time was tried nothing follows for the second.
 _OF_THE_FIRST_TIME = ("retry_times",)
+# In JOBDIR, beside what Scrapy has there.
+_FILE = "simcrawl.again"
 _TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
 
 
@@ -73,16 +86,64 @@ class Again:
                 if len(self._awaited) > _MOST:
                     self._awaited.popitem(last=False)
 
-    def _ask(self, url: str, request: Request, shown_by: str) -> None:
+    def save(self) -> None:
+        """Write in JOBDIR, if there is one, what is held when a crawl is stopped. Never raises.
+
+        By the class that holds Scrapy's own requests there: what a request carries is written as the user has chosen, and read by nothing
+        else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
+        """
+        try:
+            if self._held and (file := self._file()):
+                queue = self._queue(file)
+                for request in self._held.values():
+                    self._push(queue, request)
+                queue.close()
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl is over
+            self._common.failed(exc)
+
+    def restore(self) -> None:
+        """Ask for the pages once more that were held when the crawl was stopped that this one resumes. Never raises."""
+        try:
+            if (file := self._file()) and file.exists():
+                queue = self._queue(file)
+                while request := queue.pop():
+                    self._make(request, {})
+                    self._common.stats.inc_value("simcrawl/pages/judged_again")
+                queue.close()
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
+            self._common.failed(exc)
+
+    def _file(self) -> Path | None:
+        directory = job_dir(self._common.crawler.settings)
+        return Path(directory, _FILE) if directory else None
+
+    def _queue(self, file: Path) -> Any:
+        crawler = self._common.crawler
+        return build_from_crawler(load_object(crawler.settings["SCHEDULER_DISK_QUEUE"]), crawler, str(file))
+
+    def _push(self, queue: Any, request: Request) -> None:
+        try:
+            queue.push(request)
+        except ValueError as exc:
+            # Scrapy cannot keep such requests either, and says so.
+            logger.debug("Not kept for when the crawl is resumed: %s (%s)", request, exc, extra={"spider": self._common.crawler.spider})
+
+    def _make(self, request: Request, marks: dict[str, Any]) -> bool:
+        """Return whether a request was made once more."""
         engine = self._common.crawler.engine
         if engine is None:
-            return
+            return False
         # The mark tells whose `dont_filter` it is: a redirect must not leave the site for it.
-        request.meta.update({ORDER: RETURNED, YIELDED: True, AGAIN: True})
+        request.meta.update({ORDER: RETURNED, YIELDED: True} | marks)
         try:
             engine.crawl(request)
         except Exception as exc:  # noqa: BLE001 - whatever it is, what has shown it is kept
             self._common.failed(exc)
+            return False
+        return True
+
+    def _ask(self, url: str, request: Request, shown_by: str) -> None:
+        if not self._make(request, {AGAIN: True}):
             return
         self._common.stats.inc_value("simcrawl/pages/asked_again")
         level = logging.DEBUG if self._told else logging.INFO

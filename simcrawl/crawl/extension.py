@@ -59,6 +59,7 @@ class SimcrawlExtension:
         """Recall what earlier crawls learned, and start the timers: a crawl that admits nothing for a while has pages to write, too."""
         self._check_partners()
         await self._session.recall()
+        self._session.again.restore()
         self._session.expire_soon()
         self._session.lag.start()
         self._start(self._session.sync_soon, max(self._session.config.sync_seconds, _SHORTEST_INTERVAL))

@@ -192,7 +192,7 @@ class Session(Common):
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
-        self._again = Again(self)
+        self.again = Again(self)
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
@@ -389,10 +389,10 @@ class Session(Common):
         admission = first or await again(never_drop=never_drop)
         if admission.waits_for:
             admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
-        self._again.ask(admission.mistaken, page.url)
+        self.again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
-        once_more = self._again.copied(request) if admission.may_be_mistaken else None
+        once_more = self.again.copied(request) if admission.may_be_mistaken else None
         return Case(verdict, self.feeds.hold(admission.claim), callback=callback, again=once_more)
 
     async def _wait(self, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool) -> Admission:
@@ -503,7 +503,7 @@ class Session(Common):
             extra=self._extra,
         )
         if (case := case_of(response)) and case.again and verdict.page:
-            self._again.hold(verdict.page.url, case.again)
+            self.again.hold(verdict.page.url, case.again)
         self.crawler.signals.send_catch_log(
             page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
         )
@@ -593,6 +593,8 @@ class Session(Common):
         """Write what is confirmed, set the final stats, and give back the store."""
         self._ending = True
         self._end_abandoned()
+        if reason != "finished":
+            self.again.save()
         if self.foreign.are_most:
             self._tell_foreign()
         self.feeds.flush()

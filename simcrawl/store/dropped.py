@@ -5,8 +5,8 @@
     the same with another  ──► near it, but not the same as what is held: kept, and held as well
                                   └──► what was dropped is no copy either: it is asked for again, and kept
 
-In memory only, and of this process. Another one, or a crawl that goes on after a stop, may drop the first few once more, until two records
-of that kind are stored: then these tell as much (`simcrawl.rule`).
+In memory only, and of this process. Another one may drop the first few once more, until two records of that kind are stored: then these
+tell as much (`simcrawl.rule`). A crawl that goes on after a stop fetches once more what was held (`simcrawl.crawl.again`).
 """
 
 from __future__ import annotations

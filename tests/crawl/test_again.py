@@ -133,3 +133,30 @@ def test_a_page_that_is_asked_for_by_no_callback_is_fetched_again_too(site: Site
     outcome = crawl("tests.crawl.again_spiders.Idle", site.url("/"), settings={"CONCURRENT_REQUESTS": 1}, paths=" ".join(LOTS[:5]))
     assert outcome.paths("kept") == ["/", *LOTS[:5]]
     assert outcome.stats["simcrawl/pages/asked_again"] == 1
+
+
+@pytest.mark.parametrize("disk_queue", ["scrapy.squeues.PickleFifoDiskQueue", "scrapy.squeues.MarshalLifoDiskQueue"])
+def test_what_was_dropped_before_a_stop_is_judged_again(site: Site, tmp_path: Path, disk_queue: str) -> None:
+    _auction(site)
+    settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store")}
+    settings |= {"SCHEDULER_DISK_QUEUE": disk_queue}
+    # The start page, the lot without a price, and the first one with a price.
+    first = crawl(SPIDER, site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 3})
+    assert first.stats["simcrawl/pages/dropped"] == 1
+    assert (tmp_path / "job" / "simcrawl.again").exists()
+    second = crawl(SPIDER, site.url("/"), settings=settings)
+    assert set(first.paths("kept")) | set(second.paths("kept")) == {"/", *LOTS}
+    assert second.stats["simcrawl/pages/judged_again"] == 1
+    assert second.stats["finish_reason"] == "finished"
+    assert not (tmp_path / "job" / "simcrawl.again").exists()
+    third = crawl(SPIDER, site.url("/"), settings=settings)
+    assert "simcrawl/pages/judged_again" not in third.stats
+
+
+def test_what_cannot_be_written_is_not_what_ends_a_crawl(site: Site, tmp_path: Path) -> None:
+    _auction(site)
+    (tmp_path / "job" / "simcrawl.again").mkdir(parents=True)
+    settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "CLOSESPIDER_PAGECOUNT": 3}
+    outcome = crawl(SPIDER, site.url("/"), settings=settings)
+    assert outcome.stats["finish_reason"] == "closespider_pagecount"
+    assert outcome.stats["simcrawl/errors"] == 2
