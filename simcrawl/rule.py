@@ -559,7 +559,7 @@ class Rule:
         return any(
             _says_other(page, other, original)
             and says_more(other, original)
-            and (self._is_of_its_kind(other, original) or _have_three_values(page, other, original))
+            and (self._is_of_its_kind(other, original) or _are_three_records(page, other, original))
             for other in kept
         )
 
@@ -675,11 +675,6 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
         or (names.exchange_lines_beside(a.names, b.names) and not _is_view(a.url, b.url))
         for a, b in combinations(pages, 2)
     )
-
-
-def _have_three_values(*pages: PageFingerprint) -> bool:
-    """Return whether of three pages of one site each has a value of its own, where all paragraphs are the same."""
-    return _are_short_of_one_site(pages) and all(names.exchange_a_line(a.names, b.names) for a, b in combinations(pages, 2))
 
 
 def _are_short_of_one_site(pages: Sequence[PageFingerprint]) -> bool:
