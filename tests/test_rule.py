@@ -1130,6 +1130,11 @@ _TIMES = [("12 May 2026", "6:12", "2026-05-12"), ("14 May 2026", "7:05", "2026-0
         "Sun, {1}, room 2",
         "Born {0}",
         "Der Markt findet am {0} ab {1} statt",
+        "{1} Case 12/25, courtroom 3",
+        "High water {1}, 4.5 m",
+        "{1} magnitude 3.4",
+        "Lap 3: {1}",
+        "{1}-12:00",
     ],
 )
 @pytest.mark.parametrize("above", [True, False])

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simcrawl.page import pictures
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.patterns import late
-from simcrawl.page.scripts import is_data, texts
+from simcrawl.page.scripts import given, is_data, of_attributes, texts
 from simcrawl.page.told import Told
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ _LEAVES_OUT = frozenset({"footer"})
 _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
 # A header that stands in one of these is that of a part of the page, and not of the site.
 _SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
+# The number of the outermost element. What stands nowhere may be said to stand there, unlike the data of a page that shows nothing yet.
+_ROOT = 1
+# Of elements that have JSON in an attribute so many are looked through for text.
+_MOST_LOOKED_THROUGH = 50
 # Of all other elements only attributes say something, see `_Walk._classify`.
 _TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main", "blockquote"}
 # The attributes that people read, and those that lead to what is shown in place.
@@ -664,16 +668,16 @@ def join(blocks: Iterable[Block]) -> str:
     return "\n".join([block.text for block in blocks])
 
 
-def layout(tree: HtmlElement, *, has_styles: bool = True, attributes: tuple[str, ...] = ()) -> Layout:
+def layout(tree: HtmlElement, *, has_styles: bool = True, attributes: tuple[str, ...] = (), has_data: bool = True) -> Layout:
     """Return the layout of a parsed page. Text hidden by attribute or style counts as visible: a script may show it.
 
     `has_styles`: whether any element may have a picture behind it by a style of its own. `attributes`: names of those from
-    which scripts may draw something.
+    which scripts may draw something. `has_data`: whether any attribute may hold JSON, of which they may.
     """
     # Loaded on first use: whoever compares pages or opens a store parses none.
     from lxml import etree  # noqa: PLC0415
 
-    walk = _Walk(has_styles=has_styles, attributes=attributes)
+    walk = _Walk(has_styles=has_styles, attributes=attributes, has_data=has_data)
     walk.take(etree.iterwalk(tree, events=("start", "end", "comment", "pi")))
     return walk.end()
 
@@ -681,9 +685,9 @@ def layout(tree: HtmlElement, *, has_styles: bool = True, attributes: tuple[str,
 class _Walk:
     """Collects a layout while the tree is walked."""
 
-    def __init__(self, *, has_styles: bool, attributes: tuple[str, ...]) -> None:
+    def __init__(self, *, has_styles: bool, attributes: tuple[str, ...], has_data: bool) -> None:
         layout = self._layout = Layout()
-        self._has_styles, self._attributes = has_styles, attributes
+        self._has_styles, self._attributes, self._has_data = has_styles, attributes, has_data
         self._parents, self._ends = layout.parents, layout.ends
         self._by_tag: dict[object, set[int]] = {
             "button": layout.buttons,
@@ -705,6 +709,7 @@ class _Walk:
         self._unseen_pieces: list[str] = []
         self._link_characters = 0
         self._title = ""
+        self._looked_through = 0
         self._told = Told()
 
     def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
@@ -752,6 +757,8 @@ class _Walk:
                 self._layout.pictures.append((name, self._number))
         elif self._attributes and (name := pictures.drawn(element, self._attributes)):
             self._keep_picture(element, name, self._number)
+        if self._has_data and not self._in_link:
+            self._keep_data(element)
         if len(opened) > self._depth:
             self._deepen()
 
@@ -804,14 +811,7 @@ class _Walk:
     def _note(self, element: HtmlElement, tag: str) -> None:
         """Keep what an element says by its attributes, or in what is no text."""
         if tag == "script":
-            for text in texts(element.text or "", data=is_data(element.get("type") or "", element.get("id") or "")):
-                self._add(self._layout.unseen, text, 0)
-            if name := pictures.of_script(element.text or ""):
-                self._layout.pictures.append((name, 0))
-            self._told.read_script(element.text or "")
-            # As formulas stand in pages that kramdown makes: a program draws them.
-            if (element.get("type") or "").startswith("math/"):
-                self._layout.pictures.append(((element.text or "")[:_LONGEST_VALUE], self._number))
+            self._note_script(element.text or "", element.get("type") or "", element.get("id") or "")
         elif tag == "title":
             self._title = self._title or (" ".join((element.text or "").split()) if self._silent else "")
         elif tag in ("meta", "link"):
@@ -820,6 +820,20 @@ class _Walk:
             self._told.read(element)
         else:
             self._note_shown(element, tag)
+
+    def _note_script(self, script: str, kind: str, identity: str) -> None:
+        is_json = is_data(kind, identity)
+        for text in texts(script, data=is_json):
+            self._add(self._layout.unseen, text, 0)
+        if not is_json:
+            for text in given(script):
+                self._add(self._layout.shown, text, _ROOT)
+        if name := pictures.of_script(script):
+            self._layout.pictures.append((name, 0))
+        self._told.read_script(script)
+        # As formulas stand in pages that kramdown makes: a program draws them.
+        if kind.startswith("math/"):
+            self._layout.pictures.append((script[:_LONGEST_VALUE], self._number))
 
     def _note_shown(self, element: HtmlElement, tag: str) -> None:
         number, in_link = self._number, self._in_link
@@ -840,6 +854,19 @@ class _Walk:
         is_part = is_part or (tag in ("img", "svg") and number in self._layout.buttons)
         if tag in _PICTURES and not is_part and (name := pictures.of(element, tag)):
             self._keep_picture(element, name, number)
+
+    def _keep_data(self, element: HtmlElement) -> None:
+        """Keep what a component is drawn from. In a link it belongs to the page that this leads to."""
+        if found := of_attributes(element.items()):
+            # What is drawn from it stands nowhere yet, as with a script's data. Where text stands already, that says where.
+            place = self._number if self._shows_text(element) else 0
+            for text in found:
+                self._add(self._layout.unseen, text, place)
+
+    def _shows_text(self, element: HtmlElement) -> bool:
+        # Of a thousand boxes in one another each would be looked through.
+        self._looked_through += 1
+        return self._looked_through > _MOST_LOOKED_THROUGH or any(map(str.strip, element.itertext()))
 
     def _keep_picture(self, element: HtmlElement, name: str, number: int) -> None:
         """Keep what a picture is called. One in a link belongs to the page that this leads to, but where that is a picture itself."""

@@ -19,6 +19,7 @@ from w3lib.encoding import html_to_unicode
 from simcrawl.page.blocks import Block, Parts, join, layout
 from simcrawl.page.hints import NO_HINTS, Hints, of_tree, says_nofollow, unfollowed
 from simcrawl.page.pictures import attributes, has_styles
+from simcrawl.page.scripts import in_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +111,7 @@ def extract(
         text = extractor(body, used, url) if extractor else ""
         return Extract(text, all_prose(text), "")
     text = _main(tree) if main and not extractor else ""
-    page = layout(tree, has_styles=has_styles(body), attributes=attributes(body))
+    page = layout(tree, has_styles=has_styles(body), attributes=attributes(body), has_data=in_attributes(body))
     if extractor and page.depth < max_depth:
         text = extractor(body, used, url)
     base = _base(tree, url)

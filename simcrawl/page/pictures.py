@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lxml.html import HtmlElement
 
@@ -79,6 +79,11 @@ _PLACE = late(
 _ADDRESS = late(r"(?:\w+:)?/|\.{1,2}/|[\w/-]+\.\w{2,5}$")
 # Of fewer most are sizes.
 _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
+# Rows of a table that a program shows, or draws: a name with its number, or several cells. And numbers of charts, as plotly packs them.
+_TABLES = ("DataTable", "addRow", "Chart", "Tabulator", "Grid(")
+_CELL = r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|-?\d[\d.]{0,20}|null)"
+_ROW = late(rf"\[\s{{0,9}}{_CELL}(?:\s{{0,9}},\s{{0,9}}{_CELL}){{1,50}}\s{{0,9}}\]")
+_PACKED = late(r"bdata\"?\s{0,9}:\s{0,9}\"([A-Za-z0-9+/=]++)\"")
 # What a program plays, or draws from a file. No pictures, which programs load for pages to come.
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
@@ -207,7 +212,14 @@ def of_script(script: str) -> str:
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
     series = (found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))
     notations = (found[0] for sign, pattern in _NOTATIONS if sign in script for found in islice(pattern.finditer(script), _MOST_PLACES))
-    return " ".join([*numbers, *series, *notations, *_played(script)])
+    return " ".join([*numbers, *series, *notations, *_tabled(script), *_played(script)])
+
+
+def _tabled(script: str) -> Iterator[str]:
+    if any(word in script for word in _TABLES):
+        yield from (found[0] for found in islice(_ROW.finditer(script), _MOST_SERIES))
+    if "bdata" in script:
+        yield from (found[1] for found in islice(_PACKED.finditer(script), _MOST_SERIES))
 
 
 def _played(script: str) -> list[str]:

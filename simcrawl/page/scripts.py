@@ -1,6 +1,7 @@
 """What a page's scripts bring with them as data: the text that a client-side program will show.
 
-JSON in scripts of that type (JSON-LD, `__NEXT_DATA__` and the like), streamed parts (`self.__next_f.push`) and state that a script assigns.
+JSON in scripts of that type (JSON-LD, `__NEXT_DATA__` and the like), streamed parts (`self.__next_f.push`), state that a script assigns,
+and JSON in attributes (`data-react-props`, `:product`, `wire:snapshot`), from which components are drawn.
 Nothing is run or parsed as a language: string literals are found, in one pass, and of their values those are taken that people read. A
 value of several words is; a short one only under a key that speaks of content. So tokens, digests, identifiers, dates, addresses and
 class names, which change at every request or with every build, are left out.
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # Possessively, so that no script takes more than one pass: a literal, or a key's name; then, of a key, its value where that is a number.
 _STRING = r'"(?>(?:[^"\\\n]++|\\.)*)'
@@ -50,7 +51,21 @@ _STATE = late(
     rf"(?:__[A-Za-z]\w{{0,40}}__|__next_f\.push|JSON\.parse|window{_PROPERTY}|self{_PROPERTY}|globalThis{_PROPERTY}|var\s+\w+|let\s+\w+|const\s+\w+)"
     r"\s*(?:=|\()\s*[\[{(\"'J]"
 )
+# JSON that a program gives to a function, or calls something without declaring it. Only as JSON writes keys: a program seldom does. What is
+# pushed is most often for those who count readers.
+_GIVEN = late(r"(?:(?<![=!<>])=|(?<!push)\()\s{0,9}(?:[\[{]\s{0,9}){1,3}\"[^\"\n]{0,60}\"\s{0,9}[:,]")
 _DATA_TYPE = late(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
+# How JSON in an attribute is written, in the bytes of a page: to look for these costs next to nothing.
+_IN_ATTRIBUTES = (
+    *(bracket + quote for bracket in (b"{", b"[", b"{ ", b"{\n") for quote in (b"&quot;", b"&#34;", b"&#x22;", b"&#034;")),
+    *(b"='{", b"='[", b"= '{", b"= '["),
+)
+_JSON = late(r"\s*+[\[{]\s*+[\[{\"]")
+# What measures readers is told there, too: which of a list a link is, and what stands in a basket.
+_MEASURING = late(
+    r"(?:^|[-_:])(?:gtm|ga4?|analytics|track\w*|e?commerce|events?|log|telemetry|adverts?|ads?|layer|impressions?)(?:$|[-_:])",
+    re.IGNORECASE,
+)
 _ESCAPE = late(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
 _MARKUP = late(r"<[^<>]{0,2000}>")
@@ -94,6 +109,32 @@ def texts(script: str, *, data: bool) -> list[str]:
     if not data and not _STATE.search(script):
         return []
     return list(islice(_texts(script, _DEEPEST), _MOST_TEXTS))
+
+
+def given(script: str) -> list[str]:
+    """Return what people would read of the JSON that a program gives to a function, or assigns without declaring it, as `texts` does.
+
+    Of a page that shows nothing yet it is no content: what a program calls things may stand there, on each page the same.
+    """
+    script = script[:_LONGEST_SCRIPT]
+    if _STATE.search(script) or not _GIVEN.search(script):
+        return []
+    return list(islice(_texts(script, _DEEPEST), _MOST_TEXTS))
+
+
+def in_attributes(body: bytes) -> bool:
+    """Return whether any attribute of a page may hold JSON. Most pages have none."""
+    return any(sign in body for sign in _IN_ATTRIBUTES)
+
+
+def of_attributes(attributes: Iterable[tuple[str, str]]) -> list[str]:
+    """Return what people would read of the JSON in an element's attributes, as `texts` does. `attributes`: (name, value)."""
+    return [
+        text
+        for name, value in attributes
+        if _JSON.match(value) and not _MEASURING.search(name[:_LONGEST_KEY])
+        for text in texts(value, data=True)
+    ]
 
 
 def _texts(source: str, depth: int) -> Iterator[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import resource
 import subprocess
@@ -10,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from simcrawl.page.blocks import layout
 from simcrawl.page.extraction import parse
-from simcrawl.page.scripts import is_data, texts
+from simcrawl.page.fingerprint import Abstention, fingerprint_page
+from simcrawl.page.scripts import given as given_data, in_attributes, is_data, texts
 
 RECIPE = "Cook the lentils for half an hour"
 SENTENCE = "The old lighthouse was repaired by hand"
@@ -78,6 +80,78 @@ def test_state_that_a_program_assigns_is_read(program: str):
 @pytest.mark.parametrize("program", ['alert("{}")', 'f(x, "{}")', 'state = "{}"', "", "if (a) {{ show('{}') }}"])
 def test_a_program_that_assigns_nothing_is_not_read(program: str):
     assert texts(program.format(SENTENCE), data=False) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "is_read"),
+    [
+        ('libdoc = {{"doc": "{}"}}', True),
+        ('App.page = {{"doc": "{}"}}', True),
+        ('App["page"]={{"doc": "{}"}}', True),
+        ('ko.applyBindings({{"doc": "{}"}})', True),
+        ('render([\n  {{\n    "doc" : "{}"}}])', True),
+        # As programs write it, those that count readers, and what is read in any case.
+        ('show({{doc: "{}"}})', False),
+        ('dataLayer.push({{"doc": "{}"}})', False),
+        ('if (a == {{"doc": "{}"}}) b()', False),
+        ('var page = {{"doc": "{}"}}', False),
+        ('show("{}")', False),
+    ],
+)
+def test_json_that_a_program_is_given_is_read(program: str, is_read: bool):
+    assert given_data(program.format(SENTENCE)) == ([SENTENCE] if is_read else [])
+
+
+ISLAND = html.escape(json.dumps({"product": {"text": SENTENCE, "id": "a 1 b", "title": "Lentils"}}))
+
+
+@pytest.mark.parametrize(
+    ("markup", "read"),
+    [
+        (f'<div data-react-props="{ISLAND}"></div>', [SENTENCE, "Lentils"]),
+        (f'<product-page :product="{ISLAND}"></product-page>', [SENTENCE, "Lentils"]),
+        (f'<div wire:snapshot="{ISLAND}"><p> </p></div>', [SENTENCE, "Lentils"]),
+        (f'<input type=hidden value="{ISLAND}">', [SENTENCE, "Lentils"]),
+        (f"""<div data-page='{{"text": "{SENTENCE}"}}'></div>""", [SENTENCE]),
+        (f"""<div data-rows='[["{SENTENCE}", 1]]'></div>""", [SENTENCE]),
+        # What counts readers, what is no JSON, and what belongs to another page.
+        (f'<div data-gtm-item="{ISLAND}"></div>', []),
+        (f"<div x-data=\"{{ open: false, text: '{SENTENCE}' }}\"></div>", []),
+        (f'<a href=/lentils data-props="{ISLAND}"><b data-props="{ISLAND}"></b></a>', []),
+    ],
+)
+def test_json_in_attributes_is_read(markup: str, read: list[str]):
+    page = f"<html><body><main><h1>Shop</h1>{markup}</main></body></html>"
+    tree = parse(page)
+    assert tree is not None
+    assert [(block.text, block.element) for block in layout(tree).unseen] == [(text, 0) for text in read]
+    # To look for it in the bytes first must lose nothing.
+    assert in_attributes(page.encode()) or not read
+
+
+def test_where_text_stands_the_data_of_an_element_stand_too():
+    tree = parse(f'<html><body><main data-props="{ISLAND}"><p>{RECIPE}</p></main></body></html>')
+    assert tree is not None
+    made = layout(tree)
+    assert {block.element for block in made.unseen} == {made.parents[made.blocks[0].element]}
+
+
+def test_no_more_than_some_elements_are_looked_through_for_text():
+    depth = 200
+    opened = f'<div data-props="{ISLAND}">'
+    tree = parse(f"<html><body>{opened * depth}{'</div>' * depth}</body></html>")
+    assert tree is not None
+    unseen = layout(tree).unseen
+    assert len(unseen) == 2 * depth
+    assert sum(not block.element for block in unseen) == 2 * 50
+
+
+def test_what_a_program_is_given_is_no_content_of_a_page_that_shows_nothing():
+    """What all pages of an application are called and say may stand there."""
+    words = {f"message {number}": f"The {number} chairs are sold out today" for number in range(20)}
+    shell = "<html><head><title>Shop</title></head><body><div id=root></div><script>{}({})</script></body></html>"
+    assert isinstance(fingerprint_page(shell.format("translate", json.dumps(words))), Abstention)
+    assert not isinstance(fingerprint_page(shell.format("window.state = ", json.dumps(words))), Abstention)
 
 
 def test_scripts_of_a_page_are_its_unseen_text():
@@ -220,13 +294,16 @@ UNITS = [
     "a  ",
     '".  ',
     "x ",
+    "={[",
+    '=[{"a',
+    '({"a"',
 ]
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_megabyte_of_anything_takes_time_by_its_length(unit: str):
-    made = f"from simcrawl.page.scripts import texts; s = {unit!r} * {1_000_000 // len(unit)}"
-    code = f"{made}; texts('var x=[' + s + ']', data=False), texts(s, data=True)"
+    made = f"from simcrawl.page.scripts import given, of_attributes, texts; s = {unit!r} * {1_000_000 // len(unit)}"
+    code = f"{made}; texts('var x=[' + s + ']', data=False), texts(s, data=True), given(s), of_attributes([('a', '[[' + s)])"
     limit = (_CPU_SECONDS, _CPU_SECONDS)
     done = subprocess.run([sys.executable, "-c", code], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit), check=False)
     assert done.returncode == 0
