@@ -549,19 +549,21 @@ class Rule:
             return False
         siblings = (candidate.stored() for candidate in near)
         stored = (other.page for other in siblings if other and other.page.url not in (page.url, original.url))
-        kept = (other for other in stored if isinstance(other, PageFingerprint))
+        kept = [other for other in stored if isinstance(other, PageFingerprint)]
         if comparison.same_article:
             # In other surroundings other lines and sentences are those of the surroundings.
             three = ((page, other, original) for other in chain(dropped, kept))
             return any(_have_three_names(*pages) or _have_three_tables(*pages) for pages in three)
         if any(_says_other(page, other, original) for other in dropped):
             return True
-        return any(
+        if any(
             _says_other(page, other, original)
             and says_more(other, original)
             and (self._is_of_its_kind(other, original) or _are_three_records(page, other, original))
             for other in kept
-        )
+        ):
+            return True
+        return names.holds_more(original.names, page.names) and _is_one_of_a_series(page, kept)
 
     def _is_of_its_kind(self, page: PageFingerprint, original: PageFingerprint) -> bool:
         """Return whether a page would be a copy of another one, or is told apart from it by nothing but what stands beside its content."""
@@ -675,6 +677,12 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
         or (names.exchange_lines_beside(a.names, b.names) and not _is_view(a.url, b.url))
         for a, b in combinations(pages, 2)
     )
+
+
+def _is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:
+    """Return whether a page and two others are three records, see `_are_three_records`."""
+    of_it = [other for other in others if _are_three_records(page, other)]
+    return any(_are_three_records(*pair) for pair in combinations(of_it, 2))
 
 
 def _are_short_of_one_site(pages: Sequence[PageFingerprint]) -> bool:

@@ -1265,6 +1265,16 @@ def test_stored_pages_tell_that_a_paragraph_is_one_of_many(tmp_path: Path):
     assert _kept_by_another_process(tmp_path, pages[:6], pages[6:]) == 2
 
 
+def test_two_series_below_one_text_do_not_take_each_other_with_them(tmp_path: Path):
+    """A word is near the room of its number each time: no two were dropped as copies of one page, and the addresses end alike."""
+    text = "".join(f"<p>{line}</p>" for line in english(60, seed=3).splitlines())
+    page = f"<title>House</title><main><h1>House</h1>{{}}{text}</main>"
+    facts = "<dl><dt>Beds<dd>2<dt>View<dd>sea<dt>Number<dd>{}</dl>"
+    rooms = [_page(page.format(facts.format(100 + number)), f"http://a.test/room/{number}") for number in range(10)]
+    words = [_page(page.format(f"<p>{english(2, number)}</p>"), f"http://a.test/word/{number}") for number in range(10)]
+    assert _kept_by_another_process(tmp_path, [*rooms, *words[:3]], words[3:]) == 7
+
+
 def _kept_by_another_process(directory: Path, stored: list[PageFingerprint], asked: list[PageFingerprint]) -> int:
     """Return how many of some pages are kept by a process that has not seen what was near those that are stored."""
     with open_store(str(directory)) as store:

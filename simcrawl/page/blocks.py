@@ -112,8 +112,8 @@ _DATE = late(_DATES, re.IGNORECASE)
 _DATELINE = late(
     rf"{_DATES}|"
     r"\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
-    r"|\b\d+\s*(?:comments?|views?|shares?|likes?|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
-    r"|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
+    r"|\b\d+\s*(?:comments|views|shares|likes|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
+    r"|\b1\s(?:comment|view|share|like|reply)\b|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
     r"(?:online|viewing|looking|watching|browsing|reading)\b"
     r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
