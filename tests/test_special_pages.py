@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 from random import Random
 from typing import Any
 
@@ -525,3 +527,30 @@ def test_a_lower_minimum_compares_short_pages_too():
 
 def article_only(text: str, *, attribute: str = "") -> str:
     return f"<!DOCTYPE html><html{attribute}><head><title>t</title></head><body><p>{text}</p></body></html>"
+
+
+# ---- what components are drawn from
+
+ISLANDS = {
+    "react-rails": '<div data-react-class="Product" data-react-props="{}"></div>',
+    "astro": '<astro-island component-url="/_astro/P.js" props="{}" client="only"></astro-island>',
+    "livewire": '<div wire:snapshot="{}" wire:effects="[]"></div>',
+    "vue": '<product-page :product="{}"></product-page>',
+    "alpine": '<div x-data="{}"><h2 x-text="name"></h2></div>',
+    "stimulus": '<div data-controller="product" data-product-item-value="{}"></div>',
+    "hidden": '<input type="hidden" id="state" value="{}">',
+    "call": '<div id="p"></div><script>show({})</script>',
+    "undeclared": '<div id="p"></div><script>page.product = {}</script>',
+    "table": '<table id="t"></table><script>$("#t").DataTable({{data: [["{0}", 7]]}})</script>',
+}
+
+
+@pytest.mark.parametrize("island", ISLANDS)
+def test_products_that_a_component_draws_are_kept_and_copies_of_them_are_not(island: str):
+    def page(number: int) -> str:
+        product = json.dumps({"id": number, "product": {"title": english(1, number), "text": english(8, number)}})
+        drawn = english(2, number) if island == "table" else product if "script" in ISLANDS[island] else html.escape(product)
+        return site_page(f"<main>{ISLANDS[island].format(drawn)}</main><footer>{english(20)}</footer>")
+
+    verdicts = admit(*map(page, (1, 2, 3, 1)))
+    assert [verdict.is_duplicate for verdict in verdicts] == [False, False, False, True]

@@ -9,21 +9,24 @@ first time.
                                                   │
                                                   └──► the crawl is stopped, and resumed from JOBDIR ──► asked for again, and judged anew
 
-What the verdict was compared with is gone after a stop. So a page that comes then could show nothing of those that were dropped before:
-these are fetched once more, a thousand at most, and held as before if they are called copies again.
+What the verdict was compared with is gone after a stop, so a later page could no longer prove that an earlier one was dropped by mistake.
+The earlier ones are fetched once more, a thousand at most, when nothing else is left to fetch: they can only help one another then. That is
+done once: a crawl in short runs would else do nothing else.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from contextlib import closing, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from simcrawl.crawl.frontier import AGAIN, ORDER, RETURNED, YIELDED
+from simcrawl.crawl.frontier import AGAIN, JUDGED_AGAIN, ORDER, RETURNED, YIELDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +43,10 @@ _MOST = 1_000
 _OF_THE_FIRST_TIME = ("retry_times",)
 # In JOBDIR, beside what Scrapy has there.
 _FILE = "simcrawl.again"
+# Behind all that a spider asks for, and behind what waits as a likely copy.
+_LAST = -10_000_000
+_NOT_KEPT = "simcrawl cannot keep which dropped pages may be no copies: %d are not judged once more when the crawl is resumed (%r)"
+_NOT_READ = "simcrawl cannot read which dropped pages may be no copies: some are not judged once more (%r)"
 _TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
 
 
@@ -92,41 +99,63 @@ class Again:
         By the class that holds Scrapy's own requests there: what a request carries is written as the user has chosen, and read by nothing
         else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
         """
+        held = [request for request in self._held.values() if JUDGED_AGAIN not in request.meta]
+        file = self._file() if held else None
+        if not file:
+            return
+        lost, why = len(held), None
         try:
-            if self._held and (file := self._file()):
-                queue = self._queue(file)
-                for request in self._held.values():
-                    self._push(queue, request)
-                queue.close()
+            _remove(file)
+            with closing(self._queue(file)) as queue:
+                for request in held:
+                    try:
+                        queue.push(request)
+                        lost -= 1
+                    except Exception as exc:  # noqa: BLE001 - what a spider gives a request may do anything when it is written
+                        why = exc
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl is over
-            self._common.failed(exc)
+            why = exc
+        if lost:
+            self._tell(_NOT_KEPT, lost, why)
 
     def restore(self) -> None:
         """Ask for the pages once more that were held when the crawl was stopped that this one resumes. Never raises."""
+        file = self._file()
+        if not file or not file.exists():
+            return
+        why = None
         try:
-            if (file := self._file()) and file.exists():
-                queue = self._queue(file)
-                while request := queue.pop():
-                    self._make(request, {})
-                    self._common.stats.inc_value("simcrawl/pages/judged_again")
-                queue.close()
+            with closing(self._queue(file)) as queue:
+                # One that cannot be read, as that of a callback that is gone, is passed over.
+                for _ in range(min(len(queue), _MOST)):
+                    try:
+                        self._judge_again(queue.pop())
+                    except Exception as exc:  # noqa: BLE001 - as above
+                        why = exc
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
-            self._common.failed(exc)
+            why = exc
+        with suppress(OSError):
+            _remove(file)
+        if why:
+            self._tell(_NOT_READ, why)
+
+    def _judge_again(self, request: Request | None) -> None:
+        if request and self._make(request.replace(priority=_LAST), {JUDGED_AGAIN: True}):
+            self._common.stats.inc_value("simcrawl/pages/judged_again")
+
+    def _tell(self, message: str, *values: object) -> None:
+        self._common.stats.inc_value("simcrawl/errors")
+        logger.warning(message, *values, extra={"spider": self._common.crawler.spider})
 
     def _file(self) -> Path | None:
-        directory = job_dir(self._common.crawler.settings)
+        directory = None
+        with suppress(OSError):
+            directory = job_dir(self._common.crawler.settings)
         return Path(directory, _FILE) if directory else None
 
     def _queue(self, file: Path) -> Any:
         crawler = self._common.crawler
         return build_from_crawler(load_object(crawler.settings["SCHEDULER_DISK_QUEUE"]), crawler, str(file))
-
-    def _push(self, queue: Any, request: Request) -> None:
-        try:
-            queue.push(request)
-        except ValueError as exc:
-            # Scrapy cannot keep such requests either, and says so.
-            logger.debug("Not kept for when the crawl is resumed: %s (%s)", request, exc, extra={"spider": self._common.crawler.spider})
 
     def _make(self, request: Request, marks: dict[str, Any]) -> bool:
         """Return whether a request was made once more."""
@@ -149,3 +178,11 @@ class Again:
         level = logging.DEBUG if self._told else logging.INFO
         logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})
         self._told = True
+
+
+def _remove(file: Path) -> None:
+    """Remove what a queue has written, which may be a directory, if anything."""
+    if file.is_dir():
+        rmtree(file)
+    else:
+        file.unlink(missing_ok=True)

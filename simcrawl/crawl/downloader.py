@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import AGAIN, ASKED, META_KEY, SAMPLED, UNYIELDED, YIELDED
+from simcrawl.crawl.frontier import AGAIN, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED
 from simcrawl.crawl.session import OfSession
 
 if TYPE_CHECKING:
@@ -65,8 +65,9 @@ class NearDuplicateDownloaderMiddleware(OfSession):
                 self._session.frontier.answered(request, response)
             self._session.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
             self._session.preferred.arrived(response.url)
-        # Not sooner, for the verdict depends on it; and no callback is to find what only simcrawl reads.
+        # Not sooner, for what follows depends on them; and no callback is to find what only simcrawl reads.
         request.meta.pop(CARRIED, None)
+        request.meta.pop(JUDGED_AGAIN, None)
 
     def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy passes it
         """Note that a page was asked for in vain: whether it is gone nobody knows. Never raises."""

@@ -76,6 +76,8 @@ YIELDED = "_simcrawl_yielded"
 """Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
 AGAIN = "_simcrawl_again"
 """Key of `Request.meta`: its page was dropped by mistake, and is kept now whatever it is."""
+JUDGED_AGAIN = "_simcrawl_judged_again"
+"""Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
 
@@ -190,7 +192,7 @@ class Frontier:
         meta = request.meta
         if meta:
             # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND, AGAIN):
+            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN):
                 meta.pop(key, None)
         if request.dont_filter:
             meta[ASKED] = True

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simcrawl.page import pictures
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.patterns import late
-from simcrawl.page.scripts import given, is_data, of_attributes, texts
+from simcrawl.page.scripts import given, is_data, json_in, texts
 from simcrawl.page.told import Told
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
 _SECTIONING = frozenset({"article", "aside", "main", "nav", "section"})
 # The number of the outermost element. What stands nowhere may be said to stand there, unlike the data of a page that shows nothing yet.
 _ROOT = 1
-# Of elements that have JSON in an attribute so many are looked through for text.
-_MOST_LOOKED_THROUGH = 50
+# So many elements with JSON in an attribute are read, and so many of them looked through for text.
+_MOST_WITH_DATA, _MOST_LOOKED_THROUGH = 1000, 50
 # Of all other elements only attributes say something, see `_Walk._classify`.
 _TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main", "blockquote"}
 # The attributes that people read, and those that lead to what is shown in place.
@@ -113,7 +113,7 @@ _DATELINE = late(
     rf"{_DATES}|"
     r"\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
     r"|\b\d+\s*(?:comments|views|shares|likes|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
-    r"|\b1\s(?:comment|view|share|like|reply)\b|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
+    r"|\b\d+\s*(?:comment|view|share|like|reply)\b(?!\s+[^\W\d])|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
     r"(?:online|viewing|looking|watching|browsing|reading)\b"
     r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
@@ -709,7 +709,7 @@ class _Walk:
         self._unseen_pieces: list[str] = []
         self._link_characters = 0
         self._title = ""
-        self._looked_through = 0
+        self._with_data = 0
         self._told = Told()
 
     def take(self, events: Iterable[tuple[str, HtmlElement]]) -> None:
@@ -856,17 +856,29 @@ class _Walk:
             self._keep_picture(element, name, number)
 
     def _keep_data(self, element: HtmlElement) -> None:
-        """Keep what a component is drawn from. In a link it belongs to the page that this leads to."""
-        if found := of_attributes(element.items()):
-            # What is drawn from it stands nowhere yet, as with a script's data. Where text stands already, that says where.
-            place = self._number if self._shows_text(element) else 0
-            for text in found:
-                self._add(self._layout.unseen, text, place)
+        """Keep what a component is drawn from. In a link it belongs to the page that this leads to.
+
+        Not as a script's data, which are the content of a page that shows nothing yet: settings and translations are in attributes, too,
+        and would make one page of all that a client draws.
+        """
+        if self._with_data >= _MOST_WITH_DATA:
+            return
+        values = json_in(element.items())
+        texts_in = [text for value in values for text in texts(value, data=True)]
+        if not texts_in:
+            return
+        self._with_data += 1
+        # What is drawn from it stands nowhere yet. Where text stands already, that says where.
+        place = self._number if self._shows_text(element) else _ROOT
+        for text in texts_in:
+            self._add(self._layout.shown, text, place)
+        if place == _ROOT:
+            for value in values:
+                self._told.read_script(value)
 
     def _shows_text(self, element: HtmlElement) -> bool:
         # Of a thousand boxes in one another each would be looked through.
-        self._looked_through += 1
-        return self._looked_through > _MOST_LOOKED_THROUGH or any(map(str.strip, element.itertext()))
+        return self._with_data > _MOST_LOOKED_THROUGH or any(map(str.strip, element.itertext()))
 
     def _keep_picture(self, element: HtmlElement, name: str, number: int) -> None:
         """Keep what a picture is called. One in a link belongs to the page that this leads to, but where that is a picture itself."""

@@ -83,7 +83,7 @@ _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
 _TABLES = ("DataTable", "addRow", "Chart", "Tabulator", "Grid(")
 _CELL = r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|-?\d[\d.]{0,20}|null)"
 _ROW = late(rf"\[\s{{0,9}}{_CELL}(?:\s{{0,9}},\s{{0,9}}{_CELL}){{1,50}}\s{{0,9}}\]")
-_PACKED = late(r"bdata\"?\s{0,9}:\s{0,9}\"([A-Za-z0-9+/=]++)\"")
+_PACKED = late(r"bdata\"?\s{0,9}:\s{0,9}\"([\w+/=\\]++)")
 # What a program plays, or draws from a file. No pictures, which programs load for pages to come.
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300

@@ -51,20 +51,20 @@ _STATE = late(
     rf"(?:__[A-Za-z]\w{{0,40}}__|__next_f\.push|JSON\.parse|window{_PROPERTY}|self{_PROPERTY}|globalThis{_PROPERTY}|var\s+\w+|let\s+\w+|const\s+\w+)"
     r"\s*(?:=|\()\s*[\[{(\"'J]"
 )
-# JSON that a program gives to a function, or calls something without declaring it. Only as JSON writes keys: a program seldom does. What is
-# pushed is most often for those who count readers.
-_GIVEN = late(r"(?:(?<![=!<>])=|(?<!push)\()\s{0,9}(?:[\[{]\s{0,9}){1,3}\"[^\"\n]{0,60}\"\s{0,9}[:,]")
-_DATA_TYPE = late(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
-# How JSON in an attribute is written, in the bytes of a page: to look for these costs next to nothing.
-_IN_ATTRIBUTES = (
-    *(bracket + quote for bracket in (b"{", b"[", b"{ ", b"{\n") for quote in (b"&quot;", b"&#34;", b"&#x22;", b"&#034;")),
-    *(b"='{", b"='[", b"= '{", b"= '["),
+# JSON that a program gives to a function, or to what it has not declared. Only as JSON writes keys: a program seldom does. What is pushed,
+# or given behind a string, is most often for those who count readers, and so is what has one of the names below.
+_GIVEN = late(
+    r"(?:(?<![=!<>])=|(?<!push)\(|(?<=[\w\])]),)\s{0,9}(?=(?:[\[{]\s{0,9}){1,3}\"[^\"\n]{0,60}\"\s{0,9}[:,])",
 )
+_FOR_OTHERS = late(r"(?:datalayer|digitaldata|utag_data|nreum\w*|_satellite|rlconf|_hsq|_paq)\s{0,9}$", re.IGNORECASE)
+_LONGEST_TARGET = 40
+_DATA_TYPE = late(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
+# How JSON in an attribute is written, in the bytes of a page.
+_IN_ATTRIBUTES = re.compile(rb"[\[{]\s{0,20}(?:&quot;|&#0{0,4}34;|&#[xX]0{0,4}22;)|=\s{0,3}'\s{0,20}[\[{]")
 _JSON = late(r"\s*+[\[{]\s*+[\[{\"]")
 # What measures readers is told there, too: which of a list a link is, and what stands in a basket.
 _MEASURING = late(
-    r"(?:^|[-_:])(?:gtm|ga4?|analytics|track\w*|e?commerce|events?|log|telemetry|adverts?|ads?|layer|impressions?)(?:$|[-_:])",
-    re.IGNORECASE,
+    r"(?:^|[-_:])(?:gtm|ga4?|analytics|tracking|track[-_]\w+|telemetry|e?commerce|impressions?|datalayer)(?:$|[-_:])", re.IGNORECASE
 )
 _ESCAPE = late(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _CONTROL = {"n": "\n", "r": "\n", "t": " ", "b": " ", "f": " "}
@@ -112,28 +112,33 @@ def texts(script: str, *, data: bool) -> list[str]:
 
 
 def given(script: str) -> list[str]:
-    """Return what people would read of the JSON that a program gives to a function, or assigns without declaring it, as `texts` does.
+    """Return what people would read of the JSON that a program gives to a function, or to what it has not declared, as `texts` does.
 
     Of a page that shows nothing yet it is no content: what a program calls things may stand there, on each page the same.
     """
     script = script[:_LONGEST_SCRIPT]
-    if _STATE.search(script) or not _GIVEN.search(script):
-        return []
-    return list(islice(_texts(script, _DEEPEST), _MOST_TEXTS))
+    return [] if _STATE.search(script) else list(islice(_given(script), _MOST_TEXTS))
+
+
+def _given(script: str) -> Iterator[str]:
+    end = 0
+    while found := _GIVEN.search(script, end):
+        end = max(found.end(), _after(script, found.end()))
+        if not _FOR_OTHERS.search(script[max(0, found.start() - _LONGEST_TARGET) : found.start()]):
+            yield from _texts(script[found.end() : end], _DEEPEST)
 
 
 def in_attributes(body: bytes) -> bool:
     """Return whether any attribute of a page may hold JSON. Most pages have none."""
-    return any(sign in body for sign in _IN_ATTRIBUTES)
+    return _IN_ATTRIBUTES.search(body) is not None
 
 
-def of_attributes(attributes: Iterable[tuple[str, str]]) -> list[str]:
-    """Return what people would read of the JSON in an element's attributes, as `texts` does. `attributes`: (name, value)."""
+def json_in(attributes: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the values of attributes that are JSON, but for what measures readers, and lists of other pages. Each is (name, value)."""
     return [
-        text
+        value
         for name, value in attributes
-        if _JSON.match(value) and not _MEASURING.search(name[:_LONGEST_KEY])
-        for text in texts(value, data=True)
+        if _JSON.match(value) and not _MEASURING.search(name[:_LONGEST_KEY]) and not _OF_OTHERS.match(name[:_LONGEST_KEY])
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -73,3 +74,15 @@ class Idle(Telling):
             self._asked += 1
             engine.crawl(Request(urljoin(self.url, paths[self._asked - 1]), self.parse))
             raise DontCloseSpider
+
+
+class Unwritable(Telling):
+    """Gives each request something that no queue can write."""
+
+    name = "unwritable"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for made in super().parse(response):
+            if isinstance(made, Request):
+                made.meta["lock"] = Lock()
+            yield made

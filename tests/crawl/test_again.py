@@ -153,10 +153,51 @@ def test_what_was_dropped_before_a_stop_is_judged_again(site: Site, tmp_path: Pa
     assert "simcrawl/pages/judged_again" not in third.stats
 
 
-def test_what_cannot_be_written_is_not_what_ends_a_crawl(site: Site, tmp_path: Path) -> None:
+def test_a_page_is_judged_again_once_and_when_nothing_else_is_left(site: Site, tmp_path: Path) -> None:
     _auction(site)
-    (tmp_path / "job" / "simcrawl.again").mkdir(parents=True)
+    # Of one price alone nobody can tell.
+    for path in LOTS[1:]:
+        site.add(path, _lot("37 EUR"))
+    settings = {
+        "CONCURRENT_REQUESTS": 1,
+        "JOBDIR": str(tmp_path / "job"),
+        "SIMCRAWL_STORE": str(tmp_path / "store"),
+        "SIMCRAWL_ORDER": False,
+    }
+    crawl(SPIDER, site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 3})
+    (dropped,) = {*site.requests} - {"/", LOTS[0]}
+    site.requests.clear()
+    second = crawl(SPIDER, site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 4})
+    assert not site.requests[dropped]
+    crawl(SPIDER, site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 26})
+    last = crawl(SPIDER, site.url("/"), settings=settings)
+    assert last.stats["finish_reason"] == "finished"
+    assert second.stats["simcrawl/pages/judged_again"] == 1
+    assert site.requests[dropped] == 1
+
+
+def test_what_cannot_be_kept_is_told(site: Site, tmp_path: Path) -> None:
+    _auction(site)
+    settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "SIMCRAWL_CARRIED_DATA": False}
+    first = crawl("tests.crawl.again_spiders.Unwritable", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 3})
+    assert first.stats["finish_reason"] == "closespider_pagecount"
+    assert "which dropped pages may be no copies: 1 are not judged once more" in first.log
+    assert first.stats["simcrawl/errors"] == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", None])
+def test_what_cannot_be_read_is_told_once(site: Site, tmp_path: Path, content: bytes | None) -> None:
+    _auction(site)
+    file = tmp_path / "job" / "simcrawl.again"
+    file.parent.mkdir()
+    if content is None:
+        (file / "broken").mkdir(parents=True)
+    else:
+        file.write_bytes(content)
     settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "CLOSESPIDER_PAGECOUNT": 3}
     outcome = crawl(SPIDER, site.url("/"), settings=settings)
     assert outcome.stats["finish_reason"] == "closespider_pagecount"
-    assert outcome.stats["simcrawl/errors"] == 2
+    assert "cannot read which dropped pages may be no copies" in outcome.log
+    # What is to be kept now has the place.
+    assert outcome.stats["simcrawl/errors"] == 1
+    assert file.is_file()

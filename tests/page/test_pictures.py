@@ -139,6 +139,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<script>draw(arrayToDataTable([['Month', 'Sold'], ['May', 12]]))</script>", ("['Month', 'Sold'] ['May', 12]",)),
         ('<script>new DataTable(t, {data: [["Ann", 7, null]]})</script>', ('["Ann", 7, null]',)),
         ('<script>draw({"y":{"dtype":"i1","bdata":"GjkCBA=="}})</script>', ("GjkCBA==",)),
+        ('<script>draw({"y":{"dtype":"i1","bdata":"Gjk\\u002fBA=="}})</script>', ("Gjk\\u002fBA==",)),
         # Sizes, and where nothing says that it is a table.
         ("<script>ads([[300, 250], [728, 90]], ['top', 1])</script>", ()),
         ("<script>player.setup({file: 'https://cdn.test/v/one.mp4?t=17', image: '/i/two.jpg'})</script>", ("one",)),

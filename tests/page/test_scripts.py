@@ -96,6 +96,12 @@ def test_a_program_that_assigns_nothing_is_not_read(program: str):
         ('if (a == {{"doc": "{}"}}) b()', False),
         ('var page = {{"doc": "{}"}}', False),
         ('show("{}")', False),
+        ('dataLayer = [{{"doc": "{}"}}]', False),
+        ('track("page", {{"doc": "{}"}})', False),
+        # What else the program says is not given to anybody.
+        ('init({{"a": 1}}); alert("{}")', False),
+        ('createElement(Page, {{"doc": "{}"}})', True),
+        ('x({{"a": 1}}); y({{"doc": "{}"}})', True),
     ],
 )
 def test_json_that_a_program_is_given_is_read(program: str, is_read: bool):
@@ -115,7 +121,9 @@ ISLAND = html.escape(json.dumps({"product": {"text": SENTENCE, "id": "a 1 b", "t
         (f"""<div data-page='{{"text": "{SENTENCE}"}}'></div>""", [SENTENCE]),
         (f"""<div data-rows='[["{SENTENCE}", 1]]'></div>""", [SENTENCE]),
         # What counts readers, what is no JSON, and what belongs to another page.
-        (f'<div data-gtm-item="{ISLAND}"></div>', []),
+        (f'<div data-gtm-item="{ISLAND}"></div><div data-track-event="{ISLAND}"></div>', []),
+        (f'<div :related-products="{ISLAND}"></div>', []),
+        (f'<div :event="{ISLAND}"></div>', [SENTENCE, "Lentils"]),
         (f"<div x-data=\"{{ open: false, text: '{SENTENCE}' }}\"></div>", []),
         (f'<a href=/lentils data-props="{ISLAND}"><b data-props="{ISLAND}"></b></a>', []),
     ],
@@ -124,7 +132,9 @@ def test_json_in_attributes_is_read(markup: str, read: list[str]):
     page = f"<html><body><main><h1>Shop</h1>{markup}</main></body></html>"
     tree = parse(page)
     assert tree is not None
-    assert [(block.text, block.element) for block in layout(tree).unseen] == [(text, 0) for text in read]
+    made = layout(tree)
+    assert made.unseen == []
+    assert [(block.text, block.element) for block in made.shown] == [(text, 1) for text in read]
     # To look for it in the bytes first must lose nothing.
     assert in_attributes(page.encode()) or not read
 
@@ -133,7 +143,7 @@ def test_where_text_stands_the_data_of_an_element_stand_too():
     tree = parse(f'<html><body><main data-props="{ISLAND}"><p>{RECIPE}</p></main></body></html>')
     assert tree is not None
     made = layout(tree)
-    assert {block.element for block in made.unseen} == {made.parents[made.blocks[0].element]}
+    assert {block.element for block in made.shown} == {made.parents[made.blocks[0].element]} != {1}
 
 
 def test_no_more_than_some_elements_are_looked_through_for_text():
@@ -141,9 +151,31 @@ def test_no_more_than_some_elements_are_looked_through_for_text():
     opened = f'<div data-props="{ISLAND}">'
     tree = parse(f"<html><body>{opened * depth}{'</div>' * depth}</body></html>")
     assert tree is not None
-    unseen = layout(tree).unseen
-    assert len(unseen) == 2 * depth
-    assert sum(not block.element for block in unseen) == 2 * 50
+    shown = layout(tree).shown
+    assert len(shown) == 2 * depth
+    # The body is the first one.
+    assert sum(block.element == 1 for block in shown) == 2 * 50
+
+
+def test_of_very_many_elements_with_data_the_first_ones_are_read():
+    tree = parse(f"""<html><body>{f"<b data-props='[{json.dumps(SENTENCE)}]'></b>" * 1200}</body></html>""")
+    assert tree is not None
+    assert len(layout(tree).shown) == 1000
+
+
+@pytest.mark.parametrize("name", ["data-page", "data-config", ":messages", "data-i18n"])
+def test_a_shell_is_no_copy_for_what_stands_in_its_attributes(name: str):
+    """Settings, translations and what the reader has agreed to are the same on each page, and page data may differ in a number alone."""
+    words = html.escape(json.dumps({f"message {number}": f"The {number} chairs are sold out today" for number in range(20)}))
+    assert isinstance(fingerprint_page(f'<html><body><div id=app {name}="{words}"></div></body></html>'), Abstention)
+
+
+@pytest.mark.parametrize("indent", ["\n  ", "\r\n\t", "  "])
+@pytest.mark.parametrize("quote", ["&quot;", "&#34;", "&#x22;", "&#034;"])
+def test_json_in_attributes_is_found_however_it_is_written(indent: str, quote: str):
+    assert in_attributes(f'<b data-x="{{{indent}{quote}a{quote}: 1}}">'.encode())
+    assert in_attributes(f"<b data-x='{indent}[1]'>".encode())
+    assert not in_attributes(b'<b data-x="1" onclick=\'a()\'>He said: &quot;no&quot;</b><script>a = {"b": 1}</script>')
 
 
 def test_what_a_program_is_given_is_no_content_of_a_page_that_shows_nothing():
@@ -302,8 +334,9 @@ UNITS = [
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_megabyte_of_anything_takes_time_by_its_length(unit: str):
-    made = f"from simcrawl.page.scripts import given, of_attributes, texts; s = {unit!r} * {1_000_000 // len(unit)}"
-    code = f"{made}; texts('var x=[' + s + ']', data=False), texts(s, data=True), given(s), of_attributes([('a', '[[' + s)])"
+    made = f"from simcrawl.page.scripts import given, in_attributes, json_in, texts; s = {unit!r} * {1_000_000 // len(unit)}"
+    code = f"{made}; texts('var x=[' + s + ']', data=False), texts(s, data=True)"
+    code = f"{code}, given(s), json_in([('a', '[[' + s)]), in_attributes(s.encode())"
     limit = (_CPU_SECONDS, _CPU_SECONDS)
     done = subprocess.run([sys.executable, "-c", code], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit), check=False)
     assert done.returncode == 0
