@@ -122,8 +122,8 @@ class TwoThresholds(Rule):
         # By name: `super()` does not work in a dataclass with slots.
         return Rule.compare(self if one_host else replace(self, min_similarity=self.across), a, b)
 
-    def _alike(self, _: PageFingerprint, candidates: Sequence[Candidate]) -> Iterable[Candidate]:
-        return candidates
+    def _alike(self, _: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
+        return candidates, ()
 
 
 class Pages:

@@ -79,10 +79,11 @@ _PLACE = late(
 _ADDRESS = late(r"(?:\w+:)?/|\.{1,2}/|[\w/-]+\.\w{2,5}$")
 # Of fewer most are sizes.
 _SERIES = late(r"\[\s*-?\d[\d.]*(?:\s*,\s*-?\d[\d.]*){2,}")
-# Rows of a table that a program shows, or draws: a name with its number, or several cells. And numbers of charts, as plotly packs them.
-_TABLES = ("DataTable", "addRow", "Chart", "Tabulator", "Grid(")
+# Rows of a table that a program shows, or draws, two or more; and numbers of charts, as plotly packs them.
+_TABLES = ("DataTable", "addRows", "Tabulator", "gridjs")
 _CELL = r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|-?\d[\d.]{0,20}|null)"
-_ROW = late(rf"\[\s{{0,9}}{_CELL}(?:\s{{0,9}},\s{{0,9}}{_CELL}){{1,50}}\s{{0,9}}\]")
+_ROW = rf"\[\s{{0,9}}{_CELL}(?:\s{{0,9}},\s{{0,9}}{_CELL}){{1,50}}\s{{0,9}}\]"
+_ROWS = late(rf"(?<=\[)\s{{0,9}}{_ROW}(?:\s{{0,9}},\s{{0,9}}{_ROW}){{1,200}}")
 _PACKED = late(r"bdata\"?\s{0,9}:\s{0,9}\"([\w+/=\\]++)")
 # What a program plays, or draws from a file. No pictures, which programs load for pages to come.
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
@@ -217,7 +218,7 @@ def of_script(script: str) -> str:
 
 def _tabled(script: str) -> Iterator[str]:
     if any(word in script for word in _TABLES):
-        yield from (found[0] for found in islice(_ROW.finditer(script), _MOST_SERIES))
+        yield from (found[0] for found in islice(_ROWS.finditer(script), _MOST_SERIES))
     if "bdata" in script:
         yield from (found[1] for found in islice(_PACKED.finditer(script), _MOST_SERIES))
 

@@ -136,12 +136,14 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<script type='math/tex; mode=display'>x^2</script>", ("x^2",)),
         ("<script>var template = 0.37231, lat = 'en'</script>", ()),
         ("<script>draw([1, 2.5,-3], [300, 250], ['x', 1, 2, 3])</script>", ("[1, 2.5,-3",)),
-        ("<script>draw(arrayToDataTable([['Month', 'Sold'], ['May', 12]]))</script>", ("['Month', 'Sold'] ['May', 12]",)),
-        ('<script>new DataTable(t, {data: [["Ann", 7, null]]})</script>', ('["Ann", 7, null]',)),
+        ("<script>draw(arrayToDataTable([['Month', 'Sold'],['May', 12]]))</script>", ("['Month', 'Sold'],['May', 12]",)),
+        ('<script>new DataTable(t, {data: [["Ann", 7, null], ["Bo", 8, null]]})</script>', ('["Ann", 7, null], ["Bo", 8, null]',)),
         ('<script>draw({"y":{"dtype":"i1","bdata":"GjkCBA=="}})</script>', ("GjkCBA==",)),
         ('<script>draw({"y":{"dtype":"i1","bdata":"Gjk\\u002fBA=="}})</script>', ("Gjk\\u002fBA==",)),
         # Sizes, and where nothing says that it is a table.
-        ("<script>ads([[300, 250], [728, 90]], ['top', 1])</script>", ()),
+        ("<script>ads([['top', 1], ['side', 2]])</script>", ()),
+        # The numbers of a program's parts are others with each build.
+        ("<script>new DataTable(t); load([29302, 48516], ['sea', 'boat'])</script>", ()),
         ("<script>player.setup({file: 'https://cdn.test/v/one.mp4?t=17', image: '/i/two.jpg'})</script>", ("one",)),
         ('<script>{"sources": ["\\/v\\/one.webm", "\\/v\\/one.m3u8"]}</script>', ("one",)),
         ("<script>new YT.Player('p', {videoId: 'dQw4w9WgXcQ'})</script>", ("dQw4w9WgXcQ",)),
