@@ -541,7 +541,7 @@ ISLANDS = {
     "hidden": '<input type="hidden" id="state" value="{}">',
     "call": '<div id="p"></div><script>show({})</script>',
     "undeclared": '<div id="p"></div><script>page.product = {}</script>',
-    "table": '<table id="t"></table><script>$("#t").DataTable({{data: [["{0}", 7]]}})</script>',
+    "table": '<table id="t"></table><script>$("#t").DataTable({{data: [["{0}", 7], ["Bo", 8]]}})</script>',
 }
 
 
