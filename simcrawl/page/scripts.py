@@ -117,7 +117,8 @@ def given(script: str) -> list[str]:
     Of a page that shows nothing yet it is no content: what a program calls things may stand there, on each page the same.
     """
     script = script[:_LONGEST_SCRIPT]
-    return [] if _STATE.search(script) else list(islice(_given(script), _MOST_TEXTS))
+    # Most scripts have none, and were searched for the other already.
+    return list(islice(_given(script), _MOST_TEXTS)) if _GIVEN.search(script) and not _STATE.search(script) else []
 
 
 def _given(script: str) -> Iterator[str]:

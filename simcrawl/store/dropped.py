@@ -6,7 +6,7 @@
                                   └──► what was dropped is no copy either: it is asked for again, and kept
 
 In memory only, and of this process. Another one may drop the first few once more, until two records of that kind are stored: then these
-tell as much (`simcrawl.rule`). A crawl that goes on after a stop fetches once more what its requests are held of (`simcrawl.crawl.again`).
+tell as much (`simcrawl.rule`). A crawl that goes on after a stop fetches such pages again (`simcrawl.crawl.again`).
 """
 
 from __future__ import annotations

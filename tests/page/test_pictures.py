@@ -140,7 +140,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ('<script>new DataTable(t, {data: [["Ann", 7, null], ["Bo", 8, null]]})</script>', ('["Ann", 7, null], ["Bo", 8, null]',)),
         ('<script>draw({"y":{"dtype":"i1","bdata":"GjkCBA=="}})</script>', ("GjkCBA==",)),
         ('<script>draw({"y":{"dtype":"i1","bdata":"Gjk\\u002fBA=="}})</script>', ("Gjk\\u002fBA==",)),
-        # Sizes, and where nothing says that it is a table.
+        # Where nothing says that it is a table.
         ("<script>ads([['top', 1], ['side', 2]])</script>", ()),
         # The numbers of a program's parts are others with each build.
         ("<script>new DataTable(t); load([29302, 48516], ['sea', 'boat'])</script>", ()),
