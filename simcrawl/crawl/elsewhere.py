@@ -6,12 +6,15 @@
                             ──► else the copy is fuller              ──► all of its items come out
                       ──► its item asks for a file that no item of the original does  ──► the item comes out
                       ──► a value of its item is another one than the original's
-                            ──► the copy's page or address has it    ──► the item is dropped
-                            ──► they do not: it is from elsewhere    ──► the item comes out
+                            ──► readers of the copy's page see it,
+                                or it is in its address              ──► the item is dropped
+                            ──► its mark-up alone has it             ──► the item comes out
+                            ──► neither: it is from elsewhere        ──► the item comes out
 
 A callback may ask an API for the product whose page it was given, or join what stands on several pages. Then the pages are equal and the
 items are not. And it may find no price on a page for printing or for telephones, whose mark-up is another one: if that comes first, the
-page that it is a view of is the copy.
+page that it is a view of is the copy. And it may take what no reader sees, from an attribute or a script, while two pages are copies by
+what they show.
 
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
@@ -51,6 +54,8 @@ _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
+# Of what stands in mark-up alone: what is longer is a page's text, or data of a program. And places of the page where it is looked for.
+_LONGEST_HIDDEN, _MOST_PLACES = 300, 64
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
 
@@ -67,6 +72,8 @@ _NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
 _URL_IN_TEXT = late(r"\w{1,20}://\S+")
 # Digests, UUIDs, base64: they have digits, and where they have none, capitals within.
 _TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
+# What mark-up has in attributes of its own, and is another one where the page has another address; and mark-up itself.
+_OF_MARKUP = late(r"\S*[/?=&#\\]\S*|\S+\.[a-z][a-z\d]{1,4}|[^<>{}]*+[<>{}].*", re.DOTALL)
 _MONTHS = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
@@ -94,14 +101,16 @@ _STEPS, _LONGEST_STEP = 5, 64
 class Page:
     """What a copy says, read once, and only if somebody asks.
 
-    `tell` returns its text and what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`: its
-    address. `fuller`: the field that its items have and its original's have not, once there was one.
+    `tell` returns its text, and then what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`:
+    its address. `fuller`: the field that its items have and its original's have not, once there was one.
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
         self._tell, self._url = tell, url
         self.fuller: str | None = None
         self._text: str | None = None
+        # Of what the page itself says.
+        self._length = 0
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
@@ -113,9 +122,10 @@ class Page:
         """All of it, in lower case; None where nothing can be said of it."""
         if not self._is_read:
             self._is_read = True
-            told = self._tell()
-            text = None if told is None else "\n".join(told)
-            self._text = None if text is None or len(text) > _LONGEST_PAGE else _plain(unescape(text))
+            told = list(self._tell() or ())
+            if told and sum(map(len, told)) <= _LONGEST_PAGE:
+                plain = [_plain(unescape(text)) for text in told]
+                self._length, self._text = len(plain[0]), "\n".join(plain)
         return self._text
 
     def is_addressed(self, value: Any) -> bool:
@@ -139,6 +149,18 @@ class Page:
             self._joined_text = _plain(unquote(unescape(text)))
             self._joined = _words(self._joined_text)
         return self._joined
+
+    def hides(self, value: str) -> bool:
+        """Return whether a value, in lower case, is on it, and only where no reader sees it: in attributes, comments and scripts."""
+        text, place, is_there = self.text or "", -1, False
+        for _ in range(_MOST_PLACES):
+            if (place := text.find(value, place + 1)) < 0:
+                return is_there
+            if _is_whole(text, place, len(value)):
+                if place >= self._length or not _is_in_markup(text, place):
+                    return False
+                is_there = True
+        return False
 
     def has_number(self, digits: str) -> bool:
         """Return whether a number's digits are among its numbers, however these are written."""
@@ -436,21 +458,44 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
+    """Return whether a value says what readers of a page do not see."""
     if not isinstance(value, str):
         return identical and _is_number_elsewhere(key, value, page)
     text = value[:_LONGEST_VALUE].strip()
-    if _TOKEN.fullmatch(text) or _is_date(text):
-        return False
     is_number = not any(map(str.isalpha, text))
-    if is_number and not identical:
+    if (is_number and not identical) or _TOKEN.fullmatch(text) or _is_date(text):
         return False
     plain = _plain(_URL_IN_TEXT.sub(" ", text))
-    if page.text is None or plain in page.text:
+    if page.text is None:
         return False
+    if plain in page.text:
+        return _is_of_markup(key, plain, page)
     if is_number:
         return _are_digits_elsewhere(key, re.sub(r"\D", "", plain), page)
     # A short number among words may be a counter's.
     return not page.has_most({word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)})
+
+
+def _is_of_markup(key: str, text: str, page: Page) -> bool:
+    """Return whether a text that a page has, in lower case, stands in its mark-up alone, and says something all the same."""
+    if len(text) > _LONGEST_HIDDEN or _OF_MARKUP.fullmatch(text) or not any(map(str.isalnum, text)):
+        return False
+    digits = "" if any(map(str.isalpha, text)) else re.sub(r"\D", "", text)
+    return not _is_technical(key, digits) and page.hides(text)
+
+
+def _is_whole(text: str, place: int, length: int) -> bool:
+    """Return whether what stands at a place of a text is not a part of a longer word or number."""
+    end = place + length
+    around = text[max(0, place - 1) : place + 1], text[end - 1 : end + 1]
+    return not any(len(pair) == 2 and pair.isascii() and pair.isalnum() for pair in around)
+
+
+def _is_in_markup(text: str, place: int) -> bool:
+    """Return whether a place of a page is within a tag, a comment or a script."""
+    if text.rfind("<", 0, place) > text.rfind(">", 0, place):
+        return True
+    return text.rfind("<script", 0, place) > text.rfind("</script", 0, place)
 
 
 def _is_date(text: str) -> bool:
@@ -461,7 +506,11 @@ def _is_date(text: str) -> bool:
 
 
 def _is_number_elsewhere(key: str, number: float | Decimal, page: Page) -> bool:
-    return _are_digits_elsewhere(key, re.sub(r"\D", "", _written(number)), page)
+    written = _written(number)
+    digits = re.sub(r"\D", "", written)
+    if not _is_long_enough(digits):
+        return False
+    return _are_digits_elsewhere(key, digits, page) or any(_is_of_markup(key, text, page) for text in _spellings(written))
 
 
 def _written(number: float | Decimal) -> str:
@@ -473,13 +522,28 @@ def _written(number: float | Decimal) -> str:
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
+def _spellings(written: str) -> list[str]:
+    """Return how attributes write a number that is written as short as can be: 12.5 is a price of 12.50, too."""
+    whole, _, rest = written.partition(".")
+    return [written, f"{whole}.{rest:0<2}"]
+
+
 def _are_digits_elsewhere(key: str, digits: str, page: Page) -> bool:
+    if not _is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
+        return False
+    return not (page.has_number(digits) or page.has_number(digits.lstrip("0")))
+
+
+def _is_long_enough(digits: str) -> bool:
+    return len(digits.lstrip("0")) >= 3
+
+
+def _is_technical(key: str, digits: str) -> bool:
+    """Return whether a number says when or how a page was fetched, by its digits or its name. No digits: it is a text."""
+    if not digits:
+        return False
     significant = digits.lstrip("0")
-    if len(significant) < 3 or _TECHNICAL.search(key.rpartition(".")[2]) or _DAY.fullmatch(significant):
-        return False
+    if _TECHNICAL.search(key.rpartition(".")[2]) or _DAY.fullmatch(significant):
+        return True
     # The first ten digits are seconds, whatever part of a second the last one stands for.
-    if len(significant) >= 10 and abs(int(significant[:10]) - time()) < _NEAR_NOW:
-        return False
-    if page.text is None:
-        return False
-    return not (page.has_number(digits) or page.has_number(significant))
+    return len(significant) >= 10 and abs(int(significant[:10]) - time()) < _NEAR_NOW

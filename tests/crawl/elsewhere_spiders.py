@@ -53,6 +53,17 @@ class OfShop(Base):
         yield from map(response.follow, response.css("a::attr(href)").getall())
 
 
+class OfAttributes(Base):
+    """Takes what a page has in its mark-up, where no reader sees it."""
+
+    name = "of-attributes"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        if number := response.css("p::attr(data-number)").get():
+            yield {"url": response.url, "sku": number, "stars": response.css("p::attr(class)").re_first(r"stars (\w+)")}
+
+
 class OfVariants(Base):
     """Keeps each product until the last page of its variants has come, which yields the item of all."""
 

@@ -235,6 +235,60 @@ def test_a_page_is_read_once_and_only_if_a_value_is_another_one():
     assert read == [1]
 
 
+# ---- what no reader sees
+
+HIDING = """<html><head><title>A hamburger</title><meta name="description" content="With onions &amp; two sauces"></head>
+<body class="dish red"><h1 data-number="10442" data-price="12.50">A hamburger</h1><img alt="Four stars" src="p/four_stars.png">
+<p class="rating Three">It costs what it costs, of 5, or 1,777 of 2000.</p><!-- of the winter menu --><a href="menu?page=3">more</a>
+<script>var dish = {"spice": "very hot", "grams": 350};</script><p>Very good</p>
+<b data-time="2026-01-02" data-of="2000">!</b></body></html>"""
+
+
+def _hidden(value: Any, *, identical: bool = True, key: str = "value") -> str | None:
+    known = Elsewhere()
+    known.note(URL, USE, {"url": URL, key: "what the original says"})
+    return known.find(URL, USE, {"url": OTHER, key: value}, Page(lambda: [HIDING, OTHER]), identical=identical)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["With onions & two sauces", "Four stars", "rating Three", "Three", "red", "of the winter menu", "very hot", "10442", "12.50", "350"],
+)
+def test_a_value_that_the_copy_has_in_its_mark_up_alone_is_no_part_of_what_readers_see(value: str):
+    assert _hidden(value) == "value"
+    assert _hidden(value, identical=False) == (None if value[0].isdigit() else "value")
+
+
+@pytest.mark.parametrize("value", [10442, 12.5, Decimal("12.50"), 350])
+def test_numbers_are_looked_for_as_mark_up_has_them(value: Any):
+    assert _hidden(value) == "value"
+    assert _hidden(value, identical=False) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("A hamburger", "hamburger", "costs", "Very", "very good", "5", 5, "1,777", 1777, 2000, "2000"),
+        *("p/four_stars.png", "four_stars.png", "menu?page=3", "2026-01-02", "<p class", '{"spice": "very hot"', "onion", "ree", "044", 3, " ", "=", "!"),
+    ],
+)
+def test_what_readers_see_too_or_what_only_mark_up_says_is_not(value: Any):
+    assert _hidden(value) is None
+
+
+@pytest.mark.parametrize("key", ["views_count", "product.rank", "data-timestamp"])
+def test_numbers_of_mark_up_that_count_are_not(key: str):
+    assert _hidden("10442", key=key) is None
+    assert _hidden(10442, key=key) is None
+
+
+def test_a_value_that_stands_in_very_many_places_is_not_looked_for_in_all():
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "first"})
+    places = [Page(partial(list[str], (f"<p>{'<b class=red>' * number}</p>",))) for number in (60, 70)]
+    assert [known.find(URL, USE, {"value": "red"}, page, identical=True) for page in places] == ["value", None]
+
+
 # ---- what is known of a content
 
 
@@ -525,6 +579,20 @@ def test_items_come_out_whole_where_a_page_for_printing_came_first(site: Site, t
     assert outcome.stats["simcrawl/items/fuller"] >= 10
     assert outcome.stats["simcrawl/items/dropped"] + outcome.stats["simcrawl/items/fuller"] == 80
     assert "but what it has as 'price' is in no item of that page" in outcome.log
+
+
+def test_items_that_say_what_no_reader_sees_come_out(site: Site) -> None:
+    for number in range(40):
+        rating = ("one", "two", "three", "four")[number % 4]
+        text = page(f"<p class='stars {rating}' data-number='{number + 10_000}'>{english(150)}</p>")
+        site.add(f"/p/{number}", text)
+        site.add(f"/mirror/{number}", text)
+    site.add("/", hub(*[f"/p/{number}" for number in range(40)], "/more"))
+    site.add("/more", f"<p>1</p>{hub(*[f'/mirror/{number}' for number in range(40)])}")
+    outcome = crawl(f"{SPIDERS}.OfAttributes", site.url("/"))
+    assert len({path.rpartition("/")[2] for path in outcome.paths("kept")}) == 40
+    assert outcome.stats["simcrawl/items/from_elsewhere"] >= 39
+    assert "but what it has as 'sku' is in no item of that page" in outcome.log
 
 
 def test_items_that_are_joined_on_the_spider_come_out(site: Site) -> None:
