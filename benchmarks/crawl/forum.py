@@ -27,6 +27,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urldefrag, urlencode, urljoin, urlsplit
+from weakref import finalize
 
 from jinja2 import Environment, FileSystemLoader
 from lxml import html
@@ -161,6 +162,8 @@ class Forum:
     def __init__(self, root: Path, count: int) -> None:
         self._db = sqlite3.connect(":memory:")
         self._db.row_factory = sqlite3.Row
+        # Python 3.13 warns of a database that nobody has closed.
+        finalize(self, self._db.close)
         fill(self._db, threads(root), count)
         self._scripts: dict[str, Callable[[dict[str, str]], tuple[str, dict[str, Any]] | None]] = {
             "index.php": self._index,
