@@ -36,7 +36,9 @@ import simcrawl
 from benchmarks.quality.churn import package_pages
 from simcrawl.page import extraction, fast_extraction, fingerprint as pages
 from simcrawl.page.blocks import layout
+from simcrawl.page.pictures import attributes, has_styles
 from simcrawl.page.recipes import resolve
+from simcrawl.page.scripts import in_attributes
 from simcrawl.workers.process import Asker, PageProcess, _pack, _read
 from tests.sites import installguide
 
@@ -118,7 +120,7 @@ class _Profiler:
         if tree is None:
             raise ValueError(f"{body[:80]!r} is no page")
         with _timed(times, "layout"):
-            found = layout(tree, has_styles=b"url(" in body)
+            found = layout(tree, has_styles=has_styles(body), attributes=attributes(body), has_data=in_attributes(body))
         with _timed(times, "parts"):
             parts = found.parts()
         with _timed(times, "whole extraction"):

@@ -209,7 +209,7 @@ def of_script(script: str) -> str:
         return ""
     script = script[:_LONGEST_SCRIPT]
     # Looking for these takes a fraction of the time that looking for numbers does.
-    places = _PLACE.finditer(script) if any(word in script for word in _MAPS) else ()
+    places = _PLACE.finditer(script) if any(map(script.__contains__, _MAPS)) else ()
     numbers = [number for place in islice(places, _MOST_PLACES) for number in place.groups() if number]
     series = (found[0] for found in islice(_SERIES.finditer(script), _MOST_SERIES))
     notations = (found[0] for sign, pattern in _NOTATIONS if sign in script for found in islice(pattern.finditer(script), _MOST_PLACES))
@@ -217,7 +217,7 @@ def of_script(script: str) -> str:
 
 
 def _tabled(script: str) -> Iterator[str]:
-    if any(word in script for word in _TABLES):
+    if any(map(script.__contains__, _TABLES)):
         yield from (found[0] for found in islice(_ROWS.finditer(script), _MOST_SERIES))
     if "bdata" in script:
         yield from (found[1] for found in islice(_PACKED.finditer(script), _MOST_SERIES))

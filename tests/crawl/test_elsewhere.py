@@ -269,7 +269,21 @@ def test_numbers_are_looked_for_as_mark_up_has_them(value: Any):
     "value",
     [
         *("A hamburger", "hamburger", "costs", "Very", "very good", "5", 5, "1,777", 1777, 2000, "2000"),
-        *("p/four_stars.png", "four_stars.png", "menu?page=3", "2026-01-02", "<p class", '{"spice": "very hot"', "onion", "ree", "044", 3, " ", "=", "!"),
+        *(
+            " ",
+            "=",
+            "!",
+            "p/four_stars.png",
+            "four_stars.png",
+            "menu?page=3",
+            "2026-01-02",
+            "<p class",
+            '{"spice": "very hot"',
+            "onion",
+            "ree",
+            "044",
+            3,
+        ),
     ],
 )
 def test_what_readers_see_too_or_what_only_mark_up_says_is_not(value: Any):
