@@ -42,6 +42,7 @@ from urllib.parse import unquote
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from simcrawl.page.patterns import late
+from simcrawl.page.pictures import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -361,7 +362,8 @@ def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
         listed = addresses if isinstance(addresses, list | tuple | set | frozenset) else [addresses] if isinstance(addresses, str) else ()
         for address in islice(listed, _MOST_LOOKED_AT):
             path, _, query = str(address)[:_LONGEST_VALUE].partition("#")[0].partition("?")
-            found.append((field, f"file {path.rpartition('/')[2]}?{query}"))
+            # Where all have one name, such as "default.jpg", that of the directory counts as well.
+            found.append((field, f"file {path.rpartition('/')[2]}?{query} {'' if query else name_of(path)}"))
     return found
 
 

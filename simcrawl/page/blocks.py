@@ -840,7 +840,7 @@ class _Walk:
         if tag in _TARGETS:
             if text := _embedded(element, tag):
                 self._add(self._layout.shown, text, number)
-            elif element.get("srcset") is None:
+            elif element.get("srcset") is None and not _is_loaded_late(element, tag):
                 return
         elif tag in _SHOWN:
             for text in _shown(element, tag, in_link=in_link):
@@ -1032,6 +1032,11 @@ def _embedded(element: HtmlElement, tag: str) -> str:
         return ""
     # With the words before it: what is embedded weighs more than one more word does.
     return f"embedded {tag} to show here, in the place of words of the page's own: {target}"
+
+
+def _is_loaded_late(element: HtmlElement, tag: str) -> bool:
+    address = pictures.loaded_late(element, tag)
+    return bool(address) and element.get("width") not in _INVISIBLE and not _ADVERTISING.search(address)
 
 
 def _spelled(text: str) -> str:

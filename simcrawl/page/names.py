@@ -15,7 +15,7 @@ import re
 import struct
 from collections import Counter
 from enum import Enum
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import accumulate, pairwise
 from operator import xor
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,6 +77,18 @@ _CALLED_A_NUMBER = late(
     re.IGNORECASE,
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
+# What tells one thing from the next of its kind, also with one digit: a size ("Hex bolt 6 mm", "12 V"), an address of the Internet, a code
+# of a classification ("E11.9", "8471.30"). Not temperatures, shares and prices, which change, nor bits, which are a machine's.
+_UNITS = (
+    r"[mcdk]?m[\xb2\xb3]?|inch(?:es)?|ft|feet|yd|k?g|mg|lbs?|oz|[mcd]?l|lit(?:re|er)s?|gal|k?w|k?v|volts?|watts?|m?ah?|amps?|k?ohms?|[\u2126\u03a9]"
+    r"|[\xb5unp]f|[mgt]b|[mgk]?hz|bar|psi|rpm|hp|ps|mpx?|awg|gauge|ply|denier|karat|ct|pcs|pieces?|pack|st\xfcck|er[- ]?pack|bed(?:room)?s?"
+    r"|seats?|persons?|doors?|\u6beb\u7c73|\u5398\u7c73|\u7c73|\u514b|\u5343\u514b|\u5347|\u6beb\u5347|\u5bf8|\u5339"
+)
+_MEASURED = late(
+    rf"(?<![\w.,-])\d+(?:[.,/x\xd7]\d+)*[ \xa0-]?(?:(?:{_UNITS})(?![^\W\d_])|[\"\u2033\u201d])"
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w.])(?:[A-UW-Z]\d\d|\d{4})\.\d{1,2}(?![\w.])",
+    re.IGNORECASE,
+)
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
 _RATE = late(r"\d[.,]\d|\d\s*[%\xb0]")
 # A year, and what is counted: there is no end of pages, and of years.
@@ -171,8 +183,12 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
-    inner, outer, full = (_unnumbered(_composed(text[:_LONGEST])) for text in (*headings, title))
+    raw = [_composed(text[:_LONGEST]) for text in (*headings, title)]
+    measures = {*_MEASURED.findall(" | ".join(raw[:2]))}.intersection(_MEASURED.findall(raw[2]))
+    # Before numbers are taken for those of chapters: "6 mm hex bolt".
+    inner, outer, full = (_unnumbered(_MEASURED.sub(partial(_as_word, measures), text)) for text in raw)
     signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
+    signs.update(measures)
     signs.update({*_SIGNED.findall(f"{inner} {outer}")}.intersection(_SIGNED.findall(full)))
     inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
@@ -216,6 +232,10 @@ def _spelled(text: str, names: set[str]) -> str:
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, f" {_word_for(name)} ")
     return text
+
+
+def _as_word(names: set[str], found: re.Match[str]) -> str:
+    return f" {_word_for(found[0])} " if found[0] in names else found[0]
 
 
 def _word_for(signs: str) -> str:

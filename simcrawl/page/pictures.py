@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "src")
 # Of one picture in several sizes.
 _SETS = ("srcset", "data-srcset")
+# There are dozens more of both, one for each program that loads pictures late: so whatever else has the address of a file, and addresses
+# of any kind in what is called a source.
+_MAY_BE_LAZY = frozenset({"img", "source", "iframe", "video", "audio", "embed"})
+_ENDS_AS_FILE = late(r"[^\s\"'<>,]+\.(?:jpe?g|png|gif|webp|avif|svg|mp[34]|webm|og[gv]|m3u8|pdf)(?:[?#,\s]|$)", re.IGNORECASE)
+_ADDRESSED_FILE = late(r"(?:[a-z][a-z0-9+.-]*:)?/[^\s\"'<>,]|[^\s\"'<>,]+\.\w{2,5}(?:[?#,\s]|$)", re.IGNORECASE)
+_OF_A_SOURCE = late(r"src|lazy|im(?:age|g)|orig|full|zoom", re.IGNORECASE)
+_NOT_OF_FILES = frozenset(
+    {"src", "srcset", "class", "style", "id", "alt", "title", "longdesc", "usemap", "onclick", "onload", "onerror", "sizes"}
+)
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 # Of components that a site made, or that a library gives.
 _SHOWN_BY_COMPONENTS = ("src", "data-src", "videoid", "video-id")
@@ -38,7 +47,7 @@ _MAY_BE_BEHIND = late(r"lazy|load|bg|back|image|img|photo|pic|hero|cover|slide|b
 # numbers or addresses of the page itself, which are others where the same page stands elsewhere.
 _WORDS = (
     "fen|pgn|sgf|wgo|tex|latex|katex|mathjax|formula|equation|smiles|pdb|molecule|abc|musicxml|midi|lilypond|puzzle|sudoku|crossword|clues?|answers?"
-    "|solutions?|videos?|video-?id|youtube|vimeo|wistia|audio|sounds?|mp3|geojson|coords?|coordinates?|lat|latitude|lon|lng|longitude|latlng"
+    "|solutions?|oembed|embed|slug-hash|videos?|video-?id|youtube|vimeo|wistia|audio|sounds?|mp3|geojson|coords?|coordinates?|lat|latitude|lon|lng|longitude|latlng"
 )
 # These have other uses as well: they count where their values are lists of numbers.
 _LISTS = "series|points|values|datasets?|graph|plot|chart"
@@ -65,11 +74,16 @@ _OFFERED = frozenset({
 _ADDRESSED = ("mailto:", "tel:", "sms:", "geo:", "magnet:")
 _MAY_BE_ADDRESSED = frozenset(address[:4] for address in _ADDRESSED)
 # Which picture a program is to send, or a map is to show, by the names of its parameters.
-_WHICH = late(
-    r"(?:url|src|source|image|img|photo|pic(?:ture)?|file(?:name)?|path|media|video|attachment|doc(?:id)?|tracks?|list|data|text|chl|query|center"
-    r"|place|name|key|ll|pb|[pv]?id|[fivq])$",
+_NOT_WHICH = late(
+    r"(?:\w*(?:width|height|size|quality|format|version|sess(?:ion)?(?:[-_]?id)?|token|nonce|sign?(?:ature)?|expires?|credential|policy|time(?:stamp)?|stamp"
+    r"|cach\w*|rand(?:om)?|build|theme|auth\w*|referr?er|visit\w*|client\w*|user\w*)|sid|lang(?:uage)?|hl|ver|rev|fit|crop|fm|fmt|ext|auto|dpr|scale|zoom"
+    r"|mode|[bf]g|(?:bg|fg)?colou?rs?|align|type|resize|strip|ssl|cb|ts|rnd|_|x-[\w-]+|utm_\w+|ref|ixlib|rect|wid|hei|op_\w+|trim)$",
     re.IGNORECASE,
 )
+# A size, or a version, where they are numbers.
+_SIZED = frozenset("hqrsvwz")
+# When it was fetched, or made; a random number.
+_STAMP = late(r"(?:1[3-9]\d{8}(?:\d{3})?|0?\.\d{6,})$")
 # Where a program shows a place, and how one is written: in two numbers of degrees.
 _MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat", ".marker(", "center:", "coordinates")
 _DEGREES = r"(-?\d{1,3}\.\d+)"
@@ -87,6 +101,11 @@ _ROWS = late(rf"(?<=\[)\s{{0,9}}{_ROW}(?:\s{{0,9}},\s{{0,9}}{_ROW}){{1,200}}")
 _PACKED = late(r"bdata\"?\s{0,9}:\s{0,9}\"([\w+/=\\]++)")
 # What a program plays, or draws from a file. No pictures, which programs load for pages to come.
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
+# A film that a link leads to, on the site that has it.
+_FILM = late(
+    r"https?://(?:[\w-]+\.)?(?:youtube\.com/(?:watch\?(?:[^#]*&)?v=|shorts/|live/|embed/)|youtu\.be/|vimeo\.com/)([\w-]{6,20})",
+    re.IGNORECASE,
+)
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
 _VIDEO = late(r"ideo_?[iI][dD][\"']?\s*[:=]\s*[\"']([\w-]{5,40})[\"']")
 # A player has a few forms of one film; a list of others' has many, and other ones each time.
@@ -106,17 +125,28 @@ _SIGN = late(r"icon|logo|avatar|emoji|smil(?:ey|ie)", re.IGNORECASE)
 _SIZE_IN_PIXELS = late(r"\s*(\d{1,9})(?:\.\d+)?(?:px|pt)?\s*$")
 _PIXELS = late(r"\b(?:width|height)\s*:\s*(\d+)px", re.IGNORECASE)
 # Another size, or another version, of the same picture.
-_VARIANT = late(
-    r"(?:[-_]\d{2,4}x\d{2,4}|@[1-4]x|[-_.](?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|scaled)|(?<=\w{3})[-_.~][0-9a-f]{8,})+$",
-    re.IGNORECASE,
+_SIZES = r"[-_]\d{2,4}x\d{2,4}|@[1-4]x|[-_.](?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|scaled)"
+# Eight or more letters and figures of a digest, or seconds. A long number is its own: "PXL_20240512_101112345".
+_VARIANT = late(rf"(?:{_SIZES}|(?<=\w{{3}})[-_.~](?:(?=\d*[a-f])[0-9a-f]{{8,}}|1[3-9]\d{{8}}(?:\d{{3}})?))+$", re.IGNORECASE)
+_IN_SIZES = late(rf"(?:{_SIZES})+$", re.IGNORECASE)
+# As libraries and archives serve pictures: which one, and which part of it, in which size, turned by how much, in which colours
+# (https://iiif.io/api/image/3.0/#4-image-requests). And the first of the tiles into which programs cut a large one.
+_SERVED = late(
+    r"/(?P<which>[^/]+)/(?P<part>full|square|(?:pct:)?[\d.]+,[\d.]+,[\d.]+,[\d.]+)/(?:full|max|\^?!?\d*,\d*|\^?pct:[\d.]+)/!?[\d.]+"
+    r"/(?:default|native|colou?r|gr[ae]y|bitonal)(?:\.\w+)?$"
 )
+_CUT = late(r"/([^/]+?)(?:_files/\d+/\d+_\d+|/TileGroup\d+/\d+-\d+-\d+)\.\w+$")
 _SIZE = late(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
+_PASSED_OVER = late(r"(?:[wh]\d+(?:,.*)?|\d+x\d*|w_\d+.*|(?:fill|fit|crop|scale)|OBJ|TN|JPG|datastream|v1)$", re.IGNORECASE)
 _DIGIT = late(r"\d")
 # Names that every directory has.
 _OF_ANY = late(
-    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|\d+x\d+|[wh]\d+|\w{1,2})$",
+    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|content|view|raw|download|document|native|plot|archive|\d+x\d+|[wh]\d+|\w{1,2})$",
     re.IGNORECASE,
 )
+# How formulas begin that are pictures, in their `alt`, and what generators call them.
+_TEX = late(r"\s*(?:\$|\\[(\[a-zA-Z]|\{\\)")
+_FORMULA = late(r"(?:^|[\W_])(?:la)?tex(?:$|[\W_])|mimetex|mathtex|formula|equation", re.IGNORECASE)
 # Attributes that draw, and as many characters as an icon has at most. Elements of one drawing that are looked at.
 _DRAWING = ("d", "points", "cx", "cy", "r", "x", "y", "height", "width", "transform")
 _LETTERED, _NAMED_PART = frozenset({"text", "tspan"}), late(r"#[a-z_-]+$", re.IGNORECASE)
@@ -130,13 +160,30 @@ def of(element: HtmlElement, tag: str) -> str:
     """Return the name of what an element shows, equal for equal pictures; "" where it is none of the page's content."""
     if tag in ("meter", "progress"):
         return f"{tag} {element.get('value') or ''}"
-    if tag == "svg":
-        return _drawing(element)
-    if tag == "canvas":
-        return drawn(element, element.keys())
-    if tag != "img":
-        return name_of(element.get("src") or element.get("data") or "") or _of_set(element)
-    return "" if _is_sign(element) else name_of(next(filter(None, map(element.get, _SOURCES)), "")) or _of_set(element)
+    if tag in ("svg", "canvas"):
+        return _drawing(element) if tag == "svg" else drawn(element, element.keys())
+    if tag == "img":
+        return _of_picture(element)
+    return name_of(element.get("src") or element.get("data") or "") or _of_set(element) or name_of(loaded_late(element, tag))
+
+
+def _of_picture(element: HtmlElement) -> str:
+    alt, classes = element.get("alt") or "", element.get("class") or ""
+    if alt and (_TEX.match(alt) or _FORMULA.search(classes)):
+        return f"formula {alt[:_LONGEST]}"
+    if _is_sign(element) and not _FORMULA.search(element.get("src") or ""):
+        return ""
+    return name_of(next(filter(None, map(element.get, _SOURCES)), "")) or _of_set(element) or name_of(loaded_late(element, "img"))
+
+
+def loaded_late(element: HtmlElement, tag: str) -> str:
+    """Return the address of what a program will show here, by any attribute that has the address of a file; "" for none."""
+    if tag in _MAY_BE_LAZY:
+        for name, value in element.items():
+            pattern = _ADDRESSED_FILE if _OF_A_SOURCE.search(name) else _ENDS_AS_FILE
+            if name not in _NOT_OF_FILES and pattern.match(value[:_LONGEST]):
+                return value[:_LONGEST].split(maxsplit=1)[0].rstrip(",")
+    return ""
 
 
 def leads_to(element: HtmlElement) -> str | None:
@@ -248,7 +295,10 @@ def offered(link: HtmlElement, target: str) -> str:
     # Most links lead to pages.
     if _ends_as_file(path):
         name = path[-_LONGEST:].rpartition("/")[2]
-        return name_of(name) if _FILE.search(name) else name
+        # One that all have, such as "document.pdf", says where it is as well.
+        return name_of(target[:_LONGEST]) if _FILE.search(name) else name
+    if ("youtu" in target or "vimeo" in target) and (film := _FILM.match(target[:_LONGEST])):
+        return film[1]
     if (called := link.get("download")) is not None:
         return f"{called or path[-_LONGEST:].rpartition('/')[2]} {_which(query)}"
     # The other parameters may say on which page the link stands.
@@ -276,15 +326,25 @@ def _name_of(address: str) -> str:
         parts = urlsplit(address[:_LONGEST])
     except ValueError:
         return ""
-    *directories, name = parts.path.partition(";")[0].split("/")
-    stem = _VARIANT.sub("", _FILE.sub("", name))
+    path = parts.path.partition(";")[0].rstrip("/")
+    served = _SERVED.search(path) or _CUT.search(path)
+    return " ".join(served.groups()) if served else _called(path, parts.query)
+
+
+def _called(path: str, query: str) -> str:
+    *directories, name = path.split("/")
+    named = _FILE.sub("", name)
+    stem = _VARIANT.sub("", named)
+    if _OF_ANY.match(stem):
+        # The digest of what it holds is all that is its own: "photo_3fa81c09".
+        stem = _IN_SIZES.sub("", named)
     is_of_any = bool(_OF_ANY.match(stem))
     # A file of its own name may have a version in its query, or a size.
-    if parts.query and (is_of_any or not _FILE.search(name)) and (which := _which(parts.query)):
+    if query and (is_of_any or not _FILE.search(name)) and (which := _which(query)):
         return f"{stem}?{which}"
     if not is_of_any:
         return stem
-    above = next((directory for directory in reversed(directories) if not _SIZE.match(directory)), "")
+    above = next((directory for directory in reversed(directories) if not _PASSED_OVER.match(directory)), "")
     # A size is not what a picture is called where a directory of its own is: not "rugs/12x24".
     return above if _SIZE.match(stem) and _DIGIT.search(above) and not _OF_ANY.match(above) else f"{above}/{stem}"
 
@@ -295,9 +355,13 @@ def _which(query: str) -> str:
         # A number is a version.
         return "" if query.isdecimal() else query
     try:
-        values = [value for name, value in parse_qsl(query, max_num_fields=_MOST_FIELDS) if _WHICH.match(name)]
+        fields = parse_qsl(query, max_num_fields=_MOST_FIELDS)
     except ValueError:
         return ""
+    # Not by a list of those that do: each program has its own name for them.
+    values = [
+        value for name, value in fields if not (_NOT_WHICH.match(name) or _STAMP.match(value) or (name in _SIZED and value.isdecimal()))
+    ]
     # Beside an address the others say how it is to be shown.
     addresses = [value.partition("?")[0].rpartition("/")[2] for value in values if "/" in value]
     return " ".join(addresses or values)
