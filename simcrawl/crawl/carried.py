@@ -10,6 +10,7 @@ of another callback, which may take some.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from itertools import count
 from secrets import token_hex
@@ -247,8 +248,23 @@ class _Description:
         if " at 0x" in shown:
             raise _OwnError
         # A class of the user's own may show no more than its name, or leave out what is long.
-        held = {} if isinstance(value, (type, ModuleType)) else getattr(value, "__dict__", {})
+        held = {} if isinstance(value, (type, ModuleType)) else getattr(value, "__dict__", {}) | _in_slots(value)
         return f"{type(value).__name__} {shown} {self.of(held, depth)}" if held else f"{type(value).__name__} {shown}"
+
+
+def _in_slots(value: object) -> dict[str, Any]:
+    """Return what an object holds in slots. Not of Python's own library: that shows all of it, and may keep what it has worked out."""
+    if type(value).__module__.partition(".")[0] in sys.stdlib_module_names:
+        return {}
+    held = dict[str, Any]()
+    for kind in type(value).__mro__:
+        slots = getattr(kind, "__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            # As Python calls a private one.
+            of_kind = f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
+            if name not in ("__dict__", "__weakref__") and hasattr(value, of_kind):
+                held[of_kind] = getattr(value, of_kind)
+    return held
 
 
 def _digest(text: str) -> str:

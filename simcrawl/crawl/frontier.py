@@ -462,6 +462,9 @@ class Frontier:
         """Return what speaks for leaving a request out; None where it has to be made."""
         if seen is None or seen.skip is None or self._skip is None or request.cb_kwargs:
             return None
+        # Its callback may be what others wait for that carry the same: the last of three parts yields the item of all.
+        if self._common.config.carried_data and request.meta.get(CARRIED):
+            return None
         return seen.skip if self._would_drop(url, seen.skip.original, self._common.use_of(request)) else None
 
     def _would_drop(self, url: str, original: str, callback: str) -> bool:

@@ -196,7 +196,8 @@ def _texts(response: TextResponse) -> Iterator[str]:
     if request := response.request:
         yield request.url
         yield request.headers.to_string().decode("latin-1")
-        yield from texts_in(request.meta)
+        # Neither tells pages apart, and both may be what an item has of its own: what a link says, and whose account it is.
+        yield from texts_in({name: value for name, value in request.meta.items() if name not in ("link_text", "cookiejar")})
         yield from texts_in(request.cb_kwargs)
 
 

@@ -325,11 +325,19 @@ def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None,
         return "", ""
 
 
+# A few words for a program to put into a page, such as a price: which thing they are about is in their address alone, and to fetch them
+# again costs next to nothing. What has zero bytes is UTF-16, perhaps, and is looked at.
+_LONGEST_FRAGMENT = 500
+_OF_A_DOCUMENT = re.compile(rb"<(?:!doctype|html|head|body|title|h1|main|article|meta|frameset)\b|\0", re.IGNORECASE)
+
+
 def _refusal(body: bytes, max_bytes: int) -> Reason | None:
     """Return why a body is not even parsed; costs one pass over its bytes."""
     tags = body.count(b"<")
     if not tags or body.lstrip()[:8].startswith(_OTHER_FORMATS):
         return Reason.NOT_HTML if body.strip() else Reason.EMPTY
+    if len(body) <= _LONGEST_FRAGMENT and not _OF_A_DOCUMENT.search(body):
+        return Reason.EMPTY
     if len(body) > max_bytes or tags > 2 * _MAX_TAGS or _has_too_many_attributes(body):
         return Reason.TOO_LARGE
     return None

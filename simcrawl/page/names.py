@@ -131,7 +131,15 @@ _OF_NO_PAGE = late(
     r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74"
     r"|\b(?:courtroom|case|docket|flight|train|bus|line|lap|heat|race)\s+\d|\b(?:magnitude|depth|altitude)\s+\d|\b(?:score|scale|ratio|odds)\s+\d+:\d"
     r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
-    r"|\b\d\d?:\d\d\s?[-\u2013\u2014~]\s?\d\d?:\d\d\b",
+    r"|\b\d\d?:\d\d\s?[-\u2013\u2014~]\s?\d\d?:\d\d\b"
+    # No page was written before there was a web.
+    r"|(?<![\w.,])(?:1[0-8]\d\d|19[0-8]\d)(?!\w|[.,]\d)"
+    # How long something takes, or when a day goes so far.
+    r"|\b(?:duration|runtime|laufzeit|dauer|dur\xe9e|durata|duraci\xf3n|depart\w*|arriv\w*|abfahrt|ankunft|salida|llegada|partenza|arrivo|winner|finish\w*"
+    r"|kick-?off|ansto\xdf|showtimes?|doors|starts?|begins?|ends?|beginn|einlass|check-?(?:in|out)|sunrise|sunset|tide)\b[^\d\n]{0,20}\d{1,3}:\d\d"
+    r"|\b(?:vintage|jahrgang|mill\xe9sime|annata|a\xf1ada|class\s+of|season|founded|established|baujahr|gegr\xfcndet|apply\s+by|deadline|best\s+before)"
+    r"\b[^\d\n]{0,12}\d"
+    r"|\b(?:ral|ext(?:ension)?|part|pin|iso|din|model|article)\b\.?\s+(?:no\.?\s+)?\d",
     re.IGNORECASE,
 )
 # What a paragraph says of each visit: "Generated in 0.12 seconds with 17 queries", "In total there are 93 users online".

@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> str:
         for number in range(PAGES):
             urls = [f"{SITE}/manual/{number}", f"{SITE}/mirror/{number}", f"{SITE}/manual/{number}?print=1"]
             for url in urls if number < 20 else urls[:2]:
-                detector.admit(detector.page(f"<p>page {number}</p>", url=url))
+                detector.admit(detector.page(f"<h1>page {number}</h1>", url=url))
     return str(tmp_path / "store")
 
 
@@ -72,7 +72,7 @@ def test_parameters_behind_semicolons_are_none_of_the_library(tmp_path: Path, ou
         detector = simcrawl.Detector(opened)
         for number in range(30):
             for url in (f"{SITE}/{number}", f"{SITE}/{number}?a=1;print=1"):
-                detector.admit(detector.page(f"<p>page {number}</p>", url=url))
+                detector.admit(detector.page(f"<h1>page {number}</h1>", url=url))
     store = str(tmp_path / "store")
     assert "'?a=1;print=1' may be left out" in out("rules", store)
     assert json.loads(out("rules", store, "--format", "duplicate-url-discarder", "--min-confidence", "0.1")) == []
@@ -92,7 +92,7 @@ def test_what_urls_say_does_nothing_to_a_terminal(tmp_path: Path):
         detector = simcrawl.Detector(opened)
         for number in range(6):
             for folder in ("a", "\x1b]0;taken\x07"):
-                detector.admit(detector.page(f"<p>page {number}</p>", url=f"{SITE}/{folder}/{number}"))
+                detector.admit(detector.page(f"<h1>page {number}</h1>", url=f"{SITE}/{folder}/{number}"))
     shown = on_terminal("rules", str(tmp_path / "store"))
     assert "]0;taken" in shown
     assert "\x1b]" not in shown
