@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from scrapy import Request
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
 
 from tests.crawl.spiders import Base
 
@@ -62,6 +64,38 @@ class OfAttributes(Base):
         yield from map(response.follow, response.css("a::attr(href)").getall())
         if number := response.css("p::attr(data-number)").get():
             yield {"url": response.url, "sku": number, "stars": response.css("p::attr(class)").re_first(r"stars (\w+)")}
+
+
+class OfLinks(Base, CrawlSpider):
+    """Takes what the link to a page said, or whose cookies it was fetched with."""
+
+    name = "of-links"
+    rules = (Rule(LinkExtractor("/p/"), callback="parse_item", process_request="with_account"),)
+    parse = CrawlSpider.parse
+
+    def with_account(self, request: Request, _: Response) -> Request:
+        request.meta["cookiejar"] = f"{request.meta['link_text']} and sons"
+        return request
+
+    def parse_item(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url, **{name: response.meta[name] for name in self.takes}}
+
+    @property
+    def takes(self) -> list[str]:
+        """The names in `meta` of what it takes."""
+        return self.settings.getlist("OF_LINKS_TAKES")
+
+
+class OfMirrorsWithData(Base):
+    """Gives each request for a product the same data."""
+
+    name = "of-mirrors-with-data"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, meta={"shop": 17})
+        if "/p/" in response.url:
+            yield {"url": response.url}
 
 
 class OfVariants(Base):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -157,6 +158,24 @@ class Closed:
         return "<Closed>"
 
 
+class InSlots:
+    """Has no dictionary, shows nothing of itself, and has a private name."""
+
+    __slots__ = ("__name",)
+
+    def __init__(self, name: str) -> None:
+        self.__name = name
+
+    def __repr__(self) -> str:
+        return "<InSlots>"
+
+
+class OfSlots(InSlots):
+    """Adds one slot, which is empty."""
+
+    __slots__ = ("more",)
+
+
 PAGE = "https://shop.example/1"
 VALUES: list[tuple[Any, Any]] = [
     ("a", "b"),
@@ -173,6 +192,9 @@ VALUES: list[tuple[Any, Any]] = [
     (Selector("<p>" + 90 * "a" + "</p>"), Selector("<p>" + 91 * "a" + "</p>")),
     (Brief("a"), Brief("b")),
     (Closed("a"), Closed("b")),
+    (InSlots("a"), InSlots("b")),
+    (OfSlots("a"), OfSlots("b")),
+    (Path("a/b"), Path("a/c")),
     (HtmlResponse(PAGE, body=b"a"), HtmlResponse(PAGE, body=b"b")),
 ]
 
@@ -187,6 +209,13 @@ def test_equal_data_have_one_digest_and_others_another(name: str, value: Any, ot
     assert of(**{name: {"item": value}}) == of(**{name: {"item": value}}) != ""
     assert of(**{name: {"item": value}}) != of(**{name: {"item": other}})
     assert of(**{name: {"item": value}}) != of(**{name: {"other": value}})
+
+
+def test_what_a_path_has_worked_out_is_no_data() -> None:
+    one, other = Path("a/b"), Path("a/b")
+    assert hash(one)
+    assert one.name
+    assert of(meta={"item": one}) == of(meta={"item": other})
 
 
 def test_the_order_of_names_does_not_matter() -> None:

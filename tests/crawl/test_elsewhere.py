@@ -575,6 +575,31 @@ def test_pages_that_are_likely_copies_are_not_skipped_then(site: Site) -> None:
     assert "simcrawl/predicted/skipped" not in outcome.stats
 
 
+def test_a_request_that_carries_data_is_not_skipped(site: Site) -> None:
+    # A page that is left out would never be counted by a spider that yields one item of three pages, all with the same data.
+    paths = [f"/{folder}/p/{product}" for folder in ("a", "b") for product in range(80)]
+    for path in paths:
+        site.add(path, page(english(150, seed=int(path.rpartition("/")[2]))))
+    site.add("/", hub(*paths))
+    carries = crawl(f"{SPIDERS}.OfMirrorsWithData", site.url("/"))
+    assert len(site.requests) == 161
+    assert len(carries.paths("kept")) == 80
+    assert "simcrawl/predicted/skipped" not in carries.stats
+    says_nothing = crawl(f"{SPIDERS}.OfMirrorsWithData", site.url("/"), settings={"SIMCRAWL_CARRIED_DATA": False})
+    assert says_nothing.stats["simcrawl/predicted/skipped"] > 20
+
+
+@pytest.mark.parametrize("takes", ["link_text", "cookiejar"])
+def test_items_that_say_what_a_link_or_a_cookie_jar_is_called_come_out(site: Site, takes: str) -> None:
+    links = "".join(f"<p><a href=/p/{number}>{_name(number)} {_name(number + 7)}</a></p>" for number in range(40))
+    site.add("/", f"<html><body>{links}</body></html>")
+    for number in range(40):
+        site.add(f"/p/{number}", page(english(150)))
+    outcome = crawl(f"{SPIDERS}.OfLinks", site.url("/"), settings={"OF_LINKS_TAKES": takes})
+    assert len(outcome.paths("kept")) == 40
+    assert outcome.stats["simcrawl/items/from_elsewhere"] == 39
+
+
 def test_items_come_out_whole_where_a_page_for_printing_came_first(site: Site, tmp_path: Path) -> None:
     for number in range(40):
         text = f"<h1>{_name(number)}</h1>{english(60, seed=number)}"

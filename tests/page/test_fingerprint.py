@@ -415,6 +415,10 @@ def test_pages_are_values(html: str):
         (Reason.EMPTY, " \n\t ", {}),
         (Reason.EMPTY, "<html><head><script>document.write('hello')</script></head><body></body></html>", {}),
         (Reason.EMPTY, "<html><body><div id='app'></div><script src='/app.js'></script></body></html>", {}),
+        # What a program puts into a page, and says nothing of which.
+        (Reason.EMPTY, "<span>In stock</span><b>10.99</b>", {}),
+        (Reason.SHORT, "<title>17</title><span>In stock</span><b>10.99</b>", {}),
+        (Reason.SHORT, f"<span>In stock</span><b>10.99</b>{' ' * 500}", {}),
         (Reason.SHORT, page("hello world"), {}),
         (Reason.SHORT, page(english(4)), {}),
         (Reason.TOO_LARGE, page(english()), {"max_bytes": 100}),
