@@ -76,7 +76,7 @@ _MAY_BE_ADDRESSED = frozenset(address[:4] for address in _ADDRESSED)
 # Which picture a program is to send, or a map is to show, by the names of its parameters.
 _NOT_WHICH = late(
     r"(?:\w*(?:width|height|size|quality|format|version|sess(?:ion)?(?:[-_]?id)?|token|nonce|sign?(?:ature)?|expires?|credential|policy|time(?:stamp)?|stamp"
-    r"|cach\w*|rand(?:om)?|build|theme|auth\w*|referr?er|visit\w*|client\w*|user\w*)|sid|lang(?:uage)?|hl|ver|rev|fit|crop|fm|fmt|ext|auto|dpr|scale|zoom"
+    r"|i?tok|cach\w*|rand(?:om)?|build|theme|auth\w*|referr?er|visit\w*|client\w*|user\w*)|sid|lang(?:uage)?|hl|ver|rev|fit|crop|fm|fmt|ext|auto|dpr|scale|zoom"
     r"|mode|[bf]g|(?:bg|fg)?colou?rs?|align|type|resize|strip|ssl|cb|ts|rnd|_|x-[\w-]+|utm_\w+|ref|ixlib|rect|wid|hei|op_\w+|trim)$",
     re.IGNORECASE,
 )

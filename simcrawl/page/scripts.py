@@ -58,7 +58,7 @@ _GIVEN = late(
 )
 # What all of these end with. It is found a hundred times faster than they are.
 _BEGINS = late(r"[\[{]\s{0,9}\"[^\"\n]{0,60}\"\s{0,9}[:,]")
-_LONGEST_BEFORE = 64
+_LONGEST_BEFORE, _BEFORE_JSON = 64, " \t\n\r\f\v[{"
 _FOR_OTHERS = late(r"(?:datalayer|digitaldata|utag_data|nreum\w*|_satellite|rlconf|_hsq|_paq)\s{0,9}$", re.IGNORECASE)
 _LONGEST_TARGET = 40
 _DATA_TYPE = late(r"\s*application/(?:[\w.-]+\+)?json", re.IGNORECASE)
@@ -139,7 +139,10 @@ def _given(script: str) -> Iterator[str]:
 def _next_given(script: str, start: int) -> re.Match[str] | None:
     """Return what stands before the next JSON that a program gives to a function, or to what it has not declared."""
     for begins in _BEGINS.finditer(script, start):
-        if found := _GIVEN.search(script, max(start, begins.start() - _LONGEST_BEFORE), begins.end()):
+        first = max(start, begins.start() - _LONGEST_BEFORE)
+        # Within JSON a comma, or nothing, stands before most lists and objects: not the end of what takes it.
+        before = script[first : begins.start()].rstrip(_BEFORE_JSON)
+        if before.endswith(("=", "(", ",")) and (found := _GIVEN.search(script, first, begins.end())):
             return found
     return None
 

@@ -70,6 +70,7 @@ def shown(markup: str) -> tuple[str, ...]:
         ("/graph_image.php?local_graph_id=17&graph_start=2", "graph_image.php?17 2"),
         ("/chart?s=ABC&w=400", "chart?ABC"),
         ("/chart?s=400&t=1715501112&_=0.123456789", "chart"),
+        ("/lib/exe/fetch.php?w=200&tok=abc123&media=ns:beach.jpg", "fetch.php?ns:beach.jpg"),
         ("/get?sessionId=17&sid=4&uuid=5&format=png&quality=80", "get?5"),
         ("/img/spacer.gif", ""),
         ("/captcha/17.png", ""),
