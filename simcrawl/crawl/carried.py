@@ -11,10 +11,11 @@ of another callback, which may take some.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from secrets import token_hex
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -253,17 +254,16 @@ class _Description:
 
 
 def _in_slots(value: object) -> dict[str, Any]:
-    """Return what an object holds in slots. Not of Python's own library: that shows all of it, and may keep what it has worked out."""
-    if type(value).__module__.partition(".")[0] in sys.stdlib_module_names:
-        return {}
+    """Return what an object holds in slots. Not of Python's own classes: these show all, and may keep what they have worked out."""
     held = dict[str, Any]()
     for kind in type(value).__mro__:
-        slots = getattr(kind, "__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            # As Python calls a private one.
-            of_kind = f"_{kind.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
-            if name not in ("__dict__", "__weakref__") and hasattr(value, of_kind):
-                held[of_kind] = getattr(value, of_kind)
+        if (kind.__module__ or "").partition(".")[0] in sys.stdlib_module_names:
+            continue
+        for name, slot in vars(kind).items():
+            # By the slot itself: of an empty one `getattr` would ask the user's own code, which may work something out.
+            if isinstance(slot, MemberDescriptorType):
+                with suppress(AttributeError):
+                    held[name] = slot.__get__(value, kind)
     return held
 
 

@@ -55,8 +55,10 @@ _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
-# Of what stands in mark-up alone: what is longer is a page's text, or data of a program. And places of the page where it is looked for.
-_LONGEST_HIDDEN, _MOST_PLACES = 300, 64
+# Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
+_LONGEST_HIDDEN = 300
+_UNSHOWN, _NOT_BEFORE, _NOT_BEHIND = frozenset({"script", "style"}), "(?<![a-z0-9])", "(?![a-z0-9])"
+_THOUSANDS = late(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))")
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
 
@@ -112,6 +114,8 @@ class Page:
         self._text: str | None = None
         # Of what the page itself says.
         self._length = 0
+        self._source = ""
+        self._seen: tuple[str, ...] | None = None
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
@@ -126,7 +130,7 @@ class Page:
             told = list(self._tell() or ())
             if told and sum(map(len, told)) <= _LONGEST_PAGE:
                 plain = [_plain(unescape(text)) for text in told]
-                self._length, self._text = len(plain[0]), "\n".join(plain)
+                self._source, self._length, self._text = told[0], len(plain[0]), "\n".join(plain)
         return self._text
 
     def is_addressed(self, value: Any) -> bool:
@@ -152,16 +156,18 @@ class Page:
         return self._joined
 
     def hides(self, value: str) -> bool:
-        """Return whether a value, in lower case, is on it, and only where no reader sees it: in attributes, comments and scripts."""
-        text, place, is_there = self.text or "", -1, False
-        for _ in range(_MOST_PLACES):
-            if (place := text.find(value, place + 1)) < 0:
-                return is_there
-            if _is_whole(text, place, len(value)):
-                if place >= self._length or not _is_in_markup(text, place):
-                    return False
-                is_there = True
-        return False
+        """Return whether a value, in lower case, is on it, and only where no reader sees it: in attributes, comments, scripts."""
+        whole = re.compile("".join([_NOT_BEFORE * _is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * _is_of_word(value[-1:])]))
+        text = self.text or ""
+        return bool(whole.search(text)) and not (whole.search(text, self._length) or any(map(whole.search, self._shown())))
+
+    def _shown(self) -> tuple[str, ...]:
+        """Return what readers see of it, with a space for each tag, without one, and its numbers without what divides their thousands."""
+        if self._seen is None:
+            pieces = _pieces(self._source)
+            spaced, joined = (_plain(" ".join(between.join(pieces).split())) for between in (" ", ""))
+            self._seen = spaced, joined, _THOUSANDS.sub("", spaced)
+        return self._seen
 
     def has_number(self, digits: str) -> bool:
         """Return whether a number's digits are among its numbers, however these are written."""
@@ -486,18 +492,24 @@ def _is_of_markup(key: str, text: str, page: Page) -> bool:
     return not _is_technical(key, digits) and page.hides(text)
 
 
-def _is_whole(text: str, place: int, length: int) -> bool:
-    """Return whether what stands at a place of a text is not a part of a longer word or number."""
-    end = place + length
-    around = text[max(0, place - 1) : place + 1], text[end - 1 : end + 1]
-    return not any(len(pair) == 2 and pair.isascii() and pair.isalnum() for pair in around)
+def _is_of_word(sign: str) -> bool:
+    return sign.isascii() and sign.isalnum()
 
 
-def _is_in_markup(text: str, place: int) -> bool:
-    """Return whether a place of a page is within a tag, a comment or a script."""
-    if text.rfind("<", 0, place) > text.rfind(">", 0, place):
-        return True
-    return text.rfind("<script", 0, place) > text.rfind("</script", 0, place)
+def _pieces(html: str) -> list[str]:
+    """Return the texts of a page that readers see, and its title; none where it cannot be parsed."""
+    # Loaded on first use: few copies have items with a value of their own.
+    from lxml import etree  # noqa: PLC0415
+
+    try:
+        tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
+    except (etree.LxmlError, ValueError):
+        return []
+    pieces = []
+    for element in () if tree is None else tree.iter():
+        is_shown = isinstance(element.tag, str) and element.tag not in _UNSHOWN
+        pieces += [text for text in (element.text if is_shown else "", element.tail) if text]
+    return pieces
 
 
 def _is_date(text: str) -> bool:

@@ -328,7 +328,9 @@ def page_texts(html: bytes | str, *, url: str = "", encoding: str | None = None,
 # A few words for a program to put into a page, such as a price: which thing they are about is in their address alone, and to fetch them
 # again costs next to nothing. What has zero bytes is UTF-16, perhaps, and is looked at.
 _LONGEST_FRAGMENT = 500
-_OF_A_DOCUMENT = re.compile(rb"<(?:!doctype|html|head|body|title|h1|main|article|meta|frameset)\b|\0", re.IGNORECASE)
+_OF_A_DOCUMENT = re.compile(
+    rb"<(?:!doctype|html|head|body|title|h[1-6]|p|main|article|section|header|table|[uod]l|form|meta|frameset)\b|\0", re.IGNORECASE
+)
 
 
 def _refusal(body: bytes, max_bytes: int) -> Reason | None:

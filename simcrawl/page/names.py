@@ -80,13 +80,13 @@ _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 # What tells one thing from the next of its kind, also with one digit: a size ("Hex bolt 6 mm", "12 V"), an address of the Internet, a code
 # of a classification ("E11.9", "8471.30"). Not temperatures, shares and prices, which change, nor bits, which are a machine's.
 _UNITS = (
-    r"[mcdk]?m[\xb2\xb3]?|inch(?:es)?|ft|feet|yd|k?g|mg|lbs?|oz|[mcd]?l|lit(?:re|er)s?|gal|k?w|k?v|volts?|watts?|m?ah?|amps?|k?ohms?|[\u2126\u03a9]"
+    r"(?-i:[mcdk]?m)[\xb2\xb3]?|inch(?:es)?|ft|feet|yd|k?g|mg|lbs?|oz|[mcd]?l|lit(?:re|er)s?|gal|k?w|k?v|volts?|watts?|m?ah?|amps?|k?ohms?|[\u2126\u03a9]"
     r"|[\xb5unp]f|[mgt]b|[mgk]?hz|bar|psi|rpm|hp|ps|mpx?|awg|gauge|ply|denier|karat|ct|pcs|pieces?|pack|st\xfcck|er[- ]?pack|bed(?:room)?s?"
-    r"|seats?|persons?|doors?|\u6beb\u7c73|\u5398\u7c73|\u7c73|\u514b|\u5343\u514b|\u5347|\u6beb\u5347|\u5bf8|\u5339"
+    r"|seats?|doors?|\u6beb\u7c73|\u5398\u7c73|\u7c73|\u514b|\u5343\u514b|\u5347|\u6beb\u5347|\u5bf8|\u5339"
 )
 _MEASURED = late(
-    rf"(?<![\w.,-])\d+(?:[.,/x\xd7]\d+)*[ \xa0-]?(?:(?:{_UNITS})(?![^\W\d_])|[\"\u2033\u201d])"
-    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w.])(?:[A-UW-Z]\d\d|\d{4})\.\d{1,2}(?![\w.])",
+    rf"(?<![\w.,-])\d+(?:[.,/x\xd7]\d+)*[ \xa0-]?(?:(?:{_UNITS})(?![^\W\d_]|\s+(?:ago|free)\b)|[\"\u2033\u201d])"
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w.])(?:[A-UW-Z]\d\d|(?!19|20)\d{4})\.\d{1,2}(?![\w.])",
     re.IGNORECASE,
 )
 _LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
@@ -132,11 +132,11 @@ _OF_NO_PAGE = late(
     r"|\b(?:courtroom|case|docket|flight|train|bus|line|lap|heat|race)\s+\d|\b(?:magnitude|depth|altitude)\s+\d|\b(?:score|scale|ratio|odds)\s+\d+:\d"
     r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
     r"|\b\d\d?:\d\d\s?[-\u2013\u2014~]\s?\d\d?:\d\d\b"
-    # No page was written before there was a web.
-    r"|(?<![\w.,])(?:1[0-8]\d\d|19[0-8]\d)(?!\w|[.,]\d)"
+    # No page was written before there was a web. Other numbers count something.
+    r"|(?<![\w.,:])(?<!of\s)(?:1[5-8]\d\d|19[0-8]\d)(?!\w|[.,]\d|\s+(?:times?|of|words|posts?|points?|votes?|reads?)\b)"
     # How long something takes, or when a day goes so far.
     r"|\b(?:duration|runtime|laufzeit|dauer|dur\xe9e|durata|duraci\xf3n|depart\w*|arriv\w*|abfahrt|ankunft|salida|llegada|partenza|arrivo|winner|finish\w*"
-    r"|kick-?off|ansto\xdf|showtimes?|doors|starts?|begins?|ends?|beginn|einlass|check-?(?:in|out)|sunrise|sunset|tide)\b[^\d\n]{0,20}\d{1,3}:\d\d"
+    r"|kick-?off|ansto\xdf|showtimes?|doors|begins|beginn|einlass|check-?(?:in|out)|sunrise|sunset|tide)\b[^\d\n]{0,20}\d{1,3}:\d\d"
     r"|\b(?:vintage|jahrgang|mill\xe9sime|annata|a\xf1ada|class\s+of|season|founded|established|baujahr|gegr\xfcndet|apply\s+by|deadline|best\s+before)"
     r"\b[^\d\n]{0,12}\d"
     r"|\b(?:ral|ext(?:ension)?|part|pin|iso|din|model|article)\b\.?\s+(?:no\.?\s+)?\d",

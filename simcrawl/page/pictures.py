@@ -28,10 +28,12 @@ _SETS = ("srcset", "data-srcset")
 # of any kind in what is called a source.
 _MAY_BE_LAZY = frozenset({"img", "source", "iframe", "video", "audio", "embed"})
 _ENDS_AS_FILE = late(r"[^\s\"'<>,]+\.(?:jpe?g|png|gif|webp|avif|svg|mp[34]|webm|og[gv]|m3u8|pdf)(?:[?#,\s]|$)", re.IGNORECASE)
-_ADDRESSED_FILE = late(r"(?:[a-z][a-z0-9+.-]*:)?/[^\s\"'<>,]|[^\s\"'<>,]+\.\w{2,5}(?:[?#,\s]|$)", re.IGNORECASE)
+_ADDRESSED_FILE = late(r"(?:[a-z][a-z0-9+.-]*:)?/[^\s\"'<>,]", re.IGNORECASE)
 _OF_A_SOURCE = late(r"src|lazy|im(?:age|g)|orig|full|zoom", re.IGNORECASE)
-_NOT_OF_FILES = frozenset(
-    {"src", "srcset", "class", "style", "id", "alt", "title", "longdesc", "usemap", "onclick", "onload", "onerror", "sizes"}
+_NOT_OF_FILES = late(
+    r"(?:src|srcset|class|style|id|alt|longdesc|usemap|sizes|on\w+)$"
+    r"|.*(?:placeholder|loading|title|caption|width|height|meta|permalink)",
+    re.IGNORECASE,
 )
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 # Of components that a site made, or that a library gives.
@@ -73,17 +75,21 @@ _OFFERED = frozenset({
 # How links of other kinds begin: looked at by four letters first, for these are few among many.
 _ADDRESSED = ("mailto:", "tel:", "sms:", "geo:", "magnet:")
 _MAY_BE_ADDRESSED = frozenset(address[:4] for address in _ADDRESSED)
-# Which picture a program is to send, or a map is to show, by the names of its parameters.
-_NOT_WHICH = late(
-    r"(?:\w*(?:width|height|size|quality|format|version|sess(?:ion)?(?:[-_]?id)?|token|nonce|sign?(?:ature)?|expires?|credential|policy|time(?:stamp)?|stamp"
-    r"|i?tok|cach\w*|rand(?:om)?|build|theme|auth\w*|referr?er|visit\w*|client\w*|user\w*)|sid|lang(?:uage)?|hl|ver|rev|fit|crop|fm|fmt|ext|auto|dpr|scale|zoom"
-    r"|mode|[bf]g|(?:bg|fg)?colou?rs?|align|type|resize|strip|ssl|cb|ts|rnd|_|x-[\w-]+|utm_\w+|ref|ixlib|rect|wid|hei|op_\w+|trim)$",
+# What parameters of a program never say which picture it is to send, and which seldom do: where no other one does.
+_NEVER_WHICH = late(
+    r"(?:\w*(?:width|height|size|quality|format|sess(?:ion)?(?:[-_]?id)?|token|nonce|sign?(?:ature)?|expires?|credential|policy|timestamp|stamp|csid|key-?id"
+    r"|pair-?id)|i?tok|cach\w*|rand(?:om)?|referr?er|visit\w*|client\w*|sid|cfid|fit|crop|fm|fmt|ext|auto|dpr|dpi|scale|align|resize|strip|ssl|cb|ts|rnd|_"
+    r"|x-[\w-]+|utm_\w+|_nc_\w+|o[eh]|s[erpv]|ixlib|ixid|cs|max|m[wh]|rect|wid|hei|op_\w+|trim)$",
     re.IGNORECASE,
 )
-# A size, or a version, where they are numbers.
-_SIZED = frozenset("hqrsvwz")
+_SELDOM_WHICH = late(
+    r"(?:\w*(?:version|theme|time)|build|auth\w*|user\w*|lang(?:uage)?|hl|ver|rev|zoom|mode|[bf]g|(?:bg|fg)?colou?rs?|type|ref)$",
+    re.IGNORECASE,
+)
+# A size, where they are numbers.
+_SIZED = frozenset("hqrswz")
 # When it was fetched, or made; a random number.
-_STAMP = late(r"(?:1[3-9]\d{8}(?:\d{3})?|0?\.\d{6,})$")
+_STAMP = late(r"(?:1[3-9]\d{8}(?:\d{3})?|63\d{16}|0?\.\d{6,})$")
 # Where a program shows a place, and how one is written: in two numbers of degrees.
 _MAPS = ("latitude", "lat:", 'lat"', "LatLng", "setView", "LonLat", ".marker(", "center:", "coordinates")
 _DEGREES = r"(-?\d{1,3}\.\d+)"
@@ -103,7 +109,8 @@ _PACKED = late(r"bdata\"?\s{0,9}:\s{0,9}\"([\w+/=\\]++)")
 _PLAYED = late(r"\.(?:mp4|webm|m3u8|mpd|mp3|m4a|ogg|wav|flac|glb|gltf|geojson|gpx|kml)\b")
 # A film that a link leads to, on the site that has it.
 _FILM = late(
-    r"https?://(?:[\w-]+\.)?(?:youtube\.com/(?:watch\?(?:[^#]*&)?v=|shorts/|live/|embed/)|youtu\.be/|vimeo\.com/)([\w-]{6,20})",
+    r"https?://(?:[\w-]+\.)?(?:youtube(?:-nocookie)?\.com/(?:watch\?(?:[^#]*&)?v=|shorts/|live/|embed/)([\w-]{6,20})|youtu\.be/([\w-]{6,20})"
+    r"|vimeo\.com/(?:[\w-]+/){0,3}(\d{5,}))",
     re.IGNORECASE,
 )
 _BEGINNING, _LONGEST_NAME = late(r"[\"'\s<>]"), 300
@@ -125,9 +132,11 @@ _SIGN = late(r"icon|logo|avatar|emoji|smil(?:ey|ie)", re.IGNORECASE)
 _SIZE_IN_PIXELS = late(r"\s*(\d{1,9})(?:\.\d+)?(?:px|pt)?\s*$")
 _PIXELS = late(r"\b(?:width|height)\s*:\s*(\d+)px", re.IGNORECASE)
 # Another size, or another version, of the same picture.
-_SIZES = r"[-_]\d{2,4}x\d{2,4}|@[1-4]x|[-_.](?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|scaled)"
+_SIZES = r"[-_]\d{2,4}x(?:\d{2,4})?|@[1-4]x|[-_.](?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|scaled)"
 # Eight or more letters and figures of a digest, or seconds. A long number is its own: "PXL_20240512_101112345".
 _VARIANT = late(rf"(?:{_SIZES}|(?<=\w{{3}})[-_.~](?:(?=\d*[a-f])[0-9a-f]{{8,}}|1[3-9]\d{{8}}(?:\d{{3}})?))+$", re.IGNORECASE)
+# As MediaWiki calls smaller ones.
+_WIDTH_BEFORE = late(r"^\d{1,4}px-(?=.)")
 _IN_SIZES = late(rf"(?:{_SIZES})+$", re.IGNORECASE)
 # As libraries and archives serve pictures: which one, and which part of it, in which size, turned by how much, in which colours
 # (https://iiif.io/api/image/3.0/#4-image-requests). And the first of the tiles into which programs cut a large one.
@@ -135,7 +144,7 @@ _SERVED = late(
     r"/(?P<which>[^/]+)/(?P<part>full|square|(?:pct:)?[\d.]+,[\d.]+,[\d.]+,[\d.]+)/(?:full|max|\^?!?\d*,\d*|\^?pct:[\d.]+)/!?[\d.]+"
     r"/(?:default|native|colou?r|gr[ae]y|bitonal)(?:\.\w+)?$"
 )
-_CUT = late(r"/([^/]+?)(?:_files/\d+/\d+_\d+|/TileGroup\d+/\d+-\d+-\d+)\.\w+$")
+_CUT = late(r"/([^/]+?)(?:_files/\d+/0_0|/TileGroup0/0-0-0)\.\w+$")
 _SIZE = late(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
 _PASSED_OVER = late(r"(?:[wh]\d+(?:,.*)?|\d+x\d*|w_\d+.*|(?:fill|fit|crop|scale)|OBJ|TN|JPG|datastream|v1)$", re.IGNORECASE)
 _DIGIT = late(r"\d")
@@ -145,7 +154,8 @@ _OF_ANY = late(
     re.IGNORECASE,
 )
 # How formulas begin that are pictures, in their `alt`, and what generators call them.
-_TEX = late(r"\s*(?:\$|\\[(\[a-zA-Z]|\{\\)")
+_TEX = late(r"\s*(?:\$[^$]+\$|\\[(\[]|\\[a-zA-Z]{2}|\{\\)")
+_IN_SIGNS = late(r"[\d=+^_\\<>|]")
 _FORMULA = late(r"(?:^|[\W_])(?:la)?tex(?:$|[\W_])|mimetex|mathtex|formula|equation", re.IGNORECASE)
 # Attributes that draw, and as many characters as an icon has at most. Elements of one drawing that are looked at.
 _DRAWING = ("d", "points", "cx", "cy", "r", "x", "y", "height", "width", "transform")
@@ -169,9 +179,11 @@ def of(element: HtmlElement, tag: str) -> str:
 
 def _of_picture(element: HtmlElement) -> str:
     alt, classes = element.get("alt") or "", element.get("class") or ""
-    if alt and (_TEX.match(alt) or _FORMULA.search(classes)):
+    # A word alone may be on all of them: "Equation".
+    is_formula = bool(_FORMULA.search(classes) or _FORMULA.search(element.get("src") or ""))
+    if _TEX.match(alt) or (is_formula and _IN_SIGNS.search(alt)):
         return f"formula {alt[:_LONGEST]}"
-    if _is_sign(element) and not _FORMULA.search(element.get("src") or ""):
+    if _is_sign(element) and not is_formula:
         return ""
     return name_of(next(filter(None, map(element.get, _SOURCES)), "")) or _of_set(element) or name_of(loaded_late(element, "img"))
 
@@ -179,10 +191,11 @@ def _of_picture(element: HtmlElement) -> str:
 def loaded_late(element: HtmlElement, tag: str) -> str:
     """Return the address of what a program will show here, by any attribute that has the address of a file; "" for none."""
     if tag in _MAY_BE_LAZY:
-        for name, value in element.items():
-            pattern = _ADDRESSED_FILE if _OF_A_SOURCE.search(name) else _ENDS_AS_FILE
-            if name not in _NOT_OF_FILES and pattern.match(value[:_LONGEST]):
-                return value[:_LONGEST].split(maxsplit=1)[0].rstrip(",")
+        for name, said in element.items():
+            value = said[:_LONGEST]
+            may_be = _ENDS_AS_FILE.match(value) or (_OF_A_SOURCE.search(name) and _ADDRESSED_FILE.match(value))
+            if may_be and not _NOT_OF_FILES.match(name[:_LONGEST]):
+                return value.split(maxsplit=1)[0].rstrip(",")
     return ""
 
 
@@ -298,7 +311,7 @@ def offered(link: HtmlElement, target: str) -> str:
         # One that all have, such as "document.pdf", says where it is as well.
         return name_of(target[:_LONGEST]) if _FILE.search(name) else name
     if ("youtu" in target or "vimeo" in target) and (film := _FILM.match(target[:_LONGEST])):
-        return film[1]
+        return "".join(filter(None, film.groups()))
     if (called := link.get("download")) is not None:
         return f"{called or path[-_LONGEST:].rpartition('/')[2]} {_which(query)}"
     # The other parameters may say on which page the link stands.
@@ -333,7 +346,7 @@ def _name_of(address: str) -> str:
 
 def _called(path: str, query: str) -> str:
     *directories, name = path.split("/")
-    named = _FILE.sub("", name)
+    named = _WIDTH_BEFORE.sub("", _FILE.sub("", name))
     stem = _VARIANT.sub("", named)
     if _OF_ANY.match(stem):
         # The digest of what it holds is all that is its own: "photo_3fa81c09".
@@ -359,12 +372,16 @@ def _which(query: str) -> str:
     except ValueError:
         return ""
     # Not by a list of those that do: each program has its own name for them.
-    values = [
-        value for name, value in fields if not (_NOT_WHICH.match(name) or _STAMP.match(value) or (name in _SIZED and value.isdecimal()))
-    ]
+    named = [(name, value) for name, value in fields if not _is_never_which(name, value)]
+    values = [value for name, value in named if not _SELDOM_WHICH.match(name)] or [value for _, value in named]
     # Beside an address the others say how it is to be shown.
     addresses = [value.partition("?")[0].rpartition("/")[2] for value in values if "/" in value]
     return " ".join(addresses or values)
+
+
+def _is_never_which(name: str, value: str) -> bool:
+    is_stamp = _STAMP.match(value) and not name.lower().endswith("id")
+    return bool(is_stamp or _NEVER_WHICH.match(name) or (name in _SIZED and value.isdecimal()))
 
 
 def _of_set(element: HtmlElement) -> str:

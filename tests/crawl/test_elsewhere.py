@@ -296,11 +296,44 @@ def test_numbers_of_mark_up_that_count_are_not(key: str):
     assert _hidden(10442, key=key) is None
 
 
-def test_a_value_that_stands_in_very_many_places_is_not_looked_for_in_all():
-    known = Elsewhere()
-    known.note(URL, USE, {"value": "first"})
-    places = [Page(partial(list[str], (f"<p>{'<b class=red>' * number}</p>",))) for number in (60, 70)]
-    assert [known.find(URL, USE, {"value": "red"}, page, identical=True) for page in places] == ["value", None]
+@pytest.mark.parametrize(
+    "markup",
+    [
+        *(
+            "<p title='a > b' data-sku='ab-17'>x</p>",
+            "<p onclick='()=>f()' data-sku=ab-17>x</p>",
+            "<!-- <b>x</b> ab-17 -->x",
+            "<style>.ab-17 {}</style>x",
+        ),
+        *(
+            """<p data-j='{"d": "<b>x</b>", "sku": "ab-17"}'>x</p>""",
+            "<p data-j='{&quot;d&quot;:&quot;&lt;b&gt;&quot;,&quot;s&quot;:&quot;ab-17&quot;}'>x",
+        ),
+        "<p>" + "ab-171 " * 99 + "<i data-sku=ab-17></i>",
+    ],
+)
+def test_what_no_reader_sees_is_told_by_the_tree_of_a_page(markup: str):
+    assert Page(lambda: [f"<body>{markup}</body>", OTHER]).hides("ab-17")
+
+
+@pytest.mark.parametrize(
+    ("markup", "value"),
+    [
+        ("<p data-x=ab-17>if x &lt; 5, ab-17</p>", "ab-17"),
+        ("<meta content='the red house'><p>The &lt;script&gt; red<em> house</em>. The red\n <em>house</em></p>", "the red house"),
+        ("<meta content=hamburger><p><b>ham</b>burger", "hamburger"),
+        ("<p data-p=1299.00>1,299.00 EUR", "1299.00"),
+        ("<title>ab-17</title><p data-x=ab-17>", "ab-17"),
+        ("<p>x", "ab-17"),
+    ],
+)
+def test_what_readers_see_is_not_hidden(markup: str, value: str):
+    assert not Page(lambda: [f"<body>{markup}</body>", OTHER]).hides(value)
+
+
+def test_of_a_page_that_cannot_be_parsed_all_is_hidden():
+    assert Page(lambda: ["ab-17\0", OTHER]).hides("ab-17") is False
+    assert Page(lambda: ["<!-- ab-17", OTHER]).hides("ab-17")
 
 
 # ---- what is known of a content
