@@ -57,7 +57,7 @@ _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
-_UNSHOWN, _NOT_BEFORE, _NOT_BEHIND = frozenset({"script", "style"}), "(?<![a-z0-9])", "(?![a-z0-9])"
+_NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
 _THOUSANDS = late(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))")
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
@@ -164,7 +164,10 @@ class Page:
     def _shown(self) -> tuple[str, ...]:
         """Return what readers see of it, with a space for each tag, without one, and its numbers without what divides their thousands."""
         if self._seen is None:
-            pieces = _pieces(self._source)
+            # Loaded on first use: few copies have items with a value of their own.
+            from simcrawl.page.extraction import shown_texts  # noqa: PLC0415
+
+            pieces = shown_texts(self._source)
             spaced, joined = (_plain(" ".join(between.join(pieces).split())) for between in (" ", ""))
             self._seen = spaced, joined, _THOUSANDS.sub("", spaced)
         return self._seen
@@ -494,22 +497,6 @@ def _is_of_markup(key: str, text: str, page: Page) -> bool:
 
 def _is_of_word(sign: str) -> bool:
     return sign.isascii() and sign.isalnum()
-
-
-def _pieces(html: str) -> list[str]:
-    """Return the texts of a page that readers see, and its title; none where it cannot be parsed."""
-    # Loaded on first use: few copies have items with a value of their own.
-    from lxml import etree  # noqa: PLC0415
-
-    try:
-        tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
-    except (etree.LxmlError, ValueError):
-        return []
-    pieces = []
-    for element in () if tree is None else tree.iter():
-        is_shown = isinstance(element.tag, str) and element.tag not in _UNSHOWN
-        pieces += [text for text in (element.text if is_shown else "", element.tail) if text]
-    return pieces
 
 
 def _is_date(text: str) -> bool:

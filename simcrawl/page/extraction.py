@@ -181,6 +181,19 @@ def parse(html: str, *, plain: bool = False) -> HtmlElement | None:
     return load_html(f"<html><head></head>{html}") if tree is None else tree
 
 
+def shown_texts(html: str) -> list[str]:
+    """Return the texts of a page that readers see, and its title, one for each place between two tags; none where it cannot be parsed."""
+    try:
+        tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
+    except (etree.LxmlError, ValueError):
+        return []
+    pieces = []
+    for element in () if tree is None else tree.iter():
+        is_shown = isinstance(element.tag, str) and element.tag not in _UNSHOWN
+        pieces += [text for text in (element.text if is_shown else "", element.tail) if text]
+    return pieces
+
+
 def _with_body(html: str) -> str:
     """Return a page whose body begins where it does in a browser, although its tag is left out, as HTML allows."""
     # Nearly all pages have one.
@@ -277,6 +290,7 @@ def _base(tree: HtmlElement, url: str) -> str:
 
 
 # What to resolve changes nothing of but a fragment, and is most links: an address, or a path from the root, and a query.
+_UNSHOWN = frozenset({"script", "style"})
 _PLAIN = re.compile(
     r"(?P<host>https?://[^\s\x00-\x1f#?;/\\\[\]]+)?(?(host)(?=[/?#]|$)|(?=/[^/]))(?P<path>[^\s\x00-\x1f#?;]*+)(?:\?[^\s\x00-\x1f#]++)?(?=$|#)"
 )

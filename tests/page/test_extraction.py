@@ -13,7 +13,7 @@ from trafilatura.utils import repair_faulty_html
 
 from simcrawl.page import extraction
 from simcrawl.page.blocks import NO_PARTS, join, layout
-from simcrawl.page.extraction import all_prose, decode, extract, main_text
+from simcrawl.page.extraction import all_prose, decode, extract, main_text, shown_texts
 from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
 
 CHINESE = page(chinese(), head='<meta charset="{}">')
@@ -400,3 +400,9 @@ import simcrawl.page.extraction
 print(logging.getLogger("trafilatura").level == logging.INFO)
 """
     assert python(code) == "True"
+
+
+def test_texts_that_readers_see_are_those_between_tags_and_the_title():
+    html = "<title>One</title><style>p {}</style><p data-x=no>two <b>three</b> four<!-- no --> five<script>no</script> six"
+    assert "".join(shown_texts(html)).split() == ["Onetwo", "three", "four", "five", "six"]
+    assert shown_texts("") == shown_texts("<!-- no") == []
