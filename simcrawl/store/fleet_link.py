@@ -264,10 +264,12 @@ class Link:
         deque(self.store.expiring_here(before), maxlen=0)
 
     def reject(self, told: dict[str, Any], *, rejected: bool) -> None:
-        """Hold two pages apart, or do so no longer."""
-        rejection, lines = Rejection(**told["rejection"]), [Duplicate(**line) for line in told["lines"]]
+        """Hold two pages apart, or do so no longer. A line that has left the register meanwhile does not come back with its mark."""
+        rejection, told_lines = Rejection(**told["rejection"]), [Duplicate(**line) for line in told["lines"]]
         self.store.commit()
         with self.writing, self.committed.deciding:
+            with self.committed.reading() as reader:
+                lines = [line for line in told_lines if reader.duplicate(line.url)]
             if rejected:
                 self.committed.write_rejection(rejection, lines)
             else:

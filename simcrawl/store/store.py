@@ -653,6 +653,8 @@ class Store:
             StoreError: the store cannot be read or written.
         """
         sides = {page_key(one, self.header.seed) for one in (url, original) if one is not None}
+        # Lines of pages that came out since must go first.
+        self.sync()
         with self._committing, self._committed.deciding:
             found = [one for one in self.rejections() if sides <= {one.url, one.original}]
             for rejection in found:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import count
 from random import Random
@@ -170,6 +170,25 @@ def test_what_users_say_is_known_everywhere(two: tuple[Store, Store]):
     assert one.expire(time() + 60) == 2
     caught_up(one, other)
     assert (list(other.rejections()), urls(other)) == ([], set())
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_a_line_that_left_the_register_does_not_come_back_with_its_mark(two: tuple[Store, Store], *, rejected: bool):
+    one, other = two
+    one.admit(page(A, 1, text="same"), NEAR)
+    one.admit(page(B, 1, text="same"), NEAR)
+    line, rejection = one.duplicate(B), one.reject(B)
+    assert line
+    assert rejection
+    caught_up(one, other)
+    claimed(other, B, 1 << 60, text="its own").confirm()
+    caught_up(other, one)
+    # Told by who had not yet heard that the page came out.
+    link = one._link
+    assert isinstance(link, Link)
+    link.reject({"rejection": asdict(rejection), "lines": [asdict(line)]}, rejected=rejected)
+    assert one.duplicate(B) is None
+    assert bool(list(one.rejections())) == rejected
 
 
 def test_who_comes_later_knows_all(two: tuple[Store, Store], url: str):

@@ -797,6 +797,19 @@ def test_a_rejection_is_withdrawn_and_those_that_share_its_names_stay(store: Sto
     assert store.admit(made[2], NEAR).original == A
 
 
+@pytest.mark.parametrize("kind", ["lmdb", "folding", "fleet"])
+def test_what_came_out_before_a_rejection_was_withdrawn_is_no_copy_again(kind: str, tmp_path: Path):
+    with open_kind(kind, str(tmp_path)) as store:
+        store.admit(page(A, 1, text="same"), NEAR)
+        store.admit(page(B, 1, text="same"), NEAR)
+        store.reject(B)
+        # The line goes with the next commit: nobody may tell of it after that.
+        claimed(store, page(B, 1 << 60, text="its own")).confirm()
+        assert store.unreject(B) == 1
+    with open_kind(kind, str(tmp_path)) as again:
+        assert (stored_urls(again), list(again.duplicates()), list(again.rejections())) == ({A, B}, [], [])
+
+
 # Threads
 
 
