@@ -26,6 +26,7 @@ What these share, one session a crawler:
     elsewhere      which items of a copy say what neither its page nor its original says
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item
+    taken          whether a feed takes an item at all
     links          links that were dropped
     history        what the store remembers of the crawl
     progress       what is told while it runs, and at its end

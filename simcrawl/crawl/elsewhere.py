@@ -4,6 +4,7 @@
     copy of it        ──► a field of its item is one that the original's items left empty
                             ──► what stands there is in its address  ──► the item is dropped, but for what follows
                             ──► else the copy is fuller              ──► all of its items come out
+                      ──► its item is of a class that none of the original's is of: as above
                       ──► its item asks for a file that no item of the original does  ──► the item comes out
                       ──► a value of its item is another one than the original's
                             ──► readers of the copy's page see it,
@@ -236,7 +237,7 @@ class Elsewhere:
         said.values = said.fields = None
         values, all_seen = _values(item)
         # Of an item that is too large the same places are looked at each time.
-        self._fill(said, fields if all_seen else None, dict(values))
+        self._fill(said, fields if all_seen else None, dict([*values, *_class_of(item)]))
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
@@ -280,7 +281,10 @@ class Elsewhere:
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
-        fuller = self._fuller(said, values, page) if said and said.fields is not None else _fuller_as_others(told, values, page)
+        if said and said.fields is not None:
+            fuller = self._fuller(said, [*values, *_class_of(item)], page)
+        else:
+            fuller = _fuller_as_others(told, values, page)
         if from_elsewhere or fuller:
             self._tell(use, from_elsewhere, fuller)
         return fuller or from_elsewhere
@@ -374,6 +378,12 @@ def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
             # Where all have one name, such as "default.jpg", that of the directory counts as well.
             found.append((field, f"file {path.rpartition('/')[2]}?{query} {'' if query else name_of(path)}"))
     return found
+
+
+def _class_of(item: Any) -> list[tuple[str, str]]:
+    """Return the class of an item as a field that is filled; none for a plain dictionary. A feed may take items of some classes only."""
+    # What stands in it must not be in an address: "/offers/1" has an `Offer`.
+    return [] if type(item) is dict else [(f"class {type(item).__name__}", "what this item is")]
 
 
 def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:

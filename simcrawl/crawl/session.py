@@ -31,6 +31,7 @@ from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, mend_queue, moment
 from simcrawl.crawl.signals import page_dropped
+from simcrawl.crawl.taken import Taken
 from simcrawl.crawl.threads import Threads, Wake
 from simcrawl.crawl.workers import PageWorkers
 from simcrawl.errors import StoreError
@@ -113,6 +114,7 @@ class Case:
     items: int = 0
     items_open: int = 0
     items_out: int = 0
+    items_taken: int = 0
     links_dropped: int = 0
     gives: bool | None = None
     kept_as: str = ""
@@ -122,10 +124,11 @@ class Case:
     give_back: Callable[[], None] | None = None
     again: Request | None = None
 
-    def item_left(self, *, out: bool) -> None:
-        """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused."""
+    def item_left(self, *, out: bool, taken: bool = True) -> None:
+        """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
         self.items_open -= 1
         self.items_out += out
+        self.items_taken += out and taken
         self.settle()
 
     def settle(self) -> None:
@@ -141,7 +144,7 @@ class Case:
     def end(self) -> None:
         """Settle the claim by what is known: nothing more will come of this page."""
         is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
-        if is_lost and self.give_back:
+        if self.give_back and (is_lost or (self.items and not self.items_taken)):
             self.give_back()
         if self.claim is None:
             return
@@ -152,9 +155,9 @@ class Case:
             if lost:
                 lost()
         else:
-            self.claim.confirm(kept_for(self.callback, items=self.items))
+            self.claim.confirm(kept_for(self.callback, items=self.items_taken))
             if self.has_given:
-                self.has_given(items=bool(self.items))
+                self.has_given(items=bool(self.items_taken))
             if self.came_out:
                 self.came_out()
                 self.came_out = None
@@ -193,6 +196,7 @@ class Session(Common):
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
         self.again = Again(self)
+        self.taken = Taken(self.failed)
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
@@ -242,6 +246,10 @@ class Session(Common):
 
     def _begin(self) -> None:
         self._is_to_begin = False
+        try:
+            self.taken.watch(self.crawler)
+        except Exception as exc:  # noqa: BLE001 - an exporter of the user's own may do anything
+            self.failed(exc)
 
     @property
     def has_failed(self) -> bool:
@@ -452,9 +460,10 @@ class Session(Common):
 
     # ---- the content of a page coming out
 
-    def _item_scraped(self, response: Response | None) -> None:
+    def _item_scraped(self, item: Any, response: Response | None) -> None:
+        taken = self.taken.takes(item)
         if case := case_of(response):
-            case.item_left(out=True)
+            case.item_left(out=True, taken=taken)
 
     def _item_dropped(self, response: Response | None, exception: DropItem) -> None:
         if case := case_of(response):

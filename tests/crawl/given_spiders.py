@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scrapy.extensions.feedexport import ItemFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
@@ -25,6 +27,51 @@ class OfArticles(Base):
         yield from map(response.follow, response.css("a::attr(href)").getall())
         if "/article/" in response.url:
             yield item(response)
+
+
+class OfAll(Base):
+    """Takes an item of every page that is no list."""
+
+    name = "of-all"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        links = response.css("a::attr(href)").getall()
+        yield from map(response.follow, links)
+        if not links:
+            yield {"url": response.url, "text": response.css("p::text").get()}
+
+
+class Articles(ItemFilter):
+    """Takes no pages for printing."""
+
+    def accepts(self, item: Any) -> bool:
+        return "/print/" not in item["url"] and super().accepts(item)
+
+
+@dataclass
+class Offer:
+    """An item of an article's address."""
+
+    url: str
+
+
+@dataclass
+class Past:
+    """An item of a page for printing."""
+
+    url: str
+
+
+class OfClasses(Base):
+    """Takes items of two classes."""
+
+    name = "of-classes"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        links = response.css("a::attr(href)").getall()
+        yield from map(response.follow, links)
+        if not links:
+            yield (Offer if "/article/" in response.url else Past)(response.url)
 
 
 class OfTabs(Base):

@@ -482,6 +482,23 @@ def test_what_is_no_content_makes_no_copy_fuller(more: dict[str, Any]):
     assert _fuller({}, more) is None
 
 
+def test_items_of_another_class_come_out_of_one_copy():
+    @dataclass
+    class Offer:
+        title: str
+
+    class Past(dict[str, Any]):
+        """A dictionary, but of a class that a feed may take alone."""
+
+    known = Elsewhere()
+    known.note(URL, USE, {"title": "A hamburger"})
+    for item, name in ((Offer("A hamburger"), "class Offer"), (Past(title="A hamburger"), "class Past")):
+        page = Page(lambda: [HTML], OTHER)
+        assert [known.find(URL, USE, item, page, identical=False) for _ in range(2)] == [name, name]
+        assert known.find(URL, USE, item, Page(lambda: [HTML], OTHER), identical=False) is None
+    assert known.find(URL, USE, {"title": "A hamburger"}, Page(lambda: [HTML], OTHER), identical=False) is None
+
+
 def test_all_items_of_a_fuller_copy_come_out_and_none_of_the_next_one():
     known, first, second = Elsewhere(), _page(), _page()
     known.note(URL, USE, {"title": "A hamburger"})
