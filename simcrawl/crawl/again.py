@@ -9,6 +9,9 @@ first time.
                                                   │
                                                   └──► the crawl is stopped, and resumed from JOBDIR ──► asked for again, and judged anew
 
+A callback may remember which pages it has seen, and give nothing of one that comes twice. So the items are held that were dropped with the
+page, and come out in place of none.
+
 What the verdict was compared with is gone after a stop, so a later page could no longer prove that an earlier one was dropped by mistake.
 The earlier ones are fetched once more, a thousand at most, when nothing else is left to fetch: they can only help one another then. That is
 done once: a crawl in short runs would else do nothing else.
@@ -21,7 +24,7 @@ from collections import OrderedDict
 from contextlib import closing, suppress
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
@@ -37,8 +40,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What their meta holds is the spider's own, of any size.
-_MOST = 1_000
+# What their meta and their items hold is the spider's own, of any size.
+_MOST, _MOST_ITEMS = 1_000, 32
 # Of how often the first time was tried nothing follows for the second.
 _OF_THE_FIRST_TIME = ("retry_times",)
 # In JOBDIR, beside what Scrapy has there.
@@ -50,12 +53,21 @@ _NOT_READ = "simcrawl cannot read which dropped pages may be no copies: some are
 _TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
 
 
+class _Dropped(NamedTuple):
+    """The request of a page that was dropped, and what was dropped with it: as long as its callback runs, items are added."""
+
+    request: Request
+    items: list[Any]
+
+
 class Again:
     """The requests of such pages, for one crawler. On the event loop."""
 
     def __init__(self, common: Common) -> None:
         self._common = common
-        self._held: OrderedDict[str, Request] = OrderedDict()
+        self._held: OrderedDict[str, _Dropped] = OrderedDict()
+        # What was dropped with those that were asked for again.
+        self._left: OrderedDict[str, list[Any]] = OrderedDict()
         # By which page they were asked for before they were dropped: between the verdict and its consequences others are judged.
         self._awaited: OrderedDict[str, str] = OrderedDict()
         self._told = False
@@ -71,14 +83,28 @@ class Again:
             copy.meta.pop(key, None)
         return copy
 
-    def hold(self, url: str, request: Request) -> None:
-        """Hold the request of a page that is dropped and may be none to drop; of a thousand pages. Never raises."""
+    def hold(self, url: str, request: Request, items: list[Any]) -> None:
+        """Hold the request of a page that is dropped and may be none to drop; of a thousand pages. Never raises.
+
+        `items`: where those are put that are dropped with it, see `add`.
+        """
+        dropped = _Dropped(request, items)
         if shown_by := self._awaited.pop(url, None):
-            self._ask(url, request, shown_by)
+            self._ask(url, dropped, shown_by)
             return
-        self._held[url] = request
+        self._held[url] = dropped
         if len(self._held) > _MOST:
             self._held.popitem(last=False)
+
+    @staticmethod
+    def add(item: Any, items: list[Any]) -> None:
+        """Hold an item that is dropped with its page: the first ones of each."""
+        if len(items) < _MOST_ITEMS:
+            items.append(item)
+
+    def left(self, url: str) -> list[Any]:
+        """Return, once, the items that were dropped with a page that was asked for again."""
+        return self._left.pop(url, []) if self._left else []
 
     def ask(self, urls: Iterable[str], shown_by: str) -> None:
         """Make the requests of some pages once more, as another page shows that they were no copies. Never raises.
@@ -86,8 +112,8 @@ class Again:
         Of pages that were asked for before, or not here, nothing becomes.
         """
         for url in urls:
-            if request := self._held.pop(url, None):
-                self._ask(url, request, shown_by)
+            if dropped := self._held.pop(url, None):
+                self._ask(url, dropped, shown_by)
             else:
                 self._awaited.setdefault(url, shown_by)
                 if len(self._awaited) > _MOST:
@@ -99,7 +125,7 @@ class Again:
         By the class that holds Scrapy's own requests there: what a request carries is written as the user has chosen, and read by nothing
         else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
         """
-        held = [request for request in self._held.values() if JUDGED_AGAIN not in request.meta]
+        held = [request for request, _ in self._held.values() if JUDGED_AGAIN not in request.meta]
         file = self._file() if held else None
         if not file:
             return
@@ -171,9 +197,12 @@ class Again:
             return False
         return True
 
-    def _ask(self, url: str, request: Request, shown_by: str) -> None:
-        if not self._make(request, {AGAIN: True}):
+    def _ask(self, url: str, dropped: _Dropped, shown_by: str) -> None:
+        if not self._make(dropped.request, {AGAIN: True}):
             return
+        self._left[url] = dropped.items
+        if len(self._left) > _MOST:
+            self._left.popitem(last=False)
         self._common.stats.inc_value("simcrawl/pages/asked_again")
         level = logging.DEBUG if self._told else logging.INFO
         logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from time import monotonic, time
@@ -123,6 +123,7 @@ class Case:
     has_given: Callable[..., None] | None = None
     give_back: Callable[[], None] | None = None
     again: Request | None = None
+    items_dropped: list[Any] = field(default_factory=list)
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
@@ -512,7 +513,7 @@ class Session(Common):
             extra=self._extra,
         )
         if (case := case_of(response)) and case.again and verdict.page:
-            self.again.hold(verdict.page.url, case.again)
+            self.again.hold(verdict.page.url, case.again, case.items_dropped)
         self.crawler.signals.send_catch_log(
             page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
         )

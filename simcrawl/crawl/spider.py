@@ -84,7 +84,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
         page = Page(partial(_said_by, response), response.url)
         try:
-            async for entry in result:
+            async for entry in self._with_left(result, case):
                 if isinstance(entry, Request):
                     passes = self._link_passes(entry, case, links, counts, shown)
                 else:
@@ -122,10 +122,18 @@ class NearDuplicateSpiderMiddleware(OfSession):
             self._show(entry, shown)
         return not verdict.drop_outlinks
 
+    def _with_left(self, result: AsyncIterator[Any], case: Case) -> AsyncIterator[Any]:
+        """Return what a callback gives; of a page that was asked for again, where it gives no items, those that were dropped before."""
+        page = case.verdict.page
+        left = self._session.again.left(page.url) if page and not case.verdict.drop_page else []
+        return _or_else(result, left, case) if left else result
+
     def _item_passes(self, item: Any, case: Case, page: Page, counts: Counter[str]) -> bool:
         if case.verdict.drop_page and not self._session.gives(case):
             if not self._session.is_from_elsewhere(case, item, page):
                 counts["items/dropped"] += 1
+                if case.again:
+                    self._session.again.add(item, case.items_dropped)
                 return False
             counts["items/fuller" if page.fuller else "items/from_elsewhere"] += 1
         else:
@@ -181,6 +189,21 @@ class CallbackWatchMiddleware(OfSession):
                     links.append(entry.url)
             yield entry
         frontier.note(response.url, links)
+
+
+async def _or_else(result: AsyncIterator[Any], left: Iterable[Any], case: Case) -> AsyncIterator[Any]:
+    """Yield what a callback gives, and some items if it gives none, or fails: it may have thrown away what it had of the page."""
+    failure = None
+    try:
+        async for entry in result:
+            yield entry
+    except Exception as exc:  # noqa: BLE001 - raised below
+        failure = exc
+    if not case.items:
+        for item in left:
+            yield item
+    if failure:
+        raise failure
 
 
 def _said_by(response: Response) -> Iterable[str] | None:

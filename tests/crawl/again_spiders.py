@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
 
 from scrapy import Request, signals
@@ -35,6 +35,23 @@ class Telling(Base):
         known = {"url": request.url, "dont_filter": request.dont_filter, "priority": request.priority}
         marks = [key for key in response.meta if key.startswith("_simcrawl")]
         self.note("told", known | {"colour": response.meta["colour"], "depth": response.meta.get("depth"), "marks": marks})
+        yield item(response)
+
+
+class Remembering(Telling):
+    """Gives nothing of a page that it has seen, or fails there. It has two items of each."""
+
+    name = "remembering"
+    fails = ""
+    seen: ClassVar[set[str]] = set()
+
+    def parse_lot(self, response: Response) -> Iterator[Any]:
+        if response.url in self.seen:
+            if self.fails:
+                raise KeyError(response.url)
+            return
+        self.seen.add(response.url)
+        yield item(response)
         yield item(response)
 
 

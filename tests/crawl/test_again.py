@@ -108,6 +108,15 @@ def test_its_request_is_what_it_was(site: Site) -> None:
     assert (first["dont_filter"], first["colour"]) == (False, "blue")
 
 
+@pytest.mark.parametrize("fails", ["", "yes"])
+def test_what_a_spider_gives_once_comes_out_when_its_page_is_fetched_again(site: Site, fails: str) -> None:
+    _auction(site)
+    outcome = crawl("tests.crawl.again_spiders.Remembering", site.url("/"), settings={"CONCURRENT_REQUESTS": 1}, fails=fails)
+    assert outcome.paths("kept") == sorted(["/", *LOTS, *LOTS])
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1
+    assert outcome.stats.get("spider_exceptions/KeyError", 0) == bool(fails)
+
+
 def test_what_another_process_asks_for_again_is_kept(site: Site) -> None:
     _print_views(site)
     outcome = crawl("tests.crawl.again_spiders.Resumed", site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "SIMCRAWL_ORDER": False})
