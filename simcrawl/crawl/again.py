@@ -29,12 +29,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from simcrawl.crawl.frontier import AGAIN, JUDGED_AGAIN, ORDER, RETURNED, YIELDED
+from simcrawl.crawl.frontier import AGAIN, JUDGED_AGAIN, ORDER, RETURNED, YIELDED, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy import Request
+    from scrapy.http import Response
 
     from simcrawl.crawl.common import Common
 
@@ -42,6 +43,8 @@ logger = logging.getLogger(__name__)
 
 # What their meta and their items hold is the spider's own, of any size.
 _MOST, _MOST_ITEMS = 1_000, 32
+# Of all pages that are held.
+_MOST_BYTES = 32_000_000
 # Of how often the first time was tried nothing follows for the second.
 _OF_THE_FIRST_TIME = ("retry_times",)
 # In JOBDIR, beside what Scrapy has there.
@@ -58,6 +61,7 @@ class _Dropped(NamedTuple):
 
     request: Request
     items: list[Any]
+    response: Response | None
 
 
 class Again:
@@ -66,8 +70,9 @@ class Again:
     def __init__(self, common: Common) -> None:
         self._common = common
         self._held: OrderedDict[str, _Dropped] = OrderedDict()
-        # What was dropped with those that were asked for again.
-        self._left: OrderedDict[str, list[Any]] = OrderedDict()
+        # Those that were asked for again.
+        self._left: OrderedDict[str, _Dropped] = OrderedDict()
+        self._bytes = 0
         # By which page they were asked for before they were dropped: between the verdict and its consequences others are judged.
         self._awaited: OrderedDict[str, str] = OrderedDict()
         self._told = False
@@ -75,26 +80,27 @@ class Again:
     def copied(self, request: Request) -> Request | None:
         """Return a request that can be made once more; to be called as long as it has what simcrawl noted on it. Never raises."""
         try:
-            copy = request.replace(dont_filter=True)
+            made = copied(request)
         except Exception as exc:  # noqa: BLE001 - a class of the spider's own may not let itself be copied
             self._common.failed(exc)
             return None
+        made.dont_filter = True
         for key in _OF_THE_FIRST_TIME:
-            copy.meta.pop(key, None)
-        return copy
+            made.meta.pop(key, None)
+        return made
 
-    def hold(self, url: str, request: Request, items: list[Any]) -> None:
-        """Hold the request of a page that is dropped and may be none to drop; of a thousand pages. Never raises.
+    def hold(self, url: str, request: Request, response: Response, items: list[Any]) -> None:
+        """Hold the request of a page that is dropped and may be none to drop, and the page; of a thousand pages. Never raises.
 
         `items`: where those are put that are dropped with it, see `add`.
         """
-        dropped = _Dropped(request, items)
+        is_held = self._bytes + len(response.body) <= _MOST_BYTES
+        dropped = _Dropped(request, items, response if is_held else None)
+        self._bytes += _size(dropped)
         if shown_by := self._awaited.pop(url, None):
             self._ask(url, dropped, shown_by)
             return
-        self._held[url] = dropped
-        if len(self._held) > _MOST:
-            self._held.popitem(last=False)
+        self._put(self._held, url, dropped)
 
     @staticmethod
     def add(item: Any, items: list[Any]) -> None:
@@ -104,7 +110,27 @@ class Again:
 
     def left(self, url: str) -> list[Any]:
         """Return, once, the items that were dropped with a page that was asked for again."""
-        return self._left.pop(url, []) if self._left else []
+        if not self._left or (dropped := self._left.pop(url, None)) is None:
+            return []
+        self._bytes -= _size(dropped)
+        return dropped.items
+
+    def page(self, request: Request) -> Response | None:
+        """Return the page that was dropped, for a request that was made again; None where it is not held, or it is another request.
+
+        Raises:
+            Exception: whatever a class of the user's own raises when it is copied.
+        """
+        dropped = self._left.get(request.meta.get(AGAIN, ""))
+        return dropped.response.replace(request=request) if dropped and dropped.response else None
+
+    def _put(self, held: OrderedDict[str, _Dropped], url: str, dropped: _Dropped) -> None:
+        """Hold one more, in place of the one before it under this URL, or of the oldest one."""
+        gone = [held.pop(url)] if url in held else []
+        held[url] = dropped
+        if len(held) > _MOST:
+            gone.append(held.popitem(last=False)[1])
+        self._bytes -= sum(map(_size, gone))
 
     def ask(self, urls: Iterable[str], shown_by: str) -> None:
         """Make the requests of some pages once more, as another page shows that they were no copies. Never raises.
@@ -125,7 +151,7 @@ class Again:
         By the class that holds Scrapy's own requests there: what a request carries is written as the user has chosen, and read by nothing
         else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
         """
-        held = [request for request, _ in self._held.values() if JUDGED_AGAIN not in request.meta]
+        held = [request for request, *_ in self._held.values() if JUDGED_AGAIN not in request.meta]
         file = self._file() if held else None
         if not file:
             return
@@ -166,8 +192,10 @@ class Again:
             self._tell(_NOT_READ, why)
 
     def _judge_again(self, request: Request | None) -> None:
-        if request and self._make(request.replace(priority=_LAST), {JUDGED_AGAIN: True}):
-            self._common.stats.inc_value("simcrawl/pages/judged_again")
+        if request:
+            request.priority = _LAST
+            if self._make(request, {JUDGED_AGAIN: True}):
+                self._common.stats.inc_value("simcrawl/pages/judged_again")
 
     def _tell(self, message: str, *values: object) -> None:
         self._common.stats.inc_value("simcrawl/errors")
@@ -198,15 +226,18 @@ class Again:
         return True
 
     def _ask(self, url: str, dropped: _Dropped, shown_by: str) -> None:
-        if not self._make(dropped.request, {AGAIN: True}):
+        if not self._make(dropped.request, {AGAIN: url}):
+            self._bytes -= _size(dropped)
             return
-        self._left[url] = dropped.items
-        if len(self._left) > _MOST:
-            self._left.popitem(last=False)
+        self._put(self._left, url, dropped)
         self._common.stats.inc_value("simcrawl/pages/asked_again")
         level = logging.DEBUG if self._told else logging.INFO
         logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})
         self._told = True
+
+
+def _size(dropped: _Dropped) -> int:
+    return len(dropped.response.body) if dropped.response else 0
 
 
 def _remove(file: Path) -> None:

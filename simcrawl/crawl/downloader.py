@@ -35,7 +35,13 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         return await self._session.frontier.ask(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response, unchanged, once its verdict is known. Never raises: Scrapy would take that for a failed download."""
+        """Return the response, unchanged, once its verdict is known. Never raises: Scrapy would take that for a failed download.
+
+        In place of a response that is no page, or from elsewhere, to a request that was made again, comes the page that was dropped.
+        """
+        if AGAIN in request.meta and (page := self._first_page(request)):
+            is_page = skip_reason(request, response) is None and response.url == page.url
+            response = response if is_page else page
         try:
             await self._look(request, response)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
@@ -69,15 +75,28 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         request.meta.pop(CARRIED, None)
         request.meta.pop(JUDGED_AGAIN, None)
 
-    def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002 - Scrapy passes it
-        """Note that a page was asked for in vain: whether it is gone nobody knows. Never raises."""
+    def _first_page(self, request: Request) -> Response | None:
+        try:
+            return self._session.again.page(request)
+        except Exception as exc:  # noqa: BLE001 - a response of the user's own may not let itself be copied
+            self._session.failed(exc)
+            return None
+
+    def process_exception(self, request: Request, exception: Exception) -> Response | None:  # noqa: ARG002 - Scrapy passes it
+        """Note that a page was asked for in vain: whether it is gone nobody knows. Never raises.
+
+        For a request that was made again the page that was dropped is the answer.
+        """
         if request.callback is NO_CALLBACK:
-            return
+            return None
+        if AGAIN in request.meta and (page := self._first_page(request)):
+            return page
         try:
             self._session.changes.failed(request)
             self._session.preferred.arrived(request.url, answered=False)
         except Exception as exc:  # noqa: BLE001 - as above
             self._session.failed(exc)
+        return None
 
 
 def skip_reason(request: Request, response: Response) -> str | None:

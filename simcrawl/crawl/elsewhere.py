@@ -30,6 +30,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import OrderedDict
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from html import unescape
@@ -98,6 +99,8 @@ _OF_A_FETCH = late("retr|redirect|attempt|flag|cache|proxy|depth|referr?er", re.
 # Names that a spider made of what a page says, or of when it came, are no fields.
 _MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
 _NEAR_NOW = 2 * 86_400
+# What stands for values that are looked at no further. No address has these words: "/offers/1" may have an `Offer`.
+_FILLED = "this field is filled"
 # So many numbers in a row that are each a little larger than the one before are a counter's.
 _STEPS, _LONGEST_STEP = 5, 64
 
@@ -235,9 +238,10 @@ class Elsewhere:
         before = len(known or ())
         # Until all of it is seen.
         said.values = said.fields = None
-        values, all_seen = _values(item)
+        beside = _class_of(item)
+        values, all_seen = _values(item, beside)
         # Of an item that is too large the same places are looked at each time.
-        self._fill(said, fields if all_seen else None, dict([*values, *_class_of(item)]))
+        self._fill(said, fields if all_seen else None, dict([*values, *beside]))
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
@@ -274,17 +278,16 @@ class Elsewhere:
         said, told = self._of(_content(use, original)), self._told.get(use, _NOTHING_TOLD)
         if (said is None and told is _NOTHING_TOLD) or not _is_item(item):
             return None
-        values = _values(item)[0]
+        beside = _class_of(item)
+        values = _values(item, beside)[0]
         # Both, whatever the first one says: each learns from what it sees.
         # Of an original that gave too many to know any may be new.
         known = None if said is None else frozenset(said.values or ())
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
-        if said and said.fields is not None:
-            fuller = self._fuller(said, [*values, *_class_of(item)], page)
-        else:
-            fuller = _fuller_as_others(told, values, page)
+        filled = [*values, *beside]
+        fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
         if from_elsewhere or fuller:
             self._tell(use, from_elsewhere, fuller)
         return fuller or from_elsewhere
@@ -341,11 +344,16 @@ class Elsewhere:
 
 def texts_in(value: Any) -> list[str]:
     """Return the texts, numbers and URLs that are in a value, as far as it is looked at."""
-    return [part if isinstance(part, str) else _written(part) for _, part in _values(value, urls=True)[0]]
+    beside = list[tuple[str, Any]]()
+    texts = [part if isinstance(part, str) else _written(part) for _, part in _values(value, beside)[0]]
+    return texts + [part for _, part in beside if part is not _FILLED]
 
 
-def _values(item: Any, *, urls: bool = False) -> tuple[list[tuple[str, Any]], bool]:
-    """Return the texts and numbers in an item, each with the names under which it stands, and whether these are all; `urls`: URLs, too."""
+def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], bool]:
+    """Return the texts and numbers in an item, each with the names under which it stands, and whether these are all.
+
+    `beside`: where all else is put that fills a field: URLs, dates, what is true, bytes, and whatever a spider has made.
+    """
     found, waiting, left = list[tuple[str, Any]](), [("", item)], _MOST_LOOKED_AT
     all_seen = True
     while waiting:
@@ -354,15 +362,16 @@ def _values(item: Any, *, urls: bool = False) -> tuple[list[tuple[str, Any]], bo
         left -= 1
         key, value = waiting.pop()
         if isinstance(value, str):
-            if value and (urls or not _is_url(value)):
-                found.append((key, value))
-        elif isinstance(value, int | float | Decimal):
-            if not isinstance(value, bool):
-                found.append((key, value))
+            if value:
+                (beside if _is_url(value) else found).append((key, value))
+        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            found.append((key, value))
         elif (inner := _inner(key, value)) is not None:
             more = list(islice(inner, _MOST_LOOKED_AT + 1))
             all_seen = all_seen and len(more) <= _MOST_LOOKED_AT
             waiting += reversed(more)
+        elif not (value is None or value is False or (isinstance(value, bytes | bytearray) and not value)):
+            beside.append((key, str(value) if isinstance(value, date) else _FILLED))
     return found, all_seen
 
 
@@ -382,8 +391,7 @@ def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
 
 def _class_of(item: Any) -> list[tuple[str, str]]:
     """Return the class of an item as a field that is filled; none for a plain dictionary. A feed may take items of some classes only."""
-    # What stands in it must not be in an address: "/offers/1" has an `Offer`.
-    return [] if type(item) is dict else [(f"class {type(item).__name__}", "what this item is")]
+    return [] if type(item) is dict else [(f"class {type(item).__name__}", _FILLED)]
 
 
 def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:

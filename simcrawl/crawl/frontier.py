@@ -21,7 +21,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
+from copy import copy
 from functools import partial
+from inspect import isasyncgenfunction
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
@@ -80,6 +82,11 @@ JUDGED_AGAIN = "_simcrawl_judged_again"
 """Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
+
+MOVED = "_simcrawl_moved"
+"""Key of `Request.meta`: by how much else the request's priority was changed, for what the page says that links to it."""
+ASKER = "_simcrawl_asker"
+"""Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer."""
 
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
@@ -172,6 +179,9 @@ class Frontier:
         # Whose callbacks have ended, and since when nothing but callbacks is at work.
         self._ended: WeakSet[Request] = WeakSet()
         self._still_since = 0.0
+        # Which callbacks run that may wait for what they have asked for. Numbers of a crawl that was stopped are others.
+        self._askers = set[int]()
+        self._last_asker = int(time() * 1000)
         self._told = False
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
@@ -184,20 +194,57 @@ class Frontier:
 
     # ---- what a spider yields
 
-    def mark(self, request: Request, *, may_wait: bool) -> None:
+    @staticmethod
+    def unshared(request: Request) -> Request:
+        """Return a request that a spider yields, or a copy as it was, where this object is on its way already.
+
+        A spider may yield one object many times, or copies of it, and let Scrapy filter them. What waits has `dont_filter` set: it must
+        not be looked at as what the spider has asked for, and not be touched either, for it may be put back at any moment.
+
+        Raises:
+            Exception: whatever a class of the user's own raises when it is copied.
+        """
+        meta = request.meta
+        if ORDER not in meta and CARRIED not in meta:
+            return request
+        made = copied(request)
+        _restore(made)
+        made.meta.pop(CARRIED, None)
+        return made
+
+    def begins(self, response: Response) -> int:
+        """Return a number for the callback of a response, for as long as it runs, if it is one that can wait for an answer; else 0.
+
+        That is an asynchronous generator: it may yield a request, and then wait until that one's callback has been called. Never raises.
+        """
+        request = response.request
+        callback = (request.callback if request else None) or getattr(self._crawler.spider, "parse", None)
+        if not self._order or not isasyncgenfunction(callback):
+            return 0
+        self._last_asker += 1
+        self._askers.add(self._last_asker)
+        return self._last_asker
+
+    def ends(self, asker: int) -> None:
+        """Note that a callback has ended."""
+        self._askers.discard(asker)
+
+    def mark(self, request: Request, *, may_wait: bool, asker: int = 0) -> None:
         """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait.
 
-        `may_wait`: what `lets_wait` says of the response.
+        `may_wait`: what `lets_wait` says of the response; `asker`: what `begins` says of it.
         """
         meta = request.meta
         if meta:
             # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN):
+            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER):
                 meta.pop(key, None)
         if request.dont_filter:
             meta[ASKED] = True
         elif may_wait and _may_wait(request, meta):
             meta[ORDER] = 0
+            if asker:
+                meta[ASKER] = asker
         else:
             # So much that it was seen here.
             meta.setdefault(CARRIED, "")
@@ -272,10 +319,12 @@ class Frontier:
             meta[BEHIND] = [*links.behind]
         if ORDER not in meta:
             return
-        if links.on_copy or self._is_unwanted(request.url, links.hints):
-            request.priority -= 1
+        moved = -int(links.on_copy or self._is_unwanted(request.url, links.hints))
         if self._named and self._key(request.url) in self._named:
-            request.priority += 1
+            moved += 1
+        if moved:
+            request.priority += moved
+            meta[MOVED] = moved
 
     def _is_unwanted(self, url: str, hints: Hints | None) -> bool:
         """Return whether robots are not to follow a page's link."""
@@ -423,7 +472,10 @@ class Frontier:
             return None
 
     async def _asked(self, request: Request, level: int) -> Request | None:
-        if not self._order or level == RETURNED:
+        if not self._order or level == RETURNED or request.meta.get(ASKER) in self._askers:
+            # Of the last kind one that waits would make its callback wait, and with many pages of such callbacks Scrapy makes no requests.
+            if level in (_HELD, _LAST):
+                self._hold(-1)
             _release(request)
             return None
         url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)
@@ -620,8 +672,7 @@ class Frontier:
         )
         self._told = True
         self._crawler.signals.send_catch_log(request_skipped, request=request, prediction=prediction, spider=spider)
-        request.meta[ORDER] = _SKIPPED
-        return request
+        return _put_back(request, _SKIPPED)
 
     def _drop(self, request: Request) -> None:
         if request.meta.get(ORDER) == _SKIPPED:
@@ -629,6 +680,20 @@ class Frontier:
 
     def _inc(self, name: str) -> None:
         self._stats.inc_value(f"simcrawl/predicted/{name}")
+
+
+def copied(request: Request) -> Request:
+    """Return a copy of a request, with a `meta` of its own.
+
+    Raises:
+        Exception: whatever a class of the user's own raises.
+    """
+    try:
+        return request.replace()
+    except Exception:  # noqa: BLE001 - such a class may have a constructor of its own
+        made = copy(request)
+        made._meta = {**request.meta}  # noqa: SLF001 - there is no other way
+        return made
 
 
 def _suggest(rules: RewriteRules, host: str, said: list[Unimportant]) -> None:
@@ -653,8 +718,19 @@ def _put_back(request: Request, level: int) -> Request:
 
 def _release(request: Request) -> None:
     """Give a request back what it was yielded with, before anybody else sees it: with `dont_filter` a redirect might leave the site."""
-    request.meta.pop(ORDER, None)
+    _restore(request)
     request.dont_filter = False
+
+
+def _restore(request: Request) -> None:
+    """Take the marks from a request, and from its priority what they stand for."""
+    meta = request.meta
+    level = meta.pop(ORDER, 0)
+    request.priority -= meta.pop(MOVED, 0)
+    meta.pop(ASKER, None)
+    if level < 0:
+        request.priority -= level
+        request.dont_filter = False
 
 
 def _line(url: str, prediction: Prediction) -> Duplicate:

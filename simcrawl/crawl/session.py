@@ -513,7 +513,7 @@ class Session(Common):
             extra=self._extra,
         )
         if (case := case_of(response)) and case.again and verdict.page:
-            self.again.hold(verdict.page.url, case.again, case.items_dropped)
+            self.again.hold(verdict.page.url, case.again, response, case.items_dropped)
         self.crawler.signals.send_catch_log(
             page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
         )

@@ -175,20 +175,30 @@ class CallbackWatchMiddleware(OfSession):
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Mark the requests that may wait, and those that carry data to their callback."""
         frontier = self._session.frontier
-        may_wait, links = frontier.lets_wait(response), list[str]()
-        async for entry in result:
-            if isinstance(entry, Request):
-                try:
-                    # First: before there are marks in its meta.
-                    mark_carried(entry, response.url)
-                    frontier.mark(entry, may_wait=may_wait)
-                except Exception as exc:  # noqa: BLE001 - whatever it is, the link is followed
-                    self._session.failed(exc)
-                # A callback may yield any number of requests.
-                if len(links) <= MOST_LINKS:
-                    links.append(entry.url)
-            yield entry
+        may_wait, asker, links = frontier.lets_wait(response), frontier.begins(response), list[str]()
+        try:
+            async for entry in result:
+                if isinstance(entry, Request):
+                    passed = self._marked(entry, response, may_wait=may_wait, asker=asker)
+                    # A callback may yield any number of requests.
+                    if len(links) <= MOST_LINKS:
+                        links.append(entry.url)
+                    yield passed
+                else:
+                    yield entry
+        finally:
+            frontier.ends(asker)
         frontier.note(response.url, links)
+
+    def _marked(self, request: Request, response: Response, *, may_wait: bool, asker: int) -> Request:
+        try:
+            request = self._session.frontier.unshared(request)
+            # First: before there are marks in its meta.
+            mark_carried(request, response.url)
+            self._session.frontier.mark(request, may_wait=may_wait, asker=asker)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the link is followed
+            self._session.failed(exc)
+        return request
 
 
 async def _or_else(result: AsyncIterator[Any], left: Iterable[Any], case: Case) -> AsyncIterator[Any]:

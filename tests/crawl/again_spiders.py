@@ -55,6 +55,23 @@ class Remembering(Telling):
         yield item(response)
 
 
+class OfOwnRequests(Telling):
+    """Makes requests of a class that takes other arguments than Scrapy's own."""
+
+    name = "of-own-requests"
+
+    class Lot(Request):
+        """The request of a lot."""
+
+        def __init__(self, response: Response, href: str, **more: Any) -> None:
+            super().__init__(response.urljoin(href), priority=5 if href.endswith("?id=0") else 3, **more)
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield self.Lot(response, href, callback=self.parse_lot, meta={"colour": "blue"})
+        yield item(response)
+
+
 class Resumed(Telling):
     """Finds in its queue a request for page 7 that another process makes once more."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy import Request, signals as scrapy_signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
@@ -50,6 +50,25 @@ class Watched(Base):
 
     def parse(self, response: Response, **_: Any) -> Any:
         return self.follow(response, errback=self.on_error)
+
+
+class OneMenu(Watched):
+    """Makes the requests of a site's menu once, and yields them, or copies of them, of every page. Notes their priorities."""
+
+    name = "one-menu"
+    copies = ""
+    menu: ClassVar[list[Request]] = []
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        self.menu.extend(Request(response.urljoin(href), self.parse_page) for href in response.css("a::attr(href)").getall())
+        yield item(response)
+        yield from self.menu
+
+    def parse_page(self, response: Response) -> Any:
+        assert response.request
+        self.note("priorities", response.request.priority)
+        yield item(response)
+        yield from (request.copy() if self.copies else request for request in self.menu)
 
 
 class Filtering(Scheduler):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.extensions.feedexport import ItemFilter
 from scrapy.linkextractors import LinkExtractor
@@ -119,24 +119,50 @@ class Failing(OfArticles):
 
 
 class Waiting(Base):
-    """Its first callback ends only when all pages that it has asked for have been parsed."""
+    """Its first callback ends only when all pages have been parsed that it has asked for, or a list that it has asked for."""
 
     name = "waiting"
+    by_list = ""
     left: int
     parsed: asyncio.Event
 
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         hrefs = response.css("a::attr(href)").getall()
         self.left, self.parsed = len(hrefs), asyncio.Event()
-        for href in hrefs:
-            yield response.follow(href, self.parse_page)
+        if self.by_list:
+            yield response.follow("/list", self.parse_list)
+        else:
+            for href in hrefs:
+                yield response.follow(href, self.parse_page)
         await self.parsed.wait()
+
+    def parse_list(self, response: Response) -> Iterator[Any]:
+        yield from (response.follow(href, self.parse_page) for href in response.css("a::attr(href)").getall())
 
     def parse_page(self, response: Response) -> Iterator[Any]:
         self.left -= 1
         if not self.left:
             self.parsed.set()
         yield item(response)
+
+
+class InParts(Base):
+    """Joins each page with a part of its own, for whose callback it waits."""
+
+    name = "in-parts"
+    parts: ClassVar[dict[str, asyncio.Future[str]]] = {}
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from (response.follow(href, self.parse_page) for href in response.css("a::attr(href)").getall())
+
+    async def parse_page(self, response: Response) -> AsyncIterator[Any]:
+        part = f"{response.url}/part"
+        self.parts[part] = asyncio.get_running_loop().create_future()
+        yield response.follow(part, self.parse_part)
+        yield item(response) | {"part": await self.parts[part]}
+
+    def parse_part(self, response: Response) -> None:
+        self.parts[response.url].set_result(response.css("p::text").get(""))
 
 
 class Slowly:

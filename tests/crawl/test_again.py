@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse
 
+from simcrawl.crawl.again import Again
 from simcrawl.store import open_store
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
@@ -15,6 +19,7 @@ from tests.samples import english
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from simcrawl.crawl.common import Common
     from tests.crawl.server import Site
 
 SPIDER = "tests.crawl.again_spiders.Telling"
@@ -115,6 +120,58 @@ def test_what_a_spider_gives_once_comes_out_when_its_page_is_fetched_again(site:
     assert outcome.paths("kept") == sorted(["/", *LOTS, *LOTS])
     assert outcome.stats["simcrawl/pages/asked_again"] == 1
     assert outcome.stats.get("spider_exceptions/KeyError", 0) == bool(fails)
+
+
+@pytest.mark.parametrize("then", ["gone", "moved", "failed"])
+def test_a_link_that_serves_once_is_no_loss(site: Site, then: str) -> None:
+    _auction(site)
+    pages = {path: site.answers.pop(path).body.decode() for path in LOTS}
+    site.add("/login", f"<h1>Please log in</h1><p>{english(40, seed=9)}</p>")
+
+    def trap(path: str) -> str | None:
+        if then == "gone":
+            site.add(path, "Gone", status=410)
+        elif then == "moved":
+            site.add(path, "", status=302, Location="/login")
+        else:
+            site.add(path, "cut off", Content_Length="1000")
+        return pages.get(path)
+
+    site.trap = trap
+    outcome = crawl(SPIDER, site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False})
+    assert set(outcome.paths("kept")) == {"/", *LOTS}
+    assert sorted(site.requests[path] for path in LOTS) == [1] * 29 + [2]
+    assert "simcrawl/errors" not in outcome.stats
+
+
+def test_a_class_of_requests_with_a_constructor_of_its_own_is_no_loss(site: Site) -> None:
+    _auction(site)
+    outcome = crawl("tests.crawl.again_spiders.OfOwnRequests", site.url("/"), settings={"CONCURRENT_REQUESTS": 1})
+    assert set(outcome.paths("kept")) == {"/", *LOTS}
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1
+    assert "simcrawl/errors" not in outcome.stats
+
+
+def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simcrawl.crawl.again._MOST", 3)
+    monkeypatch.setattr("simcrawl.crawl.again._MOST_BYTES", 25)
+    asked = list[Request]()
+    engine = SimpleNamespace(crawl=asked.append)
+    common = SimpleNamespace(stats=SimpleNamespace(inc_value=lambda _: None), crawler=SimpleNamespace(engine=engine, spider=None))
+    again = Again(cast("Common", common))
+    for number in range(6):
+        for _ in range(2):
+            again.hold(str(number), Request(f"http://a.test/{number}"), HtmlResponse("http://a.test/", body=b"x" * 10), [number])
+    # The oldest ones went, and with them their pages; not all of the newer ones had space.
+    again.ask(map(str, range(6)), "http://a.test/7")
+    assert [request.url for request in asked] == [f"http://a.test/{number}" for number in (3, 4, 5)]
+    held = [page is not None for page in map(again.page, asked)]
+    assert 1 <= sum(held) <= 2
+    assert [again.left(str(number)) for number in range(6)] == [[], [], [], [3], [4], [5]]
+    assert again._bytes == 0
+    again.hold("8", Request("http://a.test/8"), HtmlResponse("http://a.test/", body=b"x" * 20), [])
+    again.ask("8", "http://a.test/7")
+    assert again.page(asked[-1])
 
 
 def test_what_another_process_asks_for_again_is_kept(site: Site) -> None:

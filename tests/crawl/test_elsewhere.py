@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from time import time
@@ -441,6 +441,10 @@ def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any]
 # ---- fields that the original left empty
 
 
+def test_a_date_of_its_address_makes_no_copy_fuller():
+    assert _fuller({}, {"day": date(2026, 1, 2)}, url="http://a.test/2026/01/02/p") is None
+
+
 def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) -> str | None:
     known = Elsewhere()
     known.note(URL, USE, {"url": URL, "title": "A hamburger"} | first)
@@ -448,7 +452,23 @@ def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) 
 
 
 @pytest.mark.parametrize("empty", [{}, {"price": None}, {"price": ""}, {"price": []}, {"price": {}}])
-@pytest.mark.parametrize("value", ["1,250.50", 1250.5, Decimal("1250.50"), ["Wien", "Graz"], "2026-01-02"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1,250.50",
+        1250.5,
+        Decimal("1250.50"),
+        ["Wien", "Graz"],
+        "2026-01-02",
+        date(2026, 1, 2),
+        datetime(2026, 1, 2, tzinfo=UTC),
+        UUID(int=5),
+        True,
+        b"abc",
+        "http://www.shop.test/",
+        ["/1.png"],
+    ],
+)
 def test_a_field_that_the_original_left_empty_is_one_that_the_copy_has_more(empty: dict[str, Any], value: Any):
     assert _fuller(empty, {"price": value}) == "price"
     assert _fuller({"price": "1,300"}, {"price": value}) is None
@@ -463,8 +483,9 @@ def test_a_field_may_stand_in_another_one():
     "more",
     [
         # What is no content, or of the address or the request.
-        {"image": "http://a.test/1.png"},
-        {"is_new": True},
+        {"address": OTHER},
+        {"is_new": False},
+        {"raw": b""},
         {"number": "2"},
         {"number": 2},
         {"session": "P-2"},
@@ -562,6 +583,7 @@ def test_a_file_that_only_the_copy_s_item_asks_for_is_no_part_of_the_original():
     for urls in (["http://b.test/files/manual.pdf"], "http://b.test/get/download?edition=5", [], None):
         assert known.find(URL, USE, {"file_urls": urls}, _page(), identical=True) is None
     assert known.find(URL, USE, {"file_urls": ["http://a.test/download?edition=6"]}, _page(), identical=True) == "file_urls"
+    known.note(URL, USE, {"links": ["http://a.test/"]})
     assert known.find(URL, USE, {"links": ["http://a.test/download?edition=7"]}, _page(), identical=True) is None
     # A pipeline that comes later reads what can be read once only.
     once = iter(["http://a.test/download?edition=8"])

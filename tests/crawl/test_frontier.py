@@ -289,6 +289,20 @@ def test_a_retried_page_for_which_the_spider_asked_is_kept(site: Site) -> None:
     assert flaky in outcome.paths("kept")
 
 
+@pytest.mark.parametrize("copies", ["", "yes"])
+def test_a_request_that_is_yielded_while_it_waits_is_made_once_and_has_its_own_priority(site: Site, copies: str) -> None:
+    pair(site, 60, hubs=False)
+    settings = FIRST_FIRST | {"DEPTH_PRIORITY": 0, "CONCURRENT_REQUESTS": 4}
+    outcome = crawl("tests.crawl.frontier_spiders.OneMenu", site.url(), settings=settings, copies=copies)
+    assert predicted(outcome)["put_back"] > 20
+    assert len(contents(site, outcome)) == 60
+    # -1: yielded once more by a copy's callback, between its response and its own callback.
+    assert set(outcome.stats["test/priorities"]) <= ({0} if copies else {0, -1})
+    assert outcome.stats["finish_reason"] == "finished"
+    assert " ERROR: " not in outcome.log
+    assert max(site.requests.values()) == 1
+
+
 # ---- what is left alone
 
 

@@ -15,6 +15,7 @@ from tests.samples import english, page
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.crawl.runner import Outcome
     from tests.crawl.server import Site
 
 SPIDERS = "tests.crawl.given_spiders"
@@ -158,17 +159,42 @@ def test_where_the_callback_fails_the_items_of_the_next_copy_come_out(site: Site
 # ---- callbacks and pipelines that take their time
 
 
-def test_a_callback_that_waits_for_the_pages_that_it_has_asked_for_ends(site: Site) -> None:
+def _waited_for(site: Site, *, by_list: str) -> Outcome:
     texts = [page(english(150, seed=number)) for number in range(60)]
     for folder in ("a", "b"):
         for number, text in enumerate(texts):
             site.add(f"/{folder}/{number}", text)
-    site.add("/", hub(*[f"/{folder}/{number}" for folder in ("a", "b") for number in range(60)]))
-    outcome = crawl(f"{SPIDERS}.Waiting", site.url("/"))
+    for path in ("/", "/list"):
+        site.add(path, hub(*[f"/{folder}/{number}" for folder in ("a", "b") for number in range(60)]))
+    outcome = crawl(f"{SPIDERS}.Waiting", site.url("/"), by_list=by_list)
     assert {path.rpartition("/")[2] for path in outcome.paths("kept")} == set(map(str, range(60)))
     assert outcome.stats["finish_reason"] == "finished"
+    return outcome
+
+
+def test_what_a_callback_waits_for_itself_does_not_wait(site: Site) -> None:
+    outcome = _waited_for(site, by_list="")
+    assert "A callback takes long" not in outcome.log
+    assert "simcrawl/predicted/held" not in outcome.stats
+
+
+def test_a_callback_that_waits_for_what_another_one_has_asked_for_ends(site: Site) -> None:
+    outcome = _waited_for(site, by_list="yes")
     assert "A callback takes long, or waits for requests" in outcome.log
     assert "simcrawl/predicted/skipped" not in outcome.stats
+
+
+def test_pages_that_wait_for_a_part_of_their_own_do_not_fill_the_memory_that_scrapy_allows(site: Site) -> None:
+    # With a number of large responses at work Scrapy makes no requests.
+    number = 60
+    for seed, language in ((1_000, "en"), (2_000, "fr")):
+        for index in range(number):
+            site.add(f"/{language}/{index}", page(english(150, seed=seed + index)) + f"<!--{'x' * 200_000}-->")
+            site.add(f"/{language}/{index}/part", page(english(150, seed=index)))
+    site.add("/", hub(*[f"/{language}/{index}" for language in ("en", "fr") for index in range(number)]))
+    outcome = crawl(f"{SPIDERS}.InParts", site.url("/"), settings={"CLOSESPIDER_TIMEOUT": 60})
+    assert outcome.stats["finish_reason"] == "finished"
+    assert len(outcome.paths("kept")) == 2 * number
 
 
 def test_copies_do_not_wait_for_slow_pipelines_for_long(site: Site) -> None:
