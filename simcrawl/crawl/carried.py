@@ -165,7 +165,18 @@ def callback_name(request: Request, spider: Any) -> str:
     name = getattr(callback, "__name__", "callback")
     # There may be any number of them, each with another body.
     line = f":{callback.__code__.co_firstlineno}" if name == "<lambda>" and hasattr(callback, "__code__") else ""
-    return f"{spider.name}.{name}{line}"
+    return f"{spider.name}.{_home(callback)}{name}{line}"
+
+
+def _home(callback: Any) -> str:
+    """Return where a callback stands that is no method of the spider, with a dot behind it: each section of a site may have its `parse`."""
+    owner = getattr(callback, "__self__", None)
+    if isinstance(owner, Spider):
+        return ""
+    where = owner if isinstance(owner, type) else callback
+    path = getattr(where, "__qualname__", type(callback).__qualname__).split(".")
+    named = path if where is owner else path[:-1]
+    return ".".join([getattr(where, "__module__", None) or "", *named, ""]).replace("<locals>.", "")
 
 
 def _rule_name(spider: CrawlSpider, number: Any) -> str:
@@ -179,7 +190,9 @@ def _rule_name(spider: CrawlSpider, number: Any) -> str:
     # What a rule gives its callback is not on the request.
     if rule.cb_kwargs:
         return f"rule {number}"
-    return rule.callback if isinstance(rule.callback, str) else getattr(rule.callback, "__name__", "callback")
+    if isinstance(rule.callback, str):
+        return rule.callback
+    return f"{_home(rule.callback)}{getattr(rule.callback, '__name__', 'callback')}"
 
 
 def _settings_for(callback: Any) -> frozenset[str]:

@@ -57,6 +57,7 @@ _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
+_FEW_WORDS = 6
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
@@ -142,14 +143,18 @@ class Page:
         return set(_WORD.findall(_plain(str(value)))) <= set(_WORD.findall(_plain(unquote(self._url))))
 
     def has_most(self, words: set[str]) -> bool:
-        """Return whether half of some words, in lower case, or more are on it."""
+        """Return whether half of some words, in lower case, or more are on it; of few words all.
+
+        Of a name of two words one may stand on any page.
+        """
         text = self.text or ""
         if self._words is None:
             self._words = _words(text)
+        most = 0 if len(words) <= _FEW_WORDS else len(words) // 2
         missing = _missing(words, self._words, text)
-        if 2 * len(missing) > len(words):
+        if len(missing) > most:
             missing = _missing(missing, self._of_joined(), self._joined_text)
-        return 2 * len(missing) <= len(words)
+        return len(missing) <= most
 
     def _of_joined(self) -> set[str]:
         """Return its words where those count as one that a tag divides, and what scripts and URLs have escaped as what it stands for."""

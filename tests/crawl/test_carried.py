@@ -330,6 +330,16 @@ def test_a_function_among_the_data_is_known_by_its_name() -> None:
     assert of(cb_kwargs={"then": Spider("a").parse}) == of(cb_kwargs={"then": Spider("a").parse}) != ""
 
 
+class Owner:
+    """Has the callbacks of one section of a site."""
+
+    @staticmethod
+    def parse(response: Response) -> None: ...
+
+    @classmethod
+    def of_class(cls, response: Response) -> None: ...
+
+
 def test_callbacks_are_named_by_what_they_call() -> None:
     class Named(Spider):
         name = "named"
@@ -338,7 +348,11 @@ def test_callbacks_are_named_by_what_they_call() -> None:
         return callback_name(Request(PAGE, callback=callback), Named())
 
     assert name(None) == "named.parse"
-    assert name(partial(parse, name="a")) == name(parse) == "named.parse"
+    assert name(Named().parse) == name(partial(Named().parse)) == "named.parse"
+    # Each section of a site may have a function, or a class, of its own.
+    assert name(partial(parse, name="a")) == name(parse) == "named.tests.crawl.test_carried.parse"
+    assert name(Owner.parse) == "named.tests.crawl.test_carried.Owner.parse"
+    assert name(Owner.of_class) == "named.tests.crawl.test_carried.Owner.of_class"
     one, other = (lambda response: response), made("lambda", "a")
     assert name(one) != name(other)
 

@@ -438,6 +438,14 @@ def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any]
     assert known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True) is None
 
 
+def test_a_name_of_which_one_word_is_on_the_page_is_from_elsewhere():
+    known = Elsewhere()
+    known.note(URL, USE, {"name": "Oak table"})
+    text = "<p>Each chair is delivered by our own lorry, and each table.</p>"
+    for name, key in (("Ash chair", "name"), ("chair", None), ("our own chair", None), ("our own ash chair by our own lorry here", None)):
+        assert known.find(URL, USE, {"name": name}, Page(lambda: [text]), identical=False) == key
+
+
 # ---- fields that the original left empty
 
 
