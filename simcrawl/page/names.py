@@ -156,6 +156,8 @@ _VIEW_OF_A_NUMBER = late(r"\d{3,}/(?:view|show|details?|item|entry|record)(?:\.\
 _HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
 _NO_LETTER = late(lambda: rf"[^\w{marks()}]+|_+")
 _LEAST_TOGETHER = 4
+# Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese.
+_UNSPACED = late("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORDS = late(lambda: f"(?>(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)+)|[\u2e80-\uffdc]{{1,3}}")
 _SPEAKS = 1
 # Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, second digests, those that are
@@ -299,7 +301,7 @@ def _squeezed(text: str) -> str:
 
 
 def _words_of(text: str) -> set[str]:
-    return {word for word in _RUN.findall(text.casefold()) if not word.isdigit()}
+    return {word for word in _RUN.findall(text.casefold().replace("_", " ")) if not word.isdigit()}
 
 
 def _unnumbered(text: str) -> str:
@@ -330,13 +332,15 @@ def of(
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
-    own, above, facts, title, named, standing = (words[:_MOST_WORDS].tolist() for words in found)
+    everything = [words.tolist() for words in found]
+    own, above, _, title, named, standing = map(_ends_of, everything)
+    all_own, all_above, facts, full_title = everything[:4]
     times, around = _times({*own, *above, *title}, prose.hashes), _times({*above} if not own else set(), beside)
     words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
     # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
-    whole = _all(_word(word, speaks=times[word] > 0) for word in {*title})
+    whole = _all(_word(word, speaks=times.get(word, 0) > 0) for word in {*full_title})
     values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
@@ -355,7 +359,7 @@ def of(
     values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
     values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
     # From Oslo to Bergen is not from Bergen to Oslo.
-    ordered = _in_order(title), _second(facts), _in_order(own), _in_order([word for word in above if word not in own])
+    ordered = _in_order(full_title), _second(facts), _in_order(all_own), _in_order([word for word in all_above if word not in all_own])
     second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
     second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
@@ -368,6 +372,14 @@ def of(
     if len(of_all_visits) > 1:
         values += [_END, min(len(of_all_visits), _WORD | _SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))]
     return struct.pack(f">{len(values)}H", *values)
+
+
+def _ends_of(words: list[int]) -> list[int]:
+    """Return the words of which there is one of its own for each: of a long name the first and the last ones.
+
+    Where no spaces part words each letter is one, and a school or an office has more than sixteen; its town stands in front or behind.
+    """
+    return words if len(words) <= _MOST_WORDS else words[: _MOST_WORDS // 2] + words[-_MOST_WORDS // 2 :]
 
 
 def _kept(lines: int) -> int:
@@ -435,8 +447,16 @@ def _said_beside(parts: Parts) -> set[str]:
     lines = [block.text for block in parts.beside]
     labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
     labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_a_long_number(heading))
-    words = (" ".join(word for word in _RUN.findall(line.casefold()) if not _DIGITS.search(word)) for line in (*lines, *parts.dated))
+    words = (" ".join(_without_numbers(line)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
+
+
+def _without_numbers(line: str) -> list[str]:
+    """Return the words of a line, in lower case, without those that have a digit; where no spaces part words, without the digits."""
+    line = line.casefold()
+    if _UNSPACED.search(line):
+        line = _DIGITS.sub(" ", line)
+    return [word for word in _RUN.findall(line) if not _DIGITS.search(word)]
 
 
 def _rows(rows: Iterable[tuple[str, ...]], *, beside: bool = False) -> set[str]:
@@ -467,7 +487,7 @@ def _has_a_long_number(heading: str) -> bool:
 
 def _is_of_an_event(dateline: str) -> bool:
     """Return whether a dateline says when something takes place: by a label, a sentence, or several times, and not of the page itself."""
-    words = {word for word in _RUN.findall(dateline.casefold()) if len(word) >= _LEAST_OF_A_WORD and not _DIGITS.search(word)}
+    words = {word for word in _without_numbers(dateline) if len(word) >= _LEAST_OF_A_WORD}
     # More than a date has: "Friday, the 27th of November".
     says_what = len(words) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
     # "Sunrise 6:12, sunset 19:40".
@@ -942,8 +962,8 @@ def _are_headed_apart(a: _Heading, b: _Heading) -> bool:
 
 def _are_named(a: _Read, b: _Read) -> bool:
     """Return whether two pages have other headings that may be their names."""
-    left, right = ((one.own if one.own.words else one.outer).set for one in (a, b))
-    return left != right and _stand_as_names(a, b, (_IN_TITLE, _HEADED))
+    left, right = (one.own if one.own.words else one.outer for one in (a, b))
+    return bool(_only(left, right)) and _stand_as_names(a, b, (_IN_TITLE, _HEADED))
 
 
 def _stand_as_names(a: _Read, b: _Read, names: Sequence[int]) -> bool:
