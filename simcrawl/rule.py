@@ -545,15 +545,16 @@ class Rule:
         original, comparison = copy.stored.page, copy.comparison
         if comparison.identical_text or self.min_similarity <= 0:
             return False
-        if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint) or not says_more(page, original):
+        if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint) or not may_be_another(page, original):
             return False
         siblings = (candidate.stored() for candidate in near)
         stored = (other.page for other in siblings if other and other.page.url not in (page.url, original.url))
         kept = [other for other in stored if isinstance(other, PageFingerprint)]
         if comparison.same_article:
             # In other surroundings other lines and sentences are those of the surroundings.
-            three = ((page, other, original) for other in chain(dropped, kept))
-            return any(_have_three_names(*pages) or _have_three_tables(*pages) for pages in three)
+            return any(_are_three_articles(page, other, original) for other in chain(dropped, kept))
+        if not says_more(page, original):
+            return False
         if any(_says_other(page, other, original) for other in dropped):
             return True
         if any(
@@ -630,6 +631,13 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
     return differing(a.prose, b.prose) > max(_BESIDE_EXCHANGED, _EXCHANGED_PROSE * whole)
 
 
+def may_be_another(page: Page, original: Page) -> bool:
+    """Return whether a page says something that its original does not, or shows a picture more, which a third page may prove to be its own."""
+    if says_more(page, original):
+        return True
+    return isinstance(page, PageFingerprint) and isinstance(original, PageFingerprint) and names.shows_more(page.names, original.names)
+
+
 def says_more(page: Page, original: Page) -> bool:
     """Return whether a page says something that its original does not: in lines, rows, headings, paragraphs, or beside its content."""
     if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
@@ -700,14 +708,14 @@ def _is_view(url: str, other: str) -> bool:
     return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
 
 
-def _have_three_names(*pages: PageFingerprint) -> bool:
-    """Return whether three pages of one site have the same paragraphs below three headings that their titles have as well."""
-    return len({site(page.url) for page in pages}) == 1 and all(names.exchange_names(a.names, b.names) for a, b in combinations(pages, 2))
+def _are_three_articles(*pages: PageFingerprint) -> bool:
+    """Return whether three pages of one site have the same paragraphs, whatever surrounds them, and yet each has something for itself.
 
-
-def _have_three_tables(*pages: PageFingerprint) -> bool:
-    """Return whether three pages of one site have the same paragraphs, and each of them other rows in its tables, or behind its labels."""
-    return len({site(page.url) for page in pages}) == 1 and all(names.exchange_values(a.names, b.names) for a, b in combinations(pages, 2))
+    A heading that its title has as well, rows in its tables or behind its labels, a picture, or one paragraph in the place of the others'.
+    """
+    pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
+    ways = (names.exchange_names, names.exchange_values, names.exchange_pictures, names.exchange_a_paragraph)
+    return len({site(page.url) for page in pages}) == 1 and any(all(way(*pair) for pair in pairs) for way in ways)
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:

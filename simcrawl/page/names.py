@@ -794,7 +794,9 @@ def _has_own_lines(a: _Read, b: _Read) -> bool:
 
 
 def exchange_lines_beside(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and other lines beside their contents.
+    """Return whether two pages have the same paragraphs, or none, and other lines beside their contents.
+
+    A list of all pages of a site is more than a short page beside which it stands.
 
     Not where their addresses end alike: mirrors, and views of one page, have surroundings of their own.
     """
@@ -802,7 +804,8 @@ def exchange_lines_beside(a: bytes, b: bytes) -> bool:
         return False
     one, other = _read(a), _read(b)
     other_lines = _differ(one.second.beside, other.second.beside) or _are_others(one.mixed.rows_beside, other.mixed.rows_beside)
-    return not _end_alike(one.second, other.second) and _same(one.second.paragraphs, other.second.paragraphs) and other_lines
+    same = _same(one.second.paragraphs, other.second.paragraphs) or one.second.paragraphs == other.second.paragraphs == _OF_NOTHING
+    return not _end_alike(one.second, other.second) and same and other_lines
 
 
 def _end_alike(a: _Second, b: _Second) -> bool:
@@ -811,11 +814,23 @@ def _end_alike(a: _Second, b: _Second) -> bool:
 
 
 def exchange_names(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs below other headings, which their titles have as well."""
+    """Return whether two pages have the same paragraphs, but for one, below other headings, which their titles have as well."""
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    return one.second.standing == other.second.standing == _IN_TITLE and _of_one_template(one, other) and _are_named(one, other)
+    is_one = _of_one_template(one, other) or all(_exchanged_paragraphs(one.paragraphs, other.paragraphs))
+    return one.second.standing == other.second.standing == _IN_TITLE and is_one and _are_named(one, other)
+
+
+def exchange_pictures(a: bytes, b: bytes) -> bool:
+    """Return whether two pages have the same paragraphs, and each shows a picture that the other one does not.
+
+    Not where their addresses end alike: a mirror may have pictures of its own around an article.
+    """
+    if not show_others(a, b):
+        return False
+    one, other = _read(a), _read(b)
+    return not _end_alike(one.second, other.second) and _of_one_template(one, other)
 
 
 def _of_one_template(a: _Read, b: _Read) -> bool:

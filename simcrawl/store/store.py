@@ -26,7 +26,7 @@ from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View, says_more
+from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View, may_be_another
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
@@ -391,7 +391,7 @@ class Store:
             return admission
         if original is None:
             return admission._replace(mistaken=tuple(url for other in decision.others for url in dropped.contradict(other, page)))
-        may_be = not decision.record and decision.verdict.kind is Kind.NEAR_DUPLICATE and says_more(page, original.page)
+        may_be = not decision.record and decision.verdict.kind is Kind.NEAR_DUPLICATE and may_be_another(page, original.page)
         return admission._replace(may_be_mistaken=may_be and dropped.hold(page, original.page.url))
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:

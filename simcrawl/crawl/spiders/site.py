@@ -115,5 +115,5 @@ def page_item(response: Response, text: str | None) -> dict[str, Any]:
         "language": response.xpath("/html/@lang").get(""),
         "text": text,
         "fingerprint": page.hex if isinstance(page, PageFingerprint) else None,
-        "skipped": found.reason if found and not isinstance(page, PageFingerprint) else None,
+        "skipped": found.reason if found and not found.is_duplicate and not isinstance(page, PageFingerprint) else None,
     }
