@@ -555,9 +555,7 @@ class Rule:
             return any(_are_three_articles(page, other, original) for other in chain(dropped, kept))
         if not says_more(page, original):
             return False
-        if any(_says_other(page, other, original) for other in dropped):
-            return True
-        if any(
+        if any(_says_other(page, other, original) for other in dropped) or any(
             _says_other(page, other, original)
             and says_more(other, original)
             and (self._is_of_its_kind(other, original) or _are_three_records(page, other, original))
@@ -632,7 +630,7 @@ def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def may_be_another(page: Page, original: Page) -> bool:
-    """Return whether a page says something that its original does not, or shows a picture more, which a third page may prove to be its own."""
+    """Return whether a page says something that its original does not, or shows a picture more: a third page may prove it."""
     if says_more(page, original):
         return True
     return isinstance(page, PageFingerprint) and isinstance(original, PageFingerprint) and names.shows_more(page.names, original.names)

@@ -45,7 +45,7 @@ _LEAST_OF_A_RECORD = 2
 # What a record is called stands first, or behind a label.
 _FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 _SPACES_OF_A_SENTENCE = 3
-# Units of a page whose sentences may be those of a record: no longer one is.
+# Words of a page whose sentences may be those of a record: no longer one is.
 _MOST_OF_A_TEMPLATE = 1_500
 _LONGEST = 400
 _FIRST = "x"
@@ -156,6 +156,10 @@ _VIEW_OF_A_NUMBER = late(r"\d{3,}/(?:view|show|details?|item|entry|record)(?:\.\
 _HEXADECIMAL = late(r"_00([2-7][0-9a-f])")
 _NO_LETTER = late(lambda: rf"[^\w{marks()}]+|_+")
 _LEAST_TOGETHER = 4
+# What words in two forms have in common, and what an ending may have. Pieces of words where no spaces part them: see `_template`.
+_LEAST_OF_A_STEM, _LEAST_OF_HANGUL, _MOST_OF_AN_ENDING, _LETTERS_OF_HAN, _LETTERS_OF_A_PIECE = 3, 2, 2, 2, 4
+_HANGUL = late("[\uac00-\ud7a3]")
+_HAN = late("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 # Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese.
 _UNSPACED = late("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORDS = late(lambda: f"(?>(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)+)|[\u2e80-\uffdc]{{1,3}}")
@@ -350,7 +354,7 @@ def of(
     where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
-    template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE else set[str]()
+    template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE * max(1.0, units_of_a_word) else set[str]()
     rows = _rows(parts.rows) | {line.casefold() for line in parts.values if _LABELLED.match(line) and not _IN_A_LIST.search(line)}
     others_still = (headings, template, subheadings, _said_beside(parts), rows, _rows(parts.rows_beside, beside=True), lasting)
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
@@ -434,9 +438,50 @@ def _power_sums(hashes: Iterable[int]) -> list[int]:
 
 
 def _template(parts: Parts) -> set[str]:
-    """Return a page's paragraphs without the words of its short lines: what two records have in common whose sentences say their values."""
-    said = {word for line in parts.values if len(line) <= _LONGEST_NAME for word in _RUN.findall(line.casefold())}
-    return {" ".join(word for word in _RUN.findall(text.casefold()) if word not in said) for text in parts.paragraphs} if said else set()
+    """Return a page's paragraphs without the words of its short lines and headings: what two records have in common that say their values.
+
+    In whatever form a language has them. Where no spaces part words, without what has pieces of these lines.
+    """
+    lines = [line.casefold() for line in parts.values if len(line) <= _LONGEST_NAME]
+    headings = [text[:_LONGEST].casefold() for text in (parts.heading, parts.outer_heading, *parts.headings)]
+    # Not the numbers of headings: those of releases.
+    said = {word for line in lines for word in _RUN.findall(line)} | {word for text in headings for word in _words_of(text)}
+    if not said:
+        return set()
+    stems = {_stem(word) for word in said} - {""}
+    pieces = {piece for word in said if _UNSPACED.search(word) for piece in _pieces(word)}
+    return {_without(text.casefold(), said, stems, pieces) for text in parts.paragraphs}
+
+
+def _stem(word: str) -> str:
+    """Return how a word begins in all its forms; "" for a short one. In Korean what a form has more stands behind the whole of it."""
+    if _HANGUL.match(word):
+        return word if len(word) >= _LEAST_OF_HANGUL else ""
+    return word[: max(_LEAST_OF_A_STEM, len(word) - _MOST_OF_AN_ENDING)] if len(word) >= _LEAST_OF_A_STEM else ""
+
+
+def _without(text: str, said: set[str], stems: set[str], pieces: set[str]) -> str:
+    """Return the words of a text that are none of `said` and do not begin as one of `stems`, each without `pieces`."""
+    kept = []
+    for word in _RUN.findall(text):
+        if word in said or not stems.isdisjoint(word[:end] for end in range(_LEAST_OF_HANGUL, len(word) + 1)):
+            continue
+        kept.append(_without_pieces(word, pieces) if pieces and _UNSPACED.search(word) else word)
+    return " ".join(kept)
+
+
+def _without_pieces(word: str, pieces: set[str]) -> str:
+    left = list(word)
+    for at, piece in enumerate(_pieces(word)):
+        if piece in pieces:
+            left[at : at + len(piece)] = [""] * len(piece)
+    return "".join(left)
+
+
+def _pieces(word: str) -> list[str]:
+    """Return the pieces of a word without spaces, one for each letter but the last ones: of Han two letters, of an alphabet more."""
+    size = _LETTERS_OF_HAN if _HAN.search(word) else _LETTERS_OF_A_PIECE
+    return [word[at : at + size] for at in range(len(word) - size + 1)]
 
 
 def _said_beside(parts: Parts) -> set[str]:
