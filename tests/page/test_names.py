@@ -781,6 +781,43 @@ def test_the_pages_of_a_sequence_have_no_names_of_their_own(headings: list[str])
     assert standing.isdisjoint({names._IN_TITLE, names._HEADED})
 
 
+@pytest.mark.parametrize("title", ["Peking university - site", "Peking university_site", "site_Peking university_news"])
+def test_a_heading_is_in_a_title_that_joins_it_to_the_site_s_name(title: str):
+    assert names._read(_of("Peking university", title=title)).second.standing == names._IN_TITLE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("Leeds", "York", "Our new shop in {} is looking for help"),
+        ("北京", "上海", "工作地点在{}市区"),
+        ("札幌", "那覇", "{}支店でのお仕事です"),
+        ("서울", "부산", "새로 문을 연 {}에서 함께 일할 직원"),
+        ("Oulu", "Turku", "Myymälä on {}ssa keskustassa"),
+        ("เชียงใหม่", "นครราชสีมา", "สาขาที่{}กำลังรับสมัคร"),
+    ],
+)
+def test_a_template_has_no_names_in_whatever_form(one: str, other: str, said: str):
+    def template(name: str, *, of: str = "") -> set[str]:
+        parts = NO_PARTS._replace(paragraphs=(said.format(of or name), "what all of them say"))
+        return names._template(parts._replace(values=(name,))) | names._template(parts._replace(heading=f"Vacancy, {name}"))
+
+    assert template(one) == template(other)
+    assert template(one) != template(one, of=other)
+    # Nor is a release the one before it.
+    assert names._template(NO_PARTS._replace(heading="Release 11", paragraphs=("In release 11",))) == {"in 11"}
+
+
+def test_of_a_long_name_the_first_and_the_last_words_are_known_one_by_one():
+    long = " ".join(f"word{chr(97 + number)}" for number in range(24))
+    first, last = names._read(_of(f"alpha {long}")), names._read(_of(f"{long} omega"))
+    assert len(first.own.words) == len(last.own.words) == 16
+    # What is left out in the middle counts for all together.
+    middle = long.replace("wordl", "wordz")
+    assert names._read(_of(long)).own.set == names._read(_of(middle)).own.set
+    assert names._only(names._read(_of(long)).own, names._read(_of(middle)).own)
+
+
 @pytest.mark.parametrize("titles", [("Shop", "Shop"), ("Walnut chair", "Shop")])
 def test_quite_other_headings_that_the_titles_do_not_have_are_names_on_one_site(titles: tuple[str, str]) -> None:
     chair, lamp = (_called(heading, "?1", title=title) for heading, title in zip(("Walnut chair", "Brass lamp"), titles, strict=True))

@@ -1,0 +1,133 @@
+"""Series of pages below one text, each with little of its own, of kinds that were lost: one page of a series may be, no more."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from benchmarks.quality.series import lost
+from tests.samples import chinese, english, foreign
+
+PAGES = 16
+CITIES = (
+    "Leeds",
+    "York",
+    "Bristol",
+    "Derby",
+    "Exeter",
+    "Luton",
+    "Oxford",
+    "Bath",
+    "Hull",
+    "Poole",
+    "Wells",
+    "Truro",
+    "Ripon",
+    "Ely",
+    "Durham",
+    "Crewe",
+)
+IN_CHINESE = "北京 上海 广州 深圳 成都 武汉 西安 南京 杭州 重庆 天津 苏州 青岛 大连 厦门 昆明".split()  # noqa: SIM905 - no clearer as a list
+IN_KOREAN = "서울 부산 대구 인천 광주 대전 울산 수원 청주 전주 포항 제주 원주 강릉 목포 경주".split()  # noqa: SIM905 - as above
+
+
+def _paragraphs(text: str, lines: int = 1) -> str:
+    listed = text.splitlines()
+    return "".join(f"<p>{' '.join(listed[start : start + lines])}</p>" for start in range(0, len(listed), lines))
+
+
+SHARED = {
+    "en": _paragraphs(english(45, seed=5)),
+    "zh": _paragraphs(chinese(90, seed=5), 3),
+    "ko": _paragraphs(foreign("ko", 90, seed=5), 3),
+}
+
+
+def _page(body: str, *, title: str = "Branches", beside: str = "", around: str = "") -> str:
+    menu = "".join(f"<li><a href='/menu/{word}'>{word}</a></li>" for word in english(6, seed=1).split())
+    return (
+        f"<html><head><title>{title}</title></head><body><nav><ul>{menu}</ul></nav>{beside}<main>{body}</main>{around}"
+        "<footer>Imprint and terms of use</footer></body></html>"
+    )
+
+
+def _related(seed: int, links: int) -> str:
+    """Return a box of links that is another one on each page."""
+    chance, words = Random(seed), sorted({*english(400, seed=9).split()})
+    listed = (chance.sample(words, 3) for _ in range(links))
+    items = "".join(f"<li><a href='/r/{'-'.join(name)}'>{' '.join(name)}</a></li>" for name in listed)
+    return f"<aside class='related'><h2>Related</h2><ul>{items}</ul></aside>"
+
+
+def _check(pages: list[str], most: int = 0) -> None:
+    for seed in (1, 2):
+        order = list(enumerate(pages))
+        Random(seed).shuffle(order)
+        assert lost({f"https://site.example/item.php?id={number + 7}": body for number, body in order}, seed)[0] <= most
+
+
+@pytest.mark.parametrize(
+    ("heading", "names", "language"),
+    [
+        ("全国普通高等学校招生统一考试成绩查询 {}", IN_CHINESE, "zh"),
+        ("关于公开招聘事业单位工作人员笔试成绩的公示（{}）", IN_CHINESE, "zh"),
+        ("국민건강보험공단 민원서류 발급 안내 {}", IN_KOREAN, "ko"),
+        ("The opening hours and the services of all of our many branches in the town of {}", CITIES, "en"),
+    ],
+)
+def test_a_long_heading_whose_last_word_is_its_own_names_a_page(heading: str, names: tuple[str, ...], language: str) -> None:
+    called = [heading.format(name) for name in names]
+    _check([_page(f"<h1>{name}</h1>{SHARED[language]}", title=f"{name} - Site") for name in called])
+
+
+@pytest.mark.parametrize("line", ["{}路12号大剧院", "2019年{}大会堂音乐会"])
+def test_a_line_without_spaces_is_more_than_its_digits(line: str) -> None:
+    _check([_page(SHARED["zh"], beside=f"<div>{line.format(name)}</div>") for name in IN_CHINESE])
+    _check([_page(f"<p>{line.format(name)}</p>{SHARED['zh']}") for name in IN_CHINESE])
+
+
+def test_a_record_may_say_its_name_in_two_paragraphs() -> None:
+    first, second, rest = SHARED["en"].split("</p>", 2)
+    said = "in our new shop in {}"
+    body = f"<h1>Vacancy in {{}}</h1>{first} {said}, {first[3:]}</p>{second} {said}, {second[3:]}</p>{rest}"
+    _check([_page(body.replace("{}", name), title="Vacancy") for name in CITIES])
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "<img src='/photos/{0}.jpg' width=800 height=600>",
+        "<audio src='/audio/{0}.mp3' controls></audio>",
+        "<a href='/files/{0}.pdf'>Download</a>",
+        "<blockquote>There is no place like {0}, and nobody who has been there says so twice in a year.</blockquote>",
+    ],
+)
+def test_what_is_a_page_s_own_counts_beside_related_links_that_change(own: str) -> None:
+    _check(
+        [_page(f"<h1>Gallery</h1>{own.format(name)}{SHARED['en']}", around=_related(number, 30)) for number, name in enumerate(CITIES)],
+        most=1,
+    )
+
+
+def test_a_short_page_is_no_copy_beside_a_long_menu() -> None:
+    words = sorted({*english(400, seed=9).split()})
+    menu = "".join(f"<li><a href='/{one}'>{one} {other}</a></li>" for one in words[:20] for other in words[20:35])
+    pages = [
+        _page(f"<h1>Note</h1><p>The {name} branch is closed today.</p>", around=f"<nav><h2>All notes</h2><ul>{menu}</ul></nav>")
+        for name in CITIES
+    ]
+    _check(pages)
+
+
+def test_views_of_one_page_in_other_surroundings_stay_copies() -> None:
+    """Three of them do not prove that they are three pages, whatever picture stands beside the article."""
+    views = ("", "&view=print", "&session=ab12", "&from=list")
+    pages = {
+        f"https://site.example/item.php?id=7{view}": _page(
+            f"<h1>Gallery</h1><img src=/photos/a.jpg width=800>{SHARED['en']}", around=_related(number, 30)
+        )
+        for number, view in enumerate(views)
+    }
+    for seed in (1, 2):
+        assert lost(pages, seed) == (3, 0)
