@@ -82,7 +82,8 @@ _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 _UNITS = (
     r"(?-i:[mcdk]?m)[\xb2\xb3]?|inch(?:es)?|ft|feet|yd|k?g|mg|lbs?|oz|[mcd]?l|lit(?:re|er)s?|gal|k?w|k?v|volts?|watts?|m?ah?|amps?|k?ohms?|[\u2126\u03a9]"
     r"|[\xb5unp]f|[mgt]b|[mgk]?hz|bar|psi|rpm|hp|ps|mpx?|awg|gauge|ply|denier|karat|ct|pcs|pieces?|pack|st\xfcck|er[- ]?pack|bed(?:room)?s?"
-    r"|seats?|doors?|\u6beb\u7c73|\u5398\u7c73|\u7c73|\u514b|\u5343\u514b|\u5347|\u6beb\u5347|\u5bf8|\u5339"
+    r"|seats?|doors?|cups?|servings?|persons?|people|nights?|[\xb5m]cg|\xb5g|i\.?[ue]\.?|ppm|dpi|kwh|px|zoll|personen"
+    r"|(?-i:[\u043c\u0441\u043a]?\u043c)|\u043a?\u0433|\u043c?\u043b|\u043a?\u0432\u0442|\u0448\u0442|\u4eba|\u4e2a|\u500b|\u5c42|\u5c64|\u6beb\u7c73|\u5398\u7c73|\u7c73|\u514b|\u5343\u514b|\u5347|\u6beb\u5347|\u5bf8|\u5339"
 )
 _MEASURED = late(
     rf"(?<![\w.,-])\d+(?:[.,/x\xd7]\d+)*[ \xa0-]?(?:(?:{_UNITS})(?![^\W\d_]|\s+(?:ago|free)\b)|[\"\u2033\u201d])"
@@ -128,10 +129,10 @@ _OF_NO_PAGE = late(
     r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
     r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
     r"|nat[oa]\s+il|mort[oa]\s+il|nascid[oa]|falecid[oa]|\u0440\u043e\u0434\u0438\u043b(?:\u0441\u044f|\u0430\u0441\u044c)|\u0443\u043c\u0435\u0440(?:\u043b\u0430)?)\b"
-    r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74"
+    r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74|\u5e74(?:\u51fa\u751f|\u751f)"
     r"|\b(?:courtroom|case|docket|flight|train|bus|line|lap|heat|race)\s+\d|\b(?:magnitude|depth|altitude)\s+\d|\b(?:score|scale|ratio|odds)\s+\d+:\d"
     r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
-    r"|\b\d\d?:\d\d\s?[-\u2013\u2014~]\s?\d\d?:\d\d\b"
+    r"|\b\d\d?:\d\d\s?(?:[-\u2013\u2014~]|bis|to|till?|until|[\xe0a]|al?le|do|\u0434\u043e|\u304b\u3089|\u81f3|\u5230)\s?\d\d?:\d\d\b"
     # No page was written before there was a web. Other numbers count something.
     r"|(?<![\w.,:])(?<!of\s)(?:1[5-8]\d\d|19[0-8]\d)(?!\w|[.,]\d|\s+(?:times?|of|words|posts?|points?|votes?|reads?)\b)"
     # How long something takes, or when a day goes so far.
@@ -448,9 +449,15 @@ def _template(parts: Parts) -> set[str]:
     said = {word for line in lines for word in _RUN.findall(line)} | {word for text in headings for word in _words_of(text)}
     if not said:
         return set()
-    stems = {_stem(word) for word in said} - {""}
+    stems = tuple({_stem(word) for word in said} - {""})
+    beginnings = {stem[:_LEAST_OF_HANGUL] for stem in stems}
     pieces = {piece for word in said if _UNSPACED.search(word) for piece in _pieces(word)}
-    return {_without(text.casefold(), said, stems, pieces) for text in parts.paragraphs}
+
+    def is_own(word: str) -> bool:
+        # To look for each stem takes as long as all else here, and few words begin as one.
+        return word not in said and not (word[:_LEAST_OF_HANGUL] in beginnings and word.startswith(stems))
+
+    return {_without(filter(is_own, _RUN.findall(text.casefold())), pieces) for text in parts.paragraphs}
 
 
 def _stem(word: str) -> str:
@@ -460,14 +467,9 @@ def _stem(word: str) -> str:
     return word[: max(_LEAST_OF_A_STEM, len(word) - _MOST_OF_AN_ENDING)] if len(word) >= _LEAST_OF_A_STEM else ""
 
 
-def _without(text: str, said: set[str], stems: set[str], pieces: set[str]) -> str:
-    """Return the words of a text that are none of `said` and do not begin as one of `stems`, each without `pieces`."""
-    kept = []
-    for word in _RUN.findall(text):
-        if word in said or not stems.isdisjoint(word[:end] for end in range(_LEAST_OF_HANGUL, len(word) + 1)):
-            continue
-        kept.append(_without_pieces(word, pieces) if pieces and _UNSPACED.search(word) else word)
-    return " ".join(kept)
+def _without(words: Iterable[str], pieces: set[str]) -> str:
+    """Return a text of some words, without pieces of those that no spaces part."""
+    return " ".join(_without_pieces(word, pieces) if pieces and _UNSPACED.search(word) else word for word in words)
 
 
 def _without_pieces(word: str, pieces: set[str]) -> str:

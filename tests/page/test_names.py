@@ -681,6 +681,9 @@ _SIZES = [
     ],
     *[
         ("2 bedroom apartment", "3 bedroom apartment"),
+        ("Мука 2 кг", "Мука 5 кг"),
+        ("Tent for 2 persons", "Tent for 4 persons"),
+        ("Tablets 5 \u00b5g", "Tablets 9 \u00b5g"),
         ("Battery 12 V", "Battery 24 V"),
         ("\u87ba\u6813 6 \u6beb\u7c73", "\u87ba\u6813 8 \u6beb\u7c73"),
     ],
