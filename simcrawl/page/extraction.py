@@ -162,6 +162,9 @@ _IN_THE_HEAD = re.compile(
 )
 _HAS_BODY = re.compile(r"<body[\s>]", re.IGNORECASE)
 # As trafilatura's parser, but for the class of elements, which lxml.html looks up in Python whenever one is touched.
+_WIDE = re.compile(r"utf[-_]?(?:16|32)", re.IGNORECASE)
+# Bytes. A tag at the least, and so much that a letter of ASCII is among it.
+_LEAST_OF_A_PAGE, _LOOKED_AT = 64, 1024
 _PARSER = etree.HTMLParser(collect_ids=False, default_doctype=False, encoding="utf-8", remove_comments=True, remove_pis=True)
 
 
@@ -241,17 +244,28 @@ def decode(body: bytes, encoding: str | None) -> tuple[str, str]:
     """
     try:
         if encoding is not None:
+            encoding = "utf-8" if _WIDE.match(encoding) and _is_no_utf_16(body) else encoding
             return encoding, _decoded(body, encoding)
     # An encoding that does not exist, or that no name can be.
     except (LookupError, ValueError):
         pass
     declared, text = html_to_unicode(None, body)
+    if _WIDE.match(declared) and _is_no_utf_16(body):
+        return "utf-8", _decoded(body, "utf-8")
     if "\ufffd" not in text:
         return declared, text
     try:
         return declared, _decoded(body, declared).removeprefix("\ufeff")
     except (LookupError, ValueError):
         return declared, text
+
+
+def _is_no_utf_16(body: bytes) -> bool:
+    """Return whether a page is in no encoding of two or four bytes a letter, whatever it says: .NET writes "utf-16" on top of UTF-8.
+
+    https://html.spec.whatwg.org/multipage/parsing.html#prescan-a-byte-stream-to-determine-its-encoding: such a page is read as UTF-8.
+    """
+    return len(body) > _LEAST_OF_A_PAGE and body.lstrip()[:1] == b"<" and b"\0" not in body[:_LOOKED_AT]
 
 
 def _decoded(body: bytes, encoding: str) -> str:

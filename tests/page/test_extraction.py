@@ -77,6 +77,15 @@ def test_bytes_that_do_not_decode_are_kept_whatever_a_page_declares():
     assert decode(b"a\xed\xa0\x80\xff", "utf-8") == ("utf-8", "a\uf7ed\uf7a0\uf780\uf7ff")
 
 
+@pytest.mark.parametrize("given_to_us", [None, "utf-16", "UTF-16LE", "utf_32"])
+@pytest.mark.parametrize("declared", ['<meta charset="utf-16">', '<?xml version="1.0" encoding="utf-16"?>'])
+def test_a_page_of_utf_8_that_calls_itself_utf_16_is_read(declared: str, given_to_us: str | None):
+    html = f"{declared}{page(chinese())}"
+    assert decode(html.encode(), given_to_us) == ("utf-8", html)
+    for wide in ("utf-16", "utf-16-le", "utf-32"):
+        assert decode(html.encode(wide), wide)[1].removeprefix("\ufeff") == html
+
+
 @given(
     st.binary(max_size=30),
     st.sampled_from(["utf-8", "ascii", "cp1252", "gbk", "big5", "shift_jis", "euc_jp", "euc-kr", "utf-16", "utf-32"]),
