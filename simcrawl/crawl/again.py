@@ -10,7 +10,8 @@ first time.
                                                   └──► the crawl is stopped, and resumed from JOBDIR ──► asked for again, and judged anew
 
 A callback may remember which pages it has seen, and give nothing of one that comes twice. So the items are held that were dropped with the
-page, and come out in place of none.
+page, and come out in place of none. And a link may serve once, or a session have ended: as long as the first page is held, that is what
+comes the second time.
 
 What the verdict was compared with is gone after a stop, so a later page could no longer prove that an earlier one was dropped by mistake.
 The earlier ones are fetched once more, a thousand at most, when nothing else is left to fetch: they can only help one another then. That is
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from simcrawl.crawl.frontier import AGAIN, JUDGED_AGAIN, ORDER, RETURNED, YIELDED, copied
+from simcrawl.crawl.frontier import AGAIN, JUDGED_AGAIN, MOVED, ORDER, RETURNED, YIELDED, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,11 +57,36 @@ _NOT_READ = "simcrawl cannot read which dropped pages may be no copies: some are
 _TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
 
 
+class DroppedItems:
+    """What was dropped with a page, of which its callback may give nothing when the page comes once more.
+
+    As long as the first callback runs items may be added, also when the second one has ended.
+    """
+
+    __slots__ = ("_items", "_pass")
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+        self._pass = False
+
+    def lets_pass(self, item: Any) -> bool:
+        """Return whether an item of the first callback comes out, since the second one has ended without any; else hold it."""
+        if not self._pass and len(self._items) < _MOST_ITEMS:
+            self._items.append(item)
+        return self._pass
+
+    def instead(self, *, given: int) -> list[Any]:
+        """Return what comes out at the end of the second callback, which has given so many items itself."""
+        self._pass = not given
+        items, self._items = self._items, []
+        return [] if given else items
+
+
 class _Dropped(NamedTuple):
-    """The request of a page that was dropped, and what was dropped with it: as long as its callback runs, items are added."""
+    """The request of a page that was dropped, what was dropped with it, and the page, if it is held."""
 
     request: Request
-    items: list[Any]
+    items: DroppedItems
     response: Response | None
 
 
@@ -89,40 +115,46 @@ class Again:
             made.meta.pop(key, None)
         return made
 
-    def hold(self, url: str, request: Request, response: Response, items: list[Any]) -> None:
-        """Hold the request of a page that is dropped and may be none to drop, and the page; of a thousand pages. Never raises.
-
-        `items`: where those are put that are dropped with it, see `add`.
-        """
-        is_held = self._bytes + len(response.body) <= _MOST_BYTES
-        dropped = _Dropped(request, items, response if is_held else None)
+    def hold(self, url: str, request: Request, response: Response, items: DroppedItems) -> None:
+        """Hold the request of a page that is dropped and may be none to drop, and the page; of a thousand pages. Never raises."""
+        dropped = _Dropped(request, items, self._copy_of(response))
         self._bytes += _size(dropped)
         if shown_by := self._awaited.pop(url, None):
             self._ask(url, dropped, shown_by)
             return
         self._put(self._held, url, dropped)
 
-    @staticmethod
-    def add(item: Any, items: list[Any]) -> None:
-        """Hold an item that is dropped with its page: the first ones of each."""
-        if len(items) < _MOST_ITEMS:
-            items.append(item)
+    def _copy_of(self, response: Response) -> Response | None:
+        """Return a copy of a page, if there is space: what its callback makes of it, such as a tree, takes many times as much."""
+        if self._bytes + len(response.body) > _MOST_BYTES:
+            return None
+        try:
+            return response.replace(request=None)
+        except Exception as exc:  # noqa: BLE001 - a class of the user's own may not let itself be copied
+            self._common.failed(exc)
+            return None
 
-    def left(self, url: str) -> list[Any]:
-        """Return, once, the items that were dropped with a page that was asked for again."""
+    def left(self, url: str) -> DroppedItems | None:
+        """Return, once, what was dropped with a page that was asked for again."""
         if not self._left or (dropped := self._left.pop(url, None)) is None:
-            return []
+            return None
         self._bytes -= _size(dropped)
         return dropped.items
 
     def page(self, request: Request) -> Response | None:
         """Return the page that was dropped, for a request that was made again; None where it is not held, or it is another request.
 
+        Without its cookies: the jar has newer ones by now.
+
         Raises:
             Exception: whatever a class of the user's own raises when it is copied.
         """
         dropped = self._left.get(request.meta.get(AGAIN, ""))
-        return dropped.response.replace(request=request) if dropped and dropped.response else None
+        if dropped is None or dropped.response is None:
+            return None
+        headers = dropped.response.headers.copy()
+        headers.pop("Set-Cookie", None)
+        return dropped.response.replace(request=request, headers=headers)
 
     def _put(self, held: OrderedDict[str, _Dropped], url: str, dropped: _Dropped) -> None:
         """Hold one more, in place of the one before it under this URL, or of the oldest one."""
@@ -193,6 +225,7 @@ class Again:
 
     def _judge_again(self, request: Request | None) -> None:
         if request:
+            request.meta[MOVED] = request.meta.get(MOVED, 0) + _LAST - request.priority
             request.priority = _LAST
             if self._make(request, {JUDGED_AGAIN: True}):
                 self._common.stats.inc_value("simcrawl/pages/judged_again")

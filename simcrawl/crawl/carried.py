@@ -163,6 +163,9 @@ def callback_name(request: Request, spider: Any) -> str:
     while isinstance(callback, partial):
         callback = callback.func
     name = getattr(callback, "__name__", "callback")
+    if getattr(callback, "__self__", None) is spider and getattr(spider, name, None) != callback:
+        # A decorator may forget to hand on the name of what it decorates.
+        name = next((known for one in type(spider).__mro__ for known, value in vars(one).items() if value is callback.__func__), name)
     # There may be any number of them, each with another body.
     line = f":{callback.__code__.co_firstlineno}" if name == "<lambda>" and hasattr(callback, "__code__") else ""
     return f"{spider.name}.{_home(callback)}{name}{line}"
@@ -173,10 +176,10 @@ def _home(callback: Any) -> str:
     owner = getattr(callback, "__self__", None)
     if isinstance(owner, Spider):
         return ""
-    where = owner if isinstance(owner, type) else callback
-    path = getattr(where, "__qualname__", type(callback).__qualname__).split(".")
-    named = path if where is owner else path[:-1]
-    return ".".join([getattr(where, "__module__", None) or "", *named, ""]).replace("<locals>.", "")
+    # A class, where it is its own method; and that of an object which is the callback.
+    kind = owner if isinstance(owner, type) else None if hasattr(callback, "__qualname__") else type(callback)
+    path = kind.__qualname__.split(".") if kind else callback.__qualname__.split(".")[:-1]
+    return ".".join([getattr(kind or callback, "__module__", None) or "", *path, ""]).replace("<locals>.", "")
 
 
 def _rule_name(spider: CrawlSpider, number: Any) -> str:

@@ -37,11 +37,10 @@ class NearDuplicateDownloaderMiddleware(OfSession):
     async def process_response(self, request: Request, response: Response) -> Response:
         """Return the response, unchanged, once its verdict is known. Never raises: Scrapy would take that for a failed download.
 
-        In place of a response that is no page, or from elsewhere, to a request that was made again, comes the page that was dropped.
+        To a request that was made again the answer is the page that was dropped, if it is held: a link may have served once.
         """
-        if AGAIN in request.meta and (page := self._first_page(request)):
-            is_page = skip_reason(request, response) is None and response.url == page.url
-            response = response if is_page else page
+        if AGAIN in request.meta:
+            response = self._first_page(request) or response
         try:
             await self._look(request, response)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on

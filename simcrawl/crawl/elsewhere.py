@@ -143,18 +143,17 @@ class Page:
         return set(_WORD.findall(_plain(str(value)))) <= set(_WORD.findall(_plain(unquote(self._url))))
 
     def has_most(self, words: set[str]) -> bool:
-        """Return whether half of some words, in lower case, or more are on it; of few words all.
+        """Return whether half of some words, in lower case, or more are on it; of few words all, but for those with digits.
 
-        Of a name of two words one may stand on any page.
+        Of a name of two words one may stand on any page. What has digits may be a counter's.
         """
         text = self.text or ""
         if self._words is None:
             self._words = _words(text)
-        most = 0 if len(words) <= _FEW_WORDS else len(words) // 2
         missing = _missing(words, self._words, text)
-        if len(missing) > most:
+        if not _are_few(missing, words):
             missing = _missing(missing, self._of_joined(), self._joined_text)
-        return len(missing) <= most
+        return _are_few(missing, words)
 
     def _of_joined(self) -> set[str]:
         """Return its words where those count as one that a tag divides, and what scripts and URLs have escaped as what it stands for."""
@@ -291,7 +290,8 @@ class Elsewhere:
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
-        filled = [*values, *beside]
+        # What is False fills a field of an original: a page for printing that says True there says no more.
+        filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
         if from_elsewhere or fuller:
             self._tell(use, from_elsewhere, fuller)
@@ -351,7 +351,7 @@ def texts_in(value: Any) -> list[str]:
     """Return the texts, numbers and URLs that are in a value, as far as it is looked at."""
     beside = list[tuple[str, Any]]()
     texts = [part if isinstance(part, str) else _written(part) for _, part in _values(value, beside)[0]]
-    return texts + [part for _, part in beside if part is not _FILLED]
+    return texts + [part for _, part in beside if part is not _FILLED and part is not False]
 
 
 def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], bool]:
@@ -375,8 +375,8 @@ def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, A
             more = list(islice(inner, _MOST_LOOKED_AT + 1))
             all_seen = all_seen and len(more) <= _MOST_LOOKED_AT
             waiting += reversed(more)
-        elif not (value is None or value is False or (isinstance(value, bytes | bytearray) and not value)):
-            beside.append((key, str(value) if isinstance(value, date) else _FILLED))
+        elif not (value is None or (isinstance(value, bytes | bytearray) and not value)):
+            beside.append((key, False if value is False else str(value) if isinstance(value, date) else _FILLED))
     return found, all_seen
 
 
@@ -394,9 +394,11 @@ def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _class_of(item: Any) -> list[tuple[str, str]]:
+def _class_of(item: Any) -> list[tuple[str, Any]]:
     """Return the class of an item as a field that is filled; none for a plain dictionary. A feed may take items of some classes only."""
-    return [] if type(item) is dict else [(f"class {type(item).__name__}", _FILLED)]
+    kind = type(item)
+    # A dot would make it a name within another one.
+    return [] if kind is dict else [(f"class {kind.__module__}:{kind.__qualname__}".replace(".", ":"), _FILLED)]
 
 
 def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:
@@ -485,6 +487,11 @@ def _words(text: str) -> set[str]:
 
 def _missing(words: set[str], of_page: set[str], text: str) -> set[str]:
     return {word for word in words - of_page if not (_UNSPACED.search(word) and word in text)}
+
+
+def _are_few(missing: set[str], words: set[str]) -> bool:
+    """Return whether at most half of some words is missing, and of few words none that is made of letters."""
+    return 2 * len(missing) <= len(words) and (len(words) > _FEW_WORDS or not any(map(str.isalpha, missing)))
 
 
 def _unescaped(found: re.Match[str]) -> str:

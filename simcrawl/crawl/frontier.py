@@ -23,10 +23,10 @@ import logging
 from collections import Counter, OrderedDict
 from copy import copy
 from functools import partial
-from inspect import isasyncgenfunction
+from inspect import isgeneratorfunction
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals as scrapy_signals
 from scrapy.core.scheduler import Scheduler
@@ -84,9 +84,11 @@ BEHIND = "_simcrawl_behind"
 """Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
 
 MOVED = "_simcrawl_moved"
-"""Key of `Request.meta`: by how much else the request's priority was changed, for what the page says that links to it."""
+"""Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
 ASKER = "_simcrawl_asker"
-"""Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer."""
+"""Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
+PUT = "_simcrawl_put"
+"""Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
 
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
@@ -181,6 +183,7 @@ class Frontier:
         self._still_since = 0.0
         # Which callbacks run that may wait for what they have asked for. Numbers of a crawl that was stopped are others.
         self._askers = set[int]()
+        self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._last_asker = int(time() * 1000)
         self._told = False
         self.put_back_by = Counter[str]()
@@ -208,25 +211,36 @@ class Frontier:
         if ORDER not in meta and CARRIED not in meta:
             return request
         made = copied(request)
-        _restore(made)
+        if meta.get(PUT) == made.priority:
+            _restore(made)
         made.meta.pop(CARRIED, None)
         return made
 
-    def begins(self, response: Response) -> int:
-        """Return a number for the callback of a response, for as long as it runs, if it is one that can wait for an answer; else 0.
+    def called(self, request: Request) -> None:
+        """Note that a callback comes next: what it asks for another one may wait for. Never raises."""
+        asker = request.meta.pop(ASKER, 0)
+        if asker in self._askers:
+            self._asked_for[request] = asker
 
-        That is an asynchronous generator: it may yield a request, and then wait until that one's callback has been called. Never raises.
+    def begins(self, response: Response) -> tuple[int, bool]:
+        """Return a number for the callback of a response, if it is one that can wait for an answer, else 0; and whether that ends with it.
+
+        An asynchronous generator may yield a request, and then wait until that one's callback has been called, or that of a request that
+        comes of it: this one has the number of the callback that waits. Never raises.
         """
         request = response.request
+        if asker := self._asked_for.pop(request, 0) if request else 0:
+            return asker, False
         callback = (request.callback if request else None) or getattr(self._crawler.spider, "parse", None)
-        if not self._order or not isasyncgenfunction(callback):
-            return 0
+        # What is no generator function may give any generator.
+        if not self._order or isgeneratorfunction(callback):
+            return 0, False
         self._last_asker += 1
         self._askers.add(self._last_asker)
-        return self._last_asker
+        return self._last_asker, True
 
     def ends(self, asker: int) -> None:
-        """Note that a callback has ended."""
+        """Note that the callback of a number has ended."""
         self._askers.discard(asker)
 
     def mark(self, request: Request, *, may_wait: bool, asker: int = 0) -> None:
@@ -237,7 +251,7 @@ class Frontier:
         meta = request.meta
         if meta:
             # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER):
+            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, PUT):
                 meta.pop(key, None)
         if request.dont_filter:
             meta[ASKED] = True
@@ -317,7 +331,8 @@ class Frontier:
         meta = request.meta
         if links.behind:
             meta[BEHIND] = [*links.behind]
-        if ORDER not in meta:
+        # For what a callback waits for others would go first.
+        if ORDER not in meta or meta.get(ASKER) in self._askers:
             return
         moved = -int(links.on_copy or self._is_unwanted(request.url, links.hints))
         if self._named and self._key(request.url) in self._named:
@@ -708,9 +723,9 @@ def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
 
 
 def _put_back(request: Request, level: int) -> Request:
-    """Return the request itself, which is to wait at a level: a copy would cost more, and fail for classes of one's own."""
+    """Return the request itself, which is to wait at a level: a spider may know it by the object, as the key of a dictionary."""
     request.priority += level - request.meta[ORDER]
-    request.meta[ORDER] = level
+    request.meta.update({ORDER: level, PUT: request.priority})
     # Scrapy's filter of requests has let it pass before.
     request.dont_filter = True
     return request
@@ -727,7 +742,7 @@ def _restore(request: Request) -> None:
     meta = request.meta
     level = meta.pop(ORDER, 0)
     request.priority -= meta.pop(MOVED, 0)
-    meta.pop(ASKER, None)
+    meta.pop(PUT, None)
     if level < 0:
         request.priority -= level
         request.dont_filter = False

@@ -16,7 +16,7 @@ from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from simcrawl.config import Config, unknown
-from simcrawl.crawl.again import Again
+from simcrawl.crawl.again import Again, DroppedItems
 from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.common import Common
 from simcrawl.crawl.feeds import Feeds, HeldClaim, hurry
@@ -123,7 +123,7 @@ class Case:
     has_given: Callable[..., None] | None = None
     give_back: Callable[[], None] | None = None
     again: Request | None = None
-    items_dropped: list[Any] = field(default_factory=list)
+    dropped: DroppedItems = field(default_factory=DroppedItems)
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
@@ -513,7 +513,7 @@ class Session(Common):
             extra=self._extra,
         )
         if (case := case_of(response)) and case.again and verdict.page:
-            self.again.hold(verdict.page.url, case.again, response, case.items_dropped)
+            self.again.hold(verdict.page.url, case.again, response, case.dropped)
         self.crawler.signals.send_catch_log(
             page_dropped, request=response.request, response=response, verdict=verdict, spider=self.crawler.spider
         )

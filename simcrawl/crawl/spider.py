@@ -12,7 +12,7 @@ from scrapy.http import TextResponse
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.elsewhere import Page, texts_in
-from simcrawl.crawl.frontier import YIELDED
+from simcrawl.crawl.frontier import ASKER, YIELDED
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
+    from simcrawl.crawl.again import DroppedItems
     from simcrawl.crawl.frontier import Links
     from simcrawl.crawl.session import Case
 
@@ -125,17 +126,16 @@ class NearDuplicateSpiderMiddleware(OfSession):
     def _with_left(self, result: AsyncIterator[Any], case: Case) -> AsyncIterator[Any]:
         """Return what a callback gives; of a page that was asked for again, where it gives no items, those that were dropped before."""
         page = case.verdict.page
-        left = self._session.again.left(page.url) if page and not case.verdict.drop_page else []
-        return _or_else(result, left, case) if left else result
+        dropped = self._session.again.left(page.url) if page and not case.verdict.drop_page else None
+        return _or_else(result, dropped, case) if dropped else result
 
     def _item_passes(self, item: Any, case: Case, page: Page, counts: Counter[str]) -> bool:
         if case.verdict.drop_page and not self._session.gives(case):
-            if not self._session.is_from_elsewhere(case, item, page):
+            if self._session.is_from_elsewhere(case, item, page):
+                counts["items/fuller" if page.fuller else "items/from_elsewhere"] += 1
+            elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
-                if case.again:
-                    self._session.again.add(item, case.items_dropped)
                 return False
-            counts["items/fuller" if page.fuller else "items/from_elsewhere"] += 1
         else:
             if case.verdict.drop_page:
                 counts["items/given"] += 1
@@ -165,6 +165,8 @@ class CallbackWatchMiddleware(OfSession):
         """Note that the callback comes next."""
         if case := case_of(response):
             case.called = True
+        if response.request and ASKER in response.request.meta:
+            self._session.frontier.called(response.request)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Withdraw the claim of a page whose callback failed."""
@@ -175,7 +177,8 @@ class CallbackWatchMiddleware(OfSession):
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Mark the requests that may wait, and those that carry data to their callback."""
         frontier = self._session.frontier
-        may_wait, asker, links = frontier.lets_wait(response), frontier.begins(response), list[str]()
+        may_wait, links = frontier.lets_wait(response), list[str]()
+        asker, is_its_own = frontier.begins(response)
         try:
             async for entry in result:
                 if isinstance(entry, Request):
@@ -187,7 +190,8 @@ class CallbackWatchMiddleware(OfSession):
                 else:
                     yield entry
         finally:
-            frontier.ends(asker)
+            if is_its_own:
+                frontier.ends(asker)
         frontier.note(response.url, links)
 
     def _marked(self, request: Request, response: Response, *, may_wait: bool, asker: int) -> Request:
@@ -201,19 +205,17 @@ class CallbackWatchMiddleware(OfSession):
         return request
 
 
-async def _or_else(result: AsyncIterator[Any], left: Iterable[Any], case: Case) -> AsyncIterator[Any]:
-    """Yield what a callback gives, and some items if it gives none, or fails: it may have thrown away what it had of the page."""
-    failure = None
+async def _or_else(result: AsyncIterator[Any], dropped: DroppedItems, case: Case) -> AsyncIterator[Any]:
+    """Yield what a callback gives, and what was dropped if it gives none, or fails: it may have thrown away what it had of the page."""
     try:
         async for entry in result:
             yield entry
-    except Exception as exc:  # noqa: BLE001 - raised below
-        failure = exc
-    if not case.items:
-        for item in left:
+    except Exception:
+        for item in dropped.instead(given=case.items):
             yield item
-    if failure:
-        raise failure
+        raise
+    for item in dropped.instead(given=case.items):
+        yield item
 
 
 def _said_by(response: Response) -> Iterable[str] | None:

@@ -27,7 +27,7 @@ class Taken:
     def watch(self, crawler: Crawler) -> None:
         """Ask the feeds' filters from now on, if every feed has one; before the first item."""
         exporter = crawler.get_extension(FeedExporter)
-        if exporter is None or not all(map(_refuses, exporter.filters.values())):
+        if exporter is None or not exporter.filters or not all(map(_refuses, exporter.filters.values())):
             return
         made = {uri: _AskedOnce(of_user) for uri, of_user in exporter.filters.items()}
         # Feeds that begin later, or in another batch, take theirs from there.
@@ -51,7 +51,7 @@ class Taken:
 
 
 class _AskedOnce:
-    """A filter that is asked once about an item by its feed and once by us, in any order: a user's own may remember what it was asked."""
+    """A filter for its feed and for us: it asks the user's own once about an item, for that may remember what it was asked."""
 
     def __init__(self, of_user: ItemFilter) -> None:
         self._of_user = of_user
@@ -67,6 +67,9 @@ class _AskedOnce:
         return accepted
 
     def __getattr__(self, name: str) -> Any:
+        # Not its own, as while it is copied.
+        if name == "_of_user":
+            raise AttributeError(name)
         return getattr(self._of_user, name)
 
 

@@ -119,7 +119,7 @@ class Failing(OfArticles):
 
 
 class Waiting(Base):
-    """Its first callback ends only when all pages have been parsed that it has asked for, or a list that it has asked for."""
+    """Its first callback ends only when all pages have been parsed that it has asked for, or that another callback has (`by_list`)."""
 
     name = "waiting"
     by_list = ""
@@ -129,12 +129,16 @@ class Waiting(Base):
     async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
         hrefs = response.css("a::attr(href)").getall()
         self.left, self.parsed = len(hrefs), asyncio.Event()
-        if self.by_list:
-            yield response.follow("/list", self.parse_list)
-        else:
+        if not self.by_list:
             for href in hrefs:
                 yield response.follow(href, self.parse_page)
         await self.parsed.wait()
+
+    async def start(self) -> AsyncIterator[Any]:
+        async for request in super().start():
+            yield request
+            if self.by_list:
+                yield request.replace(url=f"{request.url}list", callback=self.parse_list)
 
     def parse_list(self, response: Response) -> Iterator[Any]:
         yield from (response.follow(href, self.parse_page) for href in response.css("a::attr(href)").getall())
@@ -147,19 +151,26 @@ class Waiting(Base):
 
 
 class InParts(Base):
-    """Joins each page with a part of its own, for whose callback it waits."""
+    """Joins each page with a part of its own, for whose callback it waits. With `by_way` that comes of another part."""
 
     name = "in-parts"
+    by_way = ""
     parts: ClassVar[dict[str, asyncio.Future[str]]] = {}
 
     def parse(self, response: Response, **_: Any) -> Iterator[Any]:
         yield from (response.follow(href, self.parse_page) for href in response.css("a::attr(href)").getall())
 
-    async def parse_page(self, response: Response) -> AsyncIterator[Any]:
+    def parse_page(self, response: Response) -> AsyncIterator[Any]:
+        return self._joined(response)
+
+    async def _joined(self, response: Response) -> AsyncIterator[Any]:
         part = f"{response.url}/part"
         self.parts[part] = asyncio.get_running_loop().create_future()
-        yield response.follow(part, self.parse_part)
+        yield response.follow(f"{response.url}/way", self.parse_way) if self.by_way else response.follow(part, self.parse_part)
         yield item(response) | {"part": await self.parts[part]}
+
+    def parse_way(self, response: Response) -> Iterator[Any]:
+        yield response.follow(response.url.replace("/way", "/part"), self.parse_part)
 
     def parse_part(self, response: Response) -> None:
         self.parts[response.url].set_result(response.css("p::text").get(""))

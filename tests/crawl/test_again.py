@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
+from weakref import ref
 
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from simcrawl.crawl.again import Again
+from simcrawl.crawl.again import Again, DroppedItems
 from simcrawl.store import open_store
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
@@ -158,20 +160,50 @@ def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[Request]()
     engine = SimpleNamespace(crawl=asked.append)
     common = SimpleNamespace(stats=SimpleNamespace(inc_value=lambda _: None), crawler=SimpleNamespace(engine=engine, spider=None))
-    again = Again(cast("Common", common))
+    again, items = Again(cast("Common", common)), [DroppedItems() for _ in range(6)]
     for number in range(6):
         for _ in range(2):
-            again.hold(str(number), Request(f"http://a.test/{number}"), HtmlResponse("http://a.test/", body=b"x" * 10), [number])
+            again.hold(str(number), Request(f"http://a.test/{number}"), HtmlResponse("http://a.test/", body=b"x" * 10), items[number])
     # The oldest ones went, and with them their pages; not all of the newer ones had space.
     again.ask(map(str, range(6)), "http://a.test/7")
     assert [request.url for request in asked] == [f"http://a.test/{number}" for number in (3, 4, 5)]
     held = [page is not None for page in map(again.page, asked)]
     assert 1 <= sum(held) <= 2
-    assert [again.left(str(number)) for number in range(6)] == [[], [], [], [3], [4], [5]]
+    assert [again.left(str(number)) for number in range(6)] == [None, None, None, *items[3:]]
     assert again._bytes == 0
-    again.hold("8", Request("http://a.test/8"), HtmlResponse("http://a.test/", body=b"x" * 20), [])
+    again.hold("8", Request("http://a.test/8"), HtmlResponse("http://a.test/", body=b"x" * 20), items[0])
     again.ask("8", "http://a.test/7")
     assert again.page(asked[-1])
+
+
+def test_a_held_page_takes_no_more_than_its_bytes_and_has_no_cookies() -> None:
+    asked = list[Request]()
+    engine = SimpleNamespace(crawl=asked.append)
+    common = SimpleNamespace(stats=SimpleNamespace(inc_value=lambda _: None), crawler=SimpleNamespace(engine=engine, spider=None))
+    again, headers = Again(cast("Common", common)), {"Set-Cookie": ["a=1", "b=2"], "X-Own": "yes"}
+    response = HtmlResponse("http://a.test/", body=b"<p>page", headers=headers, request=Request("http://a.test/"))
+    again.hold("1", Request("http://a.test/"), response, DroppedItems())
+    tree = ref(response.selector.root)
+    again.ask(["1"], "http://a.test/2")
+    held = again.page(asked[0])
+    assert isinstance(held, HtmlResponse)
+    assert held.request is asked[0]
+    assert (held.body, [*held.headers.items()]) == (response.body, [(b"X-Own", [b"yes"])])
+    del response
+    gc.collect()
+    assert tree() is None
+
+
+def test_items_of_the_first_callback_come_out_whichever_callback_ends_first() -> None:
+    early, late, given = DroppedItems(), DroppedItems(), DroppedItems()
+    assert [early.lets_pass(number) for number in range(40)] == [False] * 40
+    assert early.instead(given=0) == list(range(32))
+    assert early.instead(given=0) == []
+    assert late.instead(given=0) == []
+    assert late.lets_pass("an item")
+    assert not given.lets_pass("an item")
+    assert given.instead(given=1) == []
+    assert not given.lets_pass("another one")
 
 
 def test_what_another_process_asks_for_again_is_kept(site: Site) -> None:

@@ -339,20 +339,46 @@ class Owner:
     @classmethod
     def of_class(cls, response: Response) -> None: ...
 
+    def __call__(self, response: Response) -> None: ...
+
+
+def _decorated(method: Any) -> Any:
+    def wrapper(self: Any, response: Response) -> Any:
+        return method(self, response)
+
+    return wrapper
+
+
+class Decorated(Spider):
+    """A spider whose callbacks all have one name."""
+
+    name = "named"
+
+    @_decorated
+    def one(self, response: Response) -> None: ...
+
+    @_decorated
+    def other(self, response: Response) -> None: ...
+
 
 def test_callbacks_are_named_by_what_they_call() -> None:
     class Named(Spider):
         name = "named"
 
     def name(callback: Any) -> str:
-        return callback_name(Request(PAGE, callback=callback), Named())
+        owner = getattr(callback, "__self__", None)
+        return callback_name(Request(PAGE, callback=callback), owner if isinstance(owner, Spider) else Named())
 
     assert name(None) == "named.parse"
-    assert name(Named().parse) == name(partial(Named().parse)) == "named.parse"
+    assert name(Named().parse) == "named.parse"
+    assert name(partial(Named().parse, name="a")) == "named.parse"
     # Each section of a site may have a function, or a class, of its own.
     assert name(partial(parse, name="a")) == name(parse) == "named.tests.crawl.test_carried.parse"
     assert name(Owner.parse) == "named.tests.crawl.test_carried.Owner.parse"
     assert name(Owner.of_class) == "named.tests.crawl.test_carried.Owner.of_class"
+    assert name(Owner()) == "named.tests.crawl.test_carried.Owner.callback"
+    # A decorator that forgets the name of what it decorates.
+    assert [name(method) for method in (Decorated().one, Decorated().other)] == ["named.one", "named.other"]
     one, other = (lambda response: response), made("lambda", "a")
     assert name(one) != name(other)
 

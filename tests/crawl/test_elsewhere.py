@@ -449,6 +449,19 @@ def test_a_name_of_which_one_word_is_on_the_page_is_from_elsewhere():
 # ---- fields that the original left empty
 
 
+def test_what_is_false_fills_a_field_of_an_original_and_none_of_a_copy():
+    assert _fuller({"is_print": False}, {"is_print": True}) is None
+    assert _fuller({}, {"is_print": False}) is None
+    assert _fuller({}, {"is_print": True}) == "is_print"
+
+
+def test_a_number_within_a_short_text_may_be_a_counter_s():
+    known = Elsewhere()
+    known.note(URL, USE, {"id": "news-1", "views": "12 views"})
+    assert known.find(URL, USE, {"id": "news-2"}, Page(lambda: ["<p>The news"]), identical=True) is None
+    assert known.find(URL, USE, {"views": "12345 views"}, Page(lambda: ["<p>12,345 views"]), identical=True) is None
+
+
 def test_a_date_of_its_address_makes_no_copy_fuller():
     assert _fuller({}, {"day": date(2026, 1, 2)}, url="http://a.test/2026/01/02/p") is None
 
@@ -519,9 +532,9 @@ def test_items_of_another_class_come_out_of_one_copy():
     class Past(dict[str, Any]):
         """A dictionary, but of a class that a feed may take alone."""
 
-    known = Elsewhere()
+    known, here = Elsewhere(), f"{Offer.__module__}:{Offer.__qualname__}".replace(".", ":").removesuffix("Offer")
     known.note(URL, USE, {"title": "A hamburger"})
-    for item, name in ((Offer("A hamburger"), "class Offer"), (Past(title="A hamburger"), "class Past")):
+    for item, name in ((Offer("A hamburger"), f"class {here}Offer"), (Past(title="A hamburger"), f"class {here}Past")):
         page = Page(lambda: [HTML], OTHER)
         assert [known.find(URL, USE, item, page, identical=False) for _ in range(2)] == [name, name]
         assert known.find(URL, USE, item, Page(lambda: [HTML], OTHER), identical=False) is None

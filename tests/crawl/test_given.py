@@ -184,15 +184,17 @@ def test_a_callback_that_waits_for_what_another_one_has_asked_for_ends(site: Sit
     assert "simcrawl/predicted/skipped" not in outcome.stats
 
 
-def test_pages_that_wait_for_a_part_of_their_own_do_not_fill_the_memory_that_scrapy_allows(site: Site) -> None:
+@pytest.mark.parametrize("by_way", ["", "yes"])
+def test_pages_that_wait_for_a_part_of_their_own_do_not_fill_the_memory_that_scrapy_allows(site: Site, by_way: str) -> None:
     # With a number of large responses at work Scrapy makes no requests.
     number = 60
     for seed, language in ((1_000, "en"), (2_000, "fr")):
         for index in range(number):
             site.add(f"/{language}/{index}", page(english(150, seed=seed + index)) + f"<!--{'x' * 200_000}-->")
             site.add(f"/{language}/{index}/part", page(english(150, seed=index)))
+            site.add(f"/{language}/{index}/way", page(english(150, seed=3_000 + index)))
     site.add("/", hub(*[f"/{language}/{index}" for language in ("en", "fr") for index in range(number)]))
-    outcome = crawl(f"{SPIDERS}.InParts", site.url("/"), settings={"CLOSESPIDER_TIMEOUT": 60})
+    outcome = crawl(f"{SPIDERS}.InParts", site.url("/"), settings={"CONCURRENT_REQUESTS": 4}, by_way=by_way)
     assert outcome.stats["finish_reason"] == "finished"
     assert len(outcome.paths("kept")) == 2 * number
 
