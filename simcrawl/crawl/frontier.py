@@ -23,7 +23,7 @@ import logging
 from collections import Counter, OrderedDict
 from copy import copy
 from functools import partial
-from inspect import isgeneratorfunction
+from inspect import isasyncgenfunction, isgeneratorfunction
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
@@ -50,7 +50,7 @@ from simcrawl.urls.rewrites import RewriteRules
 from simcrawl.urls.robots import unimportant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import AsyncIterator, Callable, Hashable
 
     from scrapy import Request
     from scrapy.http import Response
@@ -181,7 +181,7 @@ class Frontier:
         # Whose callbacks have ended, and since when nothing but callbacks is at work.
         self._ended: WeakSet[Request] = WeakSet()
         self._still_since = 0.0
-        # Which callbacks run that may wait for what they have asked for. Numbers of a crawl that was stopped are others.
+        # Which callbacks may be waiting for what they have asked for. Numbers of a crawl that was stopped are others.
         self._askers = set[int]()
         self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._last_asker = int(time() * 1000)
@@ -222,31 +222,26 @@ class Frontier:
         if asker in self._askers:
             self._asked_for[request] = asker
 
-    def begins(self, response: Response) -> tuple[int, bool]:
-        """Return a number for the callback of a response, if it is one that can wait for an answer, else 0; and whether that ends with it.
+    def watched(self, response: Response, result: AsyncIterator[Any]) -> tuple[int, AsyncIterator[Any]]:
+        """Return a number for the callback of a response, if it can wait for an answer, else 0; and what it gives, watched for that.
 
         An asynchronous generator may yield a request, and then wait until that one's callback has been called, or that of a request that
         comes of it: this one has the number of the callback that waits. Never raises.
         """
         request = response.request
         if asker := self._asked_for.pop(request, 0) if request else 0:
-            return asker, False
+            return asker, result
         callback = (request.callback if request else None) or getattr(self._crawler.spider, "parse", None)
-        # What is no generator function may give any generator.
         if not self._order or isgeneratorfunction(callback):
-            return 0, False
+            return 0, result
         self._last_asker += 1
-        self._askers.add(self._last_asker)
-        return self._last_asker, True
-
-    def ends(self, asker: int) -> None:
-        """Note that the callback of a number has ended."""
-        self._askers.discard(asker)
+        watch = _while_it_runs if isasyncgenfunction(callback) else _while_it_waits
+        return self._last_asker, watch(result, self._askers, self._last_asker)
 
     def mark(self, request: Request, *, may_wait: bool, asker: int = 0) -> None:
         """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait.
 
-        `may_wait`: what `lets_wait` says of the response; `asker`: what `begins` says of it.
+        `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
         """
         meta = request.meta
         if meta:
@@ -735,6 +730,33 @@ def _release(request: Request) -> None:
     """Give a request back what it was yielded with, before anybody else sees it: with `dont_filter` a redirect might leave the site."""
     _restore(request)
     request.dont_filter = False
+
+
+async def _while_it_runs(result: AsyncIterator[Any], askers: set[int], number: int) -> AsyncIterator[Any]:
+    """Yield what a callback gives. Its number is among `askers` until it has ended."""
+    askers.add(number)
+    try:
+        async for entry in result:
+            yield entry
+    finally:
+        askers.discard(number)
+
+
+async def _while_it_waits(result: AsyncIterator[Any], askers: set[int], number: int) -> AsyncIterator[Any]:
+    """Yield what a callback gives of which nobody knows what it is. Its number is among `askers` while it gives nothing.
+
+    What can be given at once is, before anybody else is asked: so that is while it waits.
+    """
+    entries = aiter(result)
+    while True:
+        askers.add(number)
+        try:
+            entry = await anext(entries)
+        except StopAsyncIteration:
+            return
+        finally:
+            askers.discard(number)
+        yield entry
 
 
 def _restore(request: Request) -> None:

@@ -178,20 +178,16 @@ class CallbackWatchMiddleware(OfSession):
         """Mark the requests that may wait, and those that carry data to their callback."""
         frontier = self._session.frontier
         may_wait, links = frontier.lets_wait(response), list[str]()
-        asker, is_its_own = frontier.begins(response)
-        try:
-            async for entry in result:
-                if isinstance(entry, Request):
-                    passed = self._marked(entry, response, may_wait=may_wait, asker=asker)
-                    # A callback may yield any number of requests.
-                    if len(links) <= MOST_LINKS:
-                        links.append(entry.url)
-                    yield passed
-                else:
-                    yield entry
-        finally:
-            if is_its_own:
-                frontier.ends(asker)
+        asker, entries = frontier.watched(response, result)
+        async for entry in entries:
+            if isinstance(entry, Request):
+                passed = self._marked(entry, response, may_wait=may_wait, asker=asker)
+                # A callback may yield any number of requests.
+                if len(links) <= MOST_LINKS:
+                    links.append(entry.url)
+                yield passed
+            else:
+                yield entry
         frontier.note(response.url, links)
 
     def _marked(self, request: Request, response: Response, *, may_wait: bool, asker: int) -> Request:
