@@ -9,7 +9,7 @@ import pytest
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import UNYIELDED, YIELDED
+from simcrawl.crawl.frontier import ASKER, UNYIELDED, YIELDED
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl, crawls
@@ -200,7 +200,7 @@ def test_a_request_that_a_spider_yields_is_told_from_one_that_a_callback_downloa
     site.add("/copy", page("7.4/en/protection"))
     settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.spiders.BeforeJudgement": 20}}
     outcome = crawl("Marks", site.url(), settings=settings)
-    assert outcome.paths("before") == [("/", CARRIED, UNYIELDED), ("/copy", CARRIED, UNYIELDED), ("/page", YIELDED, CARRIED)]
+    assert outcome.paths("before") == [("/", CARRIED, UNYIELDED), ("/copy", CARRIED, UNYIELDED), ("/page", ASKER, YIELDED, CARRIED)]
     # What only simcrawl reads is gone by then.
     assert outcome.paths("after") == [("/", CHANGE), ("/page", CHANGE)]
 
