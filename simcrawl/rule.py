@@ -161,6 +161,11 @@ def with_data(callback: str, digest: str) -> str:
     return f"{callback}{_DATA}{digest}" if digest else callback
 
 
+def without_data(use: str) -> str:
+    """Return the callback's name alone: see `with_data`."""
+    return use.partition(_DATA)[0]
+
+
 def kept_for(callback: str, *, items: int) -> str:
     """Return what `StoredPage.callback` is to be, when a callback has taken so many items from a page."""
     return "" if items and _DATA not in callback else callback

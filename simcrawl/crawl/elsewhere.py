@@ -11,11 +11,16 @@
                                 or it is in its address              ──► the item is dropped
                             ──► its mark-up alone has it             ──► the item comes out
                             ──► neither: it is from elsewhere        ──► the item comes out
+                        ──► it says yes for no, a small number or a day for another one, the pages have one text,
+                            and the callback downloads more itself   ──► the item comes out
 
 A callback may ask an API for the product whose page it was given, or join what stands on several pages. Then the pages are equal and the
 items are not. And it may find no price on a page for printing or for telephones, whose mark-up is another one: if that comes first, the
 page that it is a view of is the copy. And it may take what no reader sees, from an attribute or a script, while two pages are copies by
 what they show.
+
+What is too short to be told from what a page says ("in stock", 3) counts only where the callback has downloaded something more itself: it
+is likely to be from there, for of pages with one text a spider makes one value.
 
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
@@ -45,6 +50,7 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from simcrawl.page.patterns import late
 from simcrawl.page.pictures import name_of
+from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -228,6 +234,12 @@ class Elsewhere:
         self._held = 0
         self._told: OrderedDict[str, _Told] = OrderedDict()
         self._counters: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
+        self._download = set[str]()
+
+    def downloads(self, callback: str) -> None:
+        """Note that a callback, by its name alone, downloads more itself than the page that it is given."""
+        if len(self._download) < _MOST_USES:
+            self._download.add(callback)
 
     def note(self, url: str, use: str, item: Any) -> None:
         """Remember the values of an item that has come of a content.
@@ -249,7 +261,8 @@ class Elsewhere:
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
-        said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files)]))
+        short = beside if without_data(use) in self._download else []
+        said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *short]))
         self._held += len(said.values or ()) - before
 
     def _of(self, content: int) -> _Said | None:
@@ -290,6 +303,8 @@ class Elsewhere:
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
+        if identical and known and not from_elsewhere and without_data(use) in self._download:
+            from_elsewhere = self._downloaded(known, use, [*values, *beside], page)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
@@ -319,6 +334,23 @@ class Elsewhere:
             if _is_elsewhere(key, value, page, identical=identical):
                 found = key
         return found
+
+    def _downloaded(self, known: frozenset[int], use: str, values: list[tuple[str, Any]], page: Page) -> str | None:
+        """Return the first field with a short value that is another one than the original's: what the callback downloaded may say it."""
+        return next((key for key, value in values if _digest(key, value) not in known and self._is_short(use, key, value, page)), None)
+
+    def _is_short(self, use: str, key: str, value: Any, page: Page) -> bool:
+        """Return whether a value is a yes or no, a day, or a number too small to be looked for on a page, that speaks of no fetch."""
+        if _OF_A_FETCH.search(key) or _MADE_UP.search(key) or _TECHNICAL.search(key.rpartition(".")[2]):
+            return False
+        if value is False or value is _FILLED:
+            return True
+        if isinstance(value, str):
+            # With the time of day it says when the page was fetched.
+            return _is_date(value) and ":" not in value and _plain(value) not in (page.text or "") and not page.is_addressed(value)
+        digits = re.sub(r"\D", "", _written(value))
+        steps = self._counters.get((use, key), (0, 0))[1] if isinstance(value, int) else 0
+        return bool(digits) and not _is_long_enough(digits) and steps < _STEPS and not page.is_addressed(value)
 
     def _fuller(self, said: _Said, values: list[tuple[str, Any]], page: Page) -> str | None:
         """Return a field that no item of the original has filled, and an item of this page has.

@@ -473,6 +473,7 @@ class Frontier:
                 else:
                     mark_unyielded(request)
                     meta[UNYIELDED] = True
+                    self._note_download(request)
             level = meta.get(ORDER)
             return None if level is None else await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
@@ -480,6 +481,16 @@ class Frontier:
             if ORDER in meta:
                 _release(request)
             return None
+
+    def _note_download(self, request: Request) -> None:
+        """Note which callbacks may download a page themselves: those at work that can wait for one."""
+        # Robots.txt and files; and a spider's first requests, which need not wait until no callback is at work.
+        if request.callback is not None or request.meta.get("is_start_request"):
+            return
+        engine: Any = self._crawler.engine
+        for page in engine.scraper.slot.active:
+            if not isgeneratorfunction(page.callback or getattr(self._crawler.spider, "parse", None)):
+                self._common.elsewhere.downloads(self._common.callback_of(page))
 
     async def _asked(self, request: Request, level: int) -> Request | None:
         if not self._order or level == RETURNED or request.meta.get(ASKER) in self._askers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -28,7 +28,9 @@ class OfApi(Base):
         for href in response.css("a::attr(href)").getall():
             yield response.follow(href)
         if "/p/" in response.url:
-            number = response.url.rpartition("/")[2]
+            path = response.url.partition("/p/")
+            branch = path[0].rpartition("/")[2]
+            number = f"{branch}/p/{path[2]}" if branch in ("north", "south") else path[2]
             engine: Any = self.crawler.engine
             answer = await engine.download_async(Request(response.urljoin(f"/api/{number}")))
             yield {"url": response.url, "product": answer.json()}
@@ -187,3 +189,17 @@ class OfMirrors(OfApi):
         yield from map(response.follow, response.css("a::attr(href)").getall())
         if "/p/" in response.url:
             yield {"url": response.url, "mirror": self.names["/b/" in response.url]}
+
+
+class OfStock(OfApi):
+    """Takes one value of what the API says, as `KIND` asks."""
+
+    name = "of-stock"
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        async for entry in super().parse(response):
+            yield entry if isinstance(entry, Request) else {"url": entry["url"], "value": self._value(entry["product"]["left"])}
+
+    def _value(self, left: int) -> Any:
+        kind = self.settings["KIND"]
+        return {"bool": left > 0, "number": left + 30, "date": date(2024, 1, left + 2), "text": f"2024-01-{left + 2:02}"}[kind]

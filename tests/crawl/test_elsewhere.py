@@ -462,6 +462,45 @@ def test_a_number_within_a_short_text_may_be_a_counter_s():
     assert known.find(URL, USE, {"views": "12345 views"}, Page(lambda: ["<p>12,345 views"]), identical=True) is None
 
 
+def _short(first: Any, value: Any, *, key: str = "value", downloads: bool = True, identical: bool = True) -> str | None:
+    known = Elsewhere()
+    if downloads:
+        known.downloads(USE)
+    known.note(URL, USE, {"url": URL, key: first})
+    return known.find(URL, USE, {"url": OTHER, key: value}, Page(lambda: [HTML, OTHER], OTHER), identical=identical)
+
+
+SHORT = [(True, False), (False, True), (3, 12), (0, 7), (date(2024, 1, 3), date(2024, 1, 4)), ("2024-01-03", "2024-01-04"), (0.5, 1.5)]
+
+
+@pytest.mark.parametrize(("first", "value"), SHORT)
+def test_short_values_count_where_the_callback_has_downloaded_more(first: Any, value: Any):
+    assert _short(first, value) == "value"
+    assert _short(first, first) is None
+    assert _short(first, value, downloads=False) is None
+    assert _short(first, value, identical=False) is None
+
+
+@pytest.mark.parametrize("key", ["depth", "retried", "item_count", "from_cache", "position"])
+def test_short_values_that_speak_of_the_fetch_do_not_count(key: str):
+    assert _short(1, 2, key=key) is None
+    assert _short(first=False, value=True, key=key) is None
+
+
+def test_days_and_numbers_of_the_address_or_with_the_time_do_not_count():
+    assert _short(datetime(2024, 1, 3, 8, 15, tzinfo=UTC), datetime(2024, 1, 3, 8, 16, tzinfo=UTC)) is None
+    # The copy is /p/2.
+    assert _short(1, 2) is None
+
+
+def test_a_counter_s_short_numbers_do_not_count():
+    known = Elsewhere()
+    known.downloads(USE)
+    for number in range(10, 20):
+        known.note(f"{URL}{number}", USE, {"serial": number})
+    assert known.find(f"{URL}10", USE, {"serial": 20}, _page(), identical=True) is None
+
+
 def test_a_date_of_its_address_makes_no_copy_fuller():
     assert _fuller({}, {"day": date(2026, 1, 2)}, url="http://a.test/2026/01/02/p") is None
 
@@ -652,6 +691,19 @@ def test_items_that_an_api_gives_come_out(site: Site, mode: str) -> None:
 def test_items_that_differ_in_a_number_alone_come_out(site: Site) -> None:
     _products(site, 60)
     assert len(crawl(f"{SPIDERS}.OfPrices", site.url("/")).paths("kept")) == 60
+
+
+@pytest.mark.parametrize("kind", ["bool", "number", "date", "text"])
+def test_short_values_that_an_api_gives_come_out(site: Site, kind: str) -> None:
+    paths = [f"/{branch}/p/{product}" for branch in ("north", "south") for product in range(20)]
+    site.add("/", hub(*paths))
+    for path in paths:
+        site.add(path, page(english(150, seed=int(path.rpartition("/")[2]))))
+        left = -1 if path.startswith("/north") else 29
+        site.add(f"/api/{path.strip('/')}", json.dumps({"left": left}), Content_Type="application/json")
+    outcome = crawl(f"{SPIDERS}.OfStock", site.url("/"), settings={"KIND": kind})
+    assert len(outcome.paths("kept")) == 40
+    assert outcome.stats["simcrawl/pages/dropped"] == 20
 
 
 def test_pages_that_are_likely_copies_are_not_skipped_then(site: Site) -> None:
