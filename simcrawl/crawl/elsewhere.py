@@ -116,12 +116,15 @@ class Page:
     """What a copy says, read once, and only if somebody asks.
 
     `tell` returns its text, and then what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`:
-    its address. `fuller`: the field that its items have and its original's have not, once there was one.
+    its address. `fuller`: the field that its items have and its original's have not, or of which they have more (`longer`), once there was
+    one. `rows`: how many values its items have had, see `_rows`.
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
         self._tell, self._url = tell, url
         self.fuller: str | None = None
+        self.longer: str | None = None
+        self.rows = 0
         self._text: str | None = None
         # Of what the page itself says.
         self._length = 0
@@ -201,11 +204,15 @@ class Page:
 
 
 class _Said:
-    """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure."""
+    """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
-    __slots__ = ("fields", "values")
+    `rows`: how many values they had, see `_rows`.
+    """
+
+    __slots__ = ("fields", "rows", "values")
 
     def __init__(self) -> None:
+        self.rows = 0
         # Of four bytes each, since there may be many. Most contents share their fields.
         self.values: array[int] | None = array("I")
         self.fields: bytes | None = b""
@@ -263,6 +270,7 @@ class Elsewhere:
                 self._is_counter(use, key, value)
         short = beside if without_data(use) in self._download else []
         said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *short]))
+        said.rows += _rows(values)
         self._held += len(said.values or ()) - before
 
     def _of(self, content: int) -> _Said | None:
@@ -308,9 +316,10 @@ class Elsewhere:
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
-        if from_elsewhere or fuller:
+        longer = self._longer(said, use, values, page) if identical and said and said.values else None
+        if from_elsewhere or fuller or longer:
             self._tell(use, from_elsewhere, fuller)
-        return fuller or from_elsewhere
+        return fuller or longer or from_elsewhere
 
     def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:
         """Note for which fields of a callback's items a copy's have come out."""
@@ -339,6 +348,17 @@ class Elsewhere:
         """Return the first field with a short value that is another one than the original's: what the callback downloaded may say it."""
         return next((key for key, value in values if _digest(key, value) not in known and self._is_short(use, key, value, page)), None)
 
+    def _is_of_page(self, use: str, key: str, value: Any, page: Page) -> bool:
+        """Return whether a value is one that a page may say, and no other one at each visit."""
+        if not _is_content(key, value, page):
+            return False
+        if isinstance(value, str):
+            return not (_TOKEN.fullmatch(value) or _is_date(value))
+        return not (_is_technical(key, re.sub(r"\D", "", _written(value))) or (isinstance(value, int) and self._is_counted(use, key)))
+
+    def _is_counted(self, use: str, key: str) -> bool:
+        return self._counters.get((use, key), (0, 0))[1] >= _STEPS
+
     def _is_short(self, use: str, key: str, value: Any, page: Page) -> bool:
         """Return whether a value is a yes or no, a day, or a number too small to be looked for on a page, that speaks of no fetch."""
         if _OF_A_FETCH.search(key) or _MADE_UP.search(key) or _TECHNICAL.search(key.rpartition(".")[2]):
@@ -349,8 +369,8 @@ class Elsewhere:
             # With the time of day it says when the page was fetched.
             return _is_date(value) and ":" not in value and _plain(value) not in (page.text or "") and not page.is_addressed(value)
         digits = re.sub(r"\D", "", _written(value))
-        steps = self._counters.get((use, key), (0, 0))[1] if isinstance(value, int) else 0
-        return bool(digits) and not _is_long_enough(digits) and steps < _STEPS and not page.is_addressed(value)
+        is_counter = isinstance(value, int) and self._is_counted(use, key)
+        return bool(digits) and not (_is_long_enough(digits) or is_counter or page.is_addressed(value))
 
     def _fuller(self, said: _Said, values: list[tuple[str, Any]], page: Page) -> str | None:
         """Return a field that no item of the original has filled, and an item of this page has.
@@ -364,6 +384,20 @@ class Elsewhere:
             page.fuller = page.fuller or empty[0]
             self._fill(said, known, empty)
         return page.fuller
+
+    def _longer(self, said: _Said, use: str, values: list[tuple[str, Any]], page: Page) -> str | None:
+        """Return a field of which a page of the same text gives more than its original, and other values: a table that was read in part.
+
+        All further items of this one come out, and count as the original's from then on.
+        """
+        page.rows += _rows(values)
+        if not page.longer and page.rows > said.rows:
+            known = frozenset(said.values or ())
+            new = (key for key, value in values if _digest(key, value) not in known and self._is_of_page(use, key, value, page))
+            page.fuller = page.longer = page.fuller or next(new, None)
+        if page.longer:
+            said.values, said.rows = _with(said.values, starmap(_digest, values)), max(said.rows, page.rows)
+        return page.longer
 
     def may_lose(self, use: str) -> bool:
         """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""
@@ -410,6 +444,11 @@ def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, A
         elif not (value is None or (isinstance(value, bytes | bytearray) and not value)):
             beside.append((key, False if value is False else str(value) if isinstance(value, date) else _FILLED))
     return found, all_seen
+
+
+def _rows(values: list[tuple[str, Any]]) -> int:
+    """Return how many values there are, those of a list of texts or numbers as one: the way to a page has more steps on a longer way."""
+    return len({key for key, _ in values if "." not in key}) + sum("." in key for key, _ in values)
 
 
 def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:

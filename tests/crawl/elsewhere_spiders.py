@@ -203,3 +203,29 @@ class OfStock(OfApi):
     def _value(self, left: int) -> Any:
         kind = self.settings["KIND"]
         return {"bool": left > 0, "number": left + 30, "date": date(2024, 1, left + 2), "text": f"2024-01-{left + 2:02}"}[kind]
+
+
+class OfTables(Base):
+    """Takes the rows of a page's table in one item; pages for printing come first."""
+
+    name = "of-tables"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, priority=int(href.startswith("/print")))
+        yield from self.items(response)
+
+    def items(self, response: Response) -> Iterator[dict[str, Any]]:
+        rows = response.css(".row::text").getall()
+        if rows:
+            yield {"url": response.url, "rows": [{"row": row} for row in rows]}
+
+
+class OfRows(OfTables):
+    """Takes an item of each row."""
+
+    name = "of-rows"
+
+    def items(self, response: Response) -> Iterator[dict[str, Any]]:
+        for row in response.css(".row::text").getall():
+            yield {"url": response.url, "row": row}

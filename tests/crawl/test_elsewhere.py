@@ -191,9 +191,9 @@ def test_items_may_be_of_any_kind(make: Any):
 @pytest.mark.parametrize("text", ["ä" * 100_000, "1" * 100_000, "1." * 50_000, "<" * 100_000, "a<b " * 25_000, "://" * 30_000 + " "])
 def test_long_values_and_pages_are_looked_at_in_one_pass(text: str):
     # With a pattern that tries each place anew this would take hours.
-    known = Elsewhere()
-    known.note(URL, USE, {"value": "first"})
     for page_text in (text, HTML):
+        known = Elsewhere()
+        known.note(URL, USE, {"value": "first"})
         page = Page(partial(list[str], (page_text,)))
         known.find(URL, USE, {"value": text}, page, identical=True)
         assert known.find(URL, USE, {"value": "Bouillabaisse"}, page, identical=True) == "value"
@@ -501,6 +501,57 @@ def test_a_counter_s_short_numbers_do_not_count():
     assert known.find(f"{URL}10", USE, {"serial": 20}, _page(), identical=True) is None
 
 
+def _rows(*values: Any) -> dict[str, Any]:
+    return {"name": "hamburger", "rows": [{"value": value} for value in values]}
+
+
+def _longer(first: list[dict[str, Any]], second: list[dict[str, Any]], *, identical: bool = True) -> list[str | None]:
+    known, copy = Elsewhere(), Page(lambda: [HTML, OTHER], OTHER)
+    for item in first:
+        known.note(URL, USE, item)
+    return [known.find(URL, USE, item, copy, identical=identical) for item in second]
+
+
+def test_a_copy_of_the_same_text_that_gives_more_rows_comes_out():
+    assert _longer([_rows("ham")], [_rows("ham", "burger", "wien")]) == ["rows.value"]
+    assert _longer([_rows("ham")], [_rows("ham", 1250)]) == ["rows.value"]
+    # The text is another one: each may have a line of its own.
+    assert _longer([_rows("ham")], [_rows("ham", "burger", "wien")], identical=False) == [None]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        _rows("ham"),
+        _rows("burger", "wien"),
+        _rows("ham", "burger", "ham"),
+        _rows("ham", "burger", "12.05.2024"),
+        _rows("ham", "burger", "2"),
+    ],
+)
+def test_rows_that_are_as_many_or_say_no_more_are_no_reason(more: dict[str, Any]):
+    assert _longer([_rows("ham", "burger")], [more]) == [None]
+
+
+def test_a_longer_way_to_a_page_is_no_reason():
+    first, second = ({"name": "hamburger", "way": way} for way in (["ham"], ["ham", "burger", "wien"]))
+    assert _longer([first], [second]) == [None]
+
+
+def test_more_items_of_a_copy_come_out_from_the_first_new_one_on():
+    rows = [{"value": word} for word in ("ham", "burger", "wien", "graz")]
+    assert _longer(rows[:2], rows) == [None, None, "value", "value"]
+    assert _longer(rows, rows) == [None] * 4
+
+
+def test_a_copy_of_a_longer_copy_says_no_more():
+    known = Elsewhere()
+    known.note(URL, USE, _rows("ham"))
+    found = [known.find(URL, USE, _rows("ham", "burger"), Page(lambda: [HTML], OTHER), identical=True) for _ in range(2)]
+    assert found == ["rows.value", None]
+    assert known.may_lose(USE)
+
+
 def test_a_date_of_its_address_makes_no_copy_fuller():
     assert _fuller({}, {"day": date(2026, 1, 2)}, url="http://a.test/2026/01/02/p") is None
 
@@ -763,6 +814,21 @@ def test_items_come_out_whole_where_a_page_for_printing_came_first(site: Site, t
     assert outcome.stats["simcrawl/items/fuller"] >= 10
     assert outcome.stats["simcrawl/items/dropped"] + outcome.stats["simcrawl/items/fuller"] == 80
     assert "but what it has as 'price' is in no item of that page" in outcome.log
+
+
+@pytest.mark.parametrize("spider", ["OfTables", "OfRows"])
+def test_tables_that_a_page_for_printing_gives_in_part_come_out_whole(site: Site, tmp_path: Path, spider: str) -> None:
+    rows = {number: [f"{_name(number)} {_name(100 * row + number)}" for row in range(5)] for number in range(20)}
+    for number, (first, *others) in rows.items():
+        text = f"<h1>{_name(number)}</h1><p>{english(120, seed=number)}</p><p class=row>{first}</p>"
+        site.add(f"/print/{number}", page(text + "".join(f"<p>{row}</p>" for row in others)))
+        site.add(f"/p/{number}", page(text + "".join(f"<p class=row>{row}</p>" for row in others)))
+    site.add("/", hub(*(f"/{folder}/{number}" for folder in ("print", "p") for number in rows)))
+    feed = tmp_path / "rows.json"
+    outcome = crawl(f"{SPIDERS}.{spider}", site.url("/"), settings={"FEEDS": {str(feed): {"format": "json"}}})
+    found = {row["row"] for item in json.loads(feed.read_text()) for row in item.get("rows", [item])}
+    assert found == {row for listed in rows.values() for row in listed}
+    assert outcome.stats["simcrawl/items/fuller"] == {"OfTables": 20, "OfRows": 80}[spider]
 
 
 def test_items_that_say_what_no_reader_sees_come_out(site: Site) -> None:
