@@ -429,7 +429,7 @@ class Config:
         'that was lost. `"auto"`: if that is possible (plain local files); `True`: the same, with a warning if it is not; `False`: a page '
         "counts when its items have left the pipelines",
         ". It is possible for feeds without post-processing or batches, with Scrapy's own exporters or classes derived from them, and with "
-        'a store that lasts; with `"auto"`, a line in the log tells you if it is not. '
+        'a store that lasts, or with JOBDIR; with `"auto"`, a line in the log tells you if it is not. '
         "See [what a hard kill costs](howto.md#stop-a-crawl-and-resume-it)",
     )
     item_field: str | None = _setting(

@@ -15,7 +15,7 @@ comes the second time.
 
 What the verdict was compared with is gone after a stop, so a later page could no longer prove that an earlier one was dropped by mistake.
 The earlier ones are fetched once more, a thousand at most, when nothing else is left to fetch: they can only help one another then. That is
-done once: a crawl in short runs would else do nothing else.
+done once: a crawl in short runs would else do nothing else. What was held with them is in JOBDIR, too, as far as it can be written.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy import http
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy import Request
-    from scrapy.http import Response
 
     from simcrawl.crawl.common import Common
 
@@ -50,6 +50,8 @@ _MOST_BYTES = 32_000_000
 _OF_THE_FIRST_TIME = ("retry_times",)
 # In JOBDIR, beside what Scrapy has there.
 _FILE = "simcrawl.again"
+# Key of `Request.meta`, there only: what was dropped with the page, and the page.
+_WITH = "_simcrawl_with"
 # Behind all that a spider asks for, and behind what waits as a likely copy.
 _LAST = -10_000_000
 _NOT_KEPT = "simcrawl cannot keep which dropped pages may be no copies: %d are not judged once more when the crawl is resumed (%r)"
@@ -63,11 +65,21 @@ class DroppedItems:
     As long as the first callback runs items may be added, also when the second one has ended.
     """
 
-    __slots__ = ("_items", "_pass")
+    __slots__ = ("_before", "_items", "_pass")
 
-    def __init__(self) -> None:
-        self._items: list[Any] = []
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self._items: list[Any] = [*items]
+        self._before: list[Any] = []
         self._pass = False
+
+    def follow(self, before: DroppedItems) -> None:
+        """Take what was dropped when the page came before, if nothing is dropped with it now."""
+        self._before = before.all
+
+    @property
+    def all(self) -> list[Any]:
+        """What was dropped, the last time that there was something."""
+        return self._items or self._before
 
     def lets_pass(self, item: Any) -> bool:
         """Return whether an item of the first callback comes out, since the second one has ended without any; else hold it."""
@@ -78,7 +90,7 @@ class DroppedItems:
     def instead(self, *, given: int) -> list[Any]:
         """Return what comes out at the end of the second callback, which has given so many items itself."""
         self._pass = not given
-        items, self._items = self._items, []
+        items, self._items, self._before = self.all, [], []
         return [] if given else items
 
 
@@ -87,7 +99,7 @@ class _Dropped(NamedTuple):
 
     request: Request
     items: DroppedItems
-    response: Response | None
+    response: http.Response | None
 
 
 class Again:
@@ -115,8 +127,10 @@ class Again:
             made.meta.pop(key, None)
         return made
 
-    def hold(self, url: str, request: Request, response: Response, items: DroppedItems) -> None:
+    def hold(self, url: str, request: Request, response: http.Response, items: DroppedItems) -> None:
         """Hold the request of a page that is dropped and may be none to drop, and the page; of a thousand pages. Never raises."""
+        if before := self.left(url):
+            items.follow(before)
         dropped = _Dropped(request, items, self._copy_of(response))
         self._bytes += _size(dropped)
         if shown_by := self._awaited.pop(url, None):
@@ -124,7 +138,7 @@ class Again:
             return
         self._put(self._held, url, dropped)
 
-    def _copy_of(self, response: Response) -> Response | None:
+    def _copy_of(self, response: http.Response) -> http.Response | None:
         """Return a copy of a page, if there is space: what its callback makes of it, such as a tree, takes many times as much."""
         if self._bytes + len(response.body) > _MOST_BYTES:
             return None
@@ -141,7 +155,7 @@ class Again:
         self._bytes -= _size(dropped)
         return dropped.items
 
-    def page(self, request: Request) -> Response | None:
+    def page(self, request: Request) -> http.Response | None:
         """Return the page that was dropped, for a request that was made again; None where it is not held, or it is another request.
 
         Without its cookies: the jar has newer ones by now.
@@ -149,7 +163,7 @@ class Again:
         Raises:
             Exception: whatever a class of the user's own raises when it is copied.
         """
-        dropped = self._left.get(request.meta.get(AGAIN, ""))
+        dropped = self._left.get(request.meta.get(AGAIN) or request.meta.get(JUDGED_AGAIN, ""))
         if dropped is None or dropped.response is None:
             return None
         headers = dropped.response.headers.copy()
@@ -183,7 +197,9 @@ class Again:
         By the class that holds Scrapy's own requests there: what a request carries is written as the user has chosen, and read by nothing
         else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
         """
-        held = [request for request, *_ in self._held.values() if JUDGED_AGAIN not in request.meta]
+        held = [(url, dropped) for url, dropped in self._held.items() if JUDGED_AGAIN not in dropped.request.meta]
+        # These wait in Scrapy's own queue, but without what was dropped with them.
+        held += self._left.items()
         file = self._file() if held else None
         if not file:
             return
@@ -191,9 +207,9 @@ class Again:
         try:
             _remove(file)
             with closing(self._queue(file)) as queue:
-                for request in held:
+                for url, dropped in held:
                     try:
-                        queue.push(request)
+                        _push(queue, url, dropped)
                         lost -= 1
                     except Exception as exc:  # noqa: BLE001 - what a spider gives a request may do anything when it is written
                         why = exc
@@ -224,11 +240,23 @@ class Again:
             self._tell(_NOT_READ, why)
 
     def _judge_again(self, request: Request | None) -> None:
-        if request:
+        if not request:
+            return
+        url = self._held_before(request)
+        # Others wait in Scrapy's own queue.
+        if AGAIN not in request.meta and JUDGED_AGAIN not in request.meta:
             request.meta[MOVED] = request.meta.get(MOVED, 0) + _LAST - request.priority
             request.priority = _LAST
-            if self._make(request, {JUDGED_AGAIN: True}):
+            if self._make(request, {JUDGED_AGAIN: url}):
                 self._common.stats.inc_value("simcrawl/pages/judged_again")
+
+    def _held_before(self, request: Request) -> str:
+        """Hold again what was held with a request when the crawl was stopped, and return under which URL."""
+        url, items, page = request.meta.pop(_WITH, None) or (self._common.known_as(request.url), [], None)
+        dropped = _Dropped(request, DroppedItems(items), _unpacked(*page) if page else None)
+        self._bytes += _size(dropped)
+        self._put(self._left, url, dropped)
+        return str(url)
 
     def _tell(self, message: str, *values: object) -> None:
         self._common.stats.inc_value("simcrawl/errors")
@@ -267,6 +295,37 @@ class Again:
         level = logging.DEBUG if self._told else logging.INFO
         logger.log(level, _TOLD, url, shown_by, extra={"spider": self._common.crawler.spider})
         self._told = True
+
+
+def _push(queue: Any, url: str, dropped: _Dropped) -> None:
+    """Write a request in a queue of Scrapy's, with what was dropped with it if that can be written.
+
+    Raises:
+        Exception: whatever the queue does, and what the request carries.
+    """
+    request = dropped.request
+    try:
+        request.meta[_WITH] = url, dropped.items.all, _packed(dropped.response)
+        queue.push(request)
+    except Exception:  # noqa: BLE001 - items may be of any class
+        request.meta[_WITH] = url, [], None
+        queue.push(request)
+    finally:
+        request.meta.pop(_WITH, None)
+
+
+def _packed(page: http.Response | None) -> tuple[str, dict[str, Any]] | None:
+    """Return a page as what all of Scrapy's queues can write; None where it is of a class of the user's own."""
+    if page is None or getattr(http, type(page).__name__, None) is not type(page):
+        return None
+    headers = {name: page.headers.getlist(name) for name in page.headers}
+    told = {"url": page.url, "status": page.status, "headers": headers, "body": page.body, "flags": list(page.flags)}
+    return type(page).__name__, told | ({"encoding": page.encoding} if isinstance(page, http.TextResponse) else {})
+
+
+def _unpacked(kind: str, told: dict[str, Any]) -> http.Response:
+    made: http.Response = getattr(http, kind)(**told)
+    return made
 
 
 def _size(dropped: _Dropped) -> int:

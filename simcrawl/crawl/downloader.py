@@ -39,7 +39,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
 
         To a request that was made again the answer is the page that was dropped, if it is held: a link may have served once.
         """
-        if AGAIN in request.meta:
+        if AGAIN in request.meta or JUDGED_AGAIN in request.meta:
             response = self._first_page(request) or response
         try:
             await self._look(request, response)
@@ -88,7 +88,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         """
         if request.callback is NO_CALLBACK:
             return None
-        if AGAIN in request.meta and (page := self._first_page(request)):
+        if (AGAIN in request.meta or JUDGED_AGAIN in request.meta) and (page := self._first_page(request)):
             return page
         try:
             self._session.changes.failed(request)

@@ -189,8 +189,9 @@ class Session(Common):
         self.foreign = ForeignOriginals(self.crawl, self.config.originals)
         self.history = History()
         self.links = DroppedLinks()
-        # A store in memory dies with the crawl: there is nothing that the feed could be behind of.
-        durable = False if self.config.store.startswith("memory:") else self.config.durable_feed
+        # A store in memory dies with the crawl: the feed could be behind of nothing, but of the copies that Scrapy has in JOBDIR as seen.
+        nothing_lasts = self.config.store.startswith("memory:") and not crawler.settings.get("JOBDIR")
+        durable = False if nothing_lasts else self.config.durable_feed
         self.feeds = Feeds(crawler, wanted=durable, fault=self.fault)
         at_once = crawler.settings.getint("CONCURRENT_REQUESTS")
         self.workers = PageWorkers(self.detector, self.config, at_once=at_once, is_ending=lambda: not crawler.crawling)

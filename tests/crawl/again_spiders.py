@@ -55,6 +55,19 @@ class Remembering(Telling):
         yield item(response)
 
 
+class RememberingForLong(Telling):
+    """Gives nothing of a page that it has seen, in this run or in those before."""
+
+    name = "remembering-for-long"
+    state: dict[str, list[str]]
+
+    def parse_lot(self, response: Response) -> Iterator[Any]:
+        seen = self.state.setdefault("seen", [])
+        if response.url not in seen:
+            seen.append(response.url)
+            yield item(response)
+
+
 class OfOwnRequests(Telling):
     """Makes requests of a class that takes other arguments than Scrapy's own."""
 

@@ -251,6 +251,38 @@ def test_what_was_dropped_before_a_stop_is_judged_again(site: Site, tmp_path: Pa
     assert "simcrawl/pages/judged_again" not in third.stats
 
 
+@pytest.mark.parametrize("stops", [(3,), (3, 2), (3, 28)])
+@pytest.mark.parametrize("disk_queue", ["scrapy.squeues.PickleLifoDiskQueue", "scrapy.squeues.MarshalFifoDiskQueue"])
+def test_what_was_dropped_before_a_stop_comes_out_of_a_spider_that_remembers(
+    site: Site, tmp_path: Path, disk_queue: str, stops: tuple[int, ...]
+) -> None:
+    _auction(site)
+    settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store")}
+    settings |= {"SCHEDULER_DISK_QUEUE": disk_queue}
+    kept = list[str]()
+    for pages in (*stops, 0):
+        outcome = crawl("tests.crawl.again_spiders.RememberingForLong", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": pages})
+        kept += outcome.paths("kept")
+        assert "simcrawl/errors" not in outcome.stats
+    assert sorted(path for path in kept if path != "/") == sorted(LOTS)
+
+
+def test_a_link_that_serves_once_is_no_loss_over_a_stop(site: Site, tmp_path: Path) -> None:
+    _auction(site)
+    pages = {path: site.answers.pop(path).body.decode() for path in LOTS}
+
+    def trap(path: str) -> str | None:
+        site.add(path, "Gone", status=410)
+        return pages.get(path)
+
+    site.trap = trap
+    settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store")}
+    first = crawl(SPIDER, site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 3})
+    second = crawl(SPIDER, site.url("/"), settings=settings)
+    assert set(first.paths("kept")) | set(second.paths("kept")) == {"/", *LOTS}
+    assert second.stats["simcrawl/pages/judged_again"] == 1
+
+
 def test_a_page_is_judged_again_once_and_when_nothing_else_is_left(site: Site, tmp_path: Path) -> None:
     _auction(site)
     # Of one price alone nobody can tell.
