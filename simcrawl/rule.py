@@ -714,10 +714,13 @@ def _is_view(url: str, other: str) -> bool:
 def _are_three_articles(*pages: PageFingerprint) -> bool:
     """Return whether three pages of one site have the same paragraphs, whatever surrounds them, and yet each has something for itself.
 
-    A heading that its title has as well, rows in its tables or behind its labels, a picture, or one paragraph in the place of the others'.
+    A heading that its title has as well, rows in its tables or behind its labels, a picture, one paragraph in the place of the others', or
+    a line that says when and where it takes place.
     """
     pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
-    ways = (names.exchange_names, names.exchange_values, names.exchange_pictures, names.exchange_a_paragraph)
+    ways = [names.exchange_names, names.exchange_values, names.exchange_pictures, names.exchange_a_paragraph]
+    if not any(_is_view(a.url, b.url) for a, b in combinations(pages, 2)):
+        ways.append(names.exchange_lines_beside)
     return len({site(page.url) for page in pages}) == 1 and any(all(way(*pair) for pair in pairs) for way in ways)
 
 

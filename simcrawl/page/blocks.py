@@ -79,9 +79,9 @@ _MOUNT_TAG = late(r"(?:^|-)(?:app|root|outlet)(?:-|$)")
 _META = frozenset({"description", "og:title", "og:description", "twitter:title", "twitter:description"})
 # fmt: on
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
-# Names of surroundings, whatever is in them ...
+# Names of surroundings, whatever is in them (but that of Bootstrap's cards, which are parts of a page) ...
 _AROUND_NAMES = late(
-    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
+    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|(?<!card[_-])(?<!card__)(?<!panel-)foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
     rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
     rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
     re.IGNORECASE,
@@ -351,7 +351,7 @@ class Layout:
         parts.unseen.extend(block for block in self.shown if not boxed[block.element])
         outer = self._name_outside(parts)
         heading, facts = self._called(parts.prose, is_named=bool(outer))
-        heading = heading or self._linked_name(parts.links)
+        heading = self._linked_name(parts) or heading
         # What scripts show may be anywhere, and without a heading nothing says to which paragraph a picture belongs.
         of_all = not self.headings
         pictured = [(name, at) for name, at in self.pictures if (of_all or inside[at] or not at) and not furniture[at]]
@@ -464,10 +464,15 @@ class Layout:
         lines = prose[first + 1 : first + 1 + _MOST_FACTS]
         return prose[first].text, join(takewhile(lambda block: block.width < _DATELINE_WIDTH and block.element not in self.headings, lines))
 
-    def _linked_name(self, links: list[Block]) -> str:
-        """Return the one h1 in the contents that is a link, to the page itself: of several, one is the site's."""
-        found = [block.text for block in links if self._is_name(block)]
-        return found[0] if len(found) == 1 else ""
+    def _linked_name(self, parts: Parts) -> str:
+        """Return the one heading in the contents that is a link, to the page itself, where no other one is as high.
+
+        Of several, one is the site's. Without an h1 it may stand above others of the contents, such as "Leave a reply".
+        """
+        highest = min(self.headings.values(), default="")
+        found = [block.text for block in parts.links if self.headings.get(block.element) == highest]
+        of_prose = min((self.headings[block.element] for block in parts.prose if block.element in self.headings), default="")
+        return found[0] if len(found) == 1 and (not of_prose or (highest != "h1" and highest < of_prose)) else ""
 
     def _to_lines(self, sizes: list[int]) -> bytearray:
         """Return which elements are furniture also for short lines: in an aside of few links these may say what a job pays.

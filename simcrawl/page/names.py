@@ -767,7 +767,7 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
         return False
     if _are_named(one, other) or _exchange_rows(one, other):
         return True
-    return one.values[0] == other.values[0] and (_has_own_lines(one, other) or _has_other(one.second.subheadings, other.second.subheadings))
+    return one.values[0] == other.values[0] and (_has_own_lines(one, other) or _have_other_headings(one.second, other.second))
 
 
 def exchange_a_paragraph(a: bytes, b: bytes) -> bool:
@@ -1015,6 +1015,11 @@ def _are_others(a: int, b: int) -> bool:
 def _has_other(a: int, b: int) -> bool:
     """Return whether the first of two second digests is of any texts, and the second one known, and of others."""
     return a > _OF_NOTHING and _differ(a, b)
+
+
+def _have_other_headings(a: _Second, b: _Second) -> bool:
+    """Return whether two pages have other headings, above their first paragraphs or of their sections."""
+    return _has_other(a.headings, b.headings) or _has_other(a.subheadings, b.subheadings)
 
 
 def _are_headed_apart(a: _Heading, b: _Heading) -> bool:
