@@ -80,6 +80,8 @@ _ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
 # Of a page of fewer units than the first: a block of so many words in the place of another one is a sentence of the page's own, unless the
 # contents show that less than such a share of it was exchanged: a word or two in it.
 _SHORT_OF_SENTENCES, _SENTENCE, _EXCHANGED_TO_BLOCKS = 600, 8, 0.6
+# By how much more than a copy a record may differ from a page that says less to be of its series.
+_NEARLY = 2.0
 # An outlink threshold of 1 is for identical text, which no estimate is.
 _NOT_IDENTICAL = 0.9999
 
@@ -563,7 +565,7 @@ class Rule:
         if any(_says_other(page, other, original) for other in dropped) or any(
             _says_other(page, other, original)
             and says_more(other, original)
-            and (self._is_of_its_kind(other, original) or _are_three_records(page, other, original))
+            and (self._is_nearly_of_its_kind(page, other, original) or _are_three_records(page, other, original))
             for other in kept
         ):
             return True
@@ -573,6 +575,18 @@ class Rule:
         """Return whether a page would be a copy of another one, or is told apart from it by nothing but what stands beside its content."""
         comparison = self.compare(page, original)
         return comparison.apart is Apart.BESIDE or (comparison.is_near_duplicate and not self.loses(page, original, comparison))
+
+    def _is_nearly_of_its_kind(self, page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
+        """Return whether another page would be a copy of the original, or nearly so and is another record than the page.
+
+        Estimates of short records vary: one that had to be kept by a hair is of the series all the same.
+        """
+        if self._is_of_its_kind(other, original):
+            return True
+        comparison = self.compare(other, original)
+        differs = 1 - (comparison.similarity or 0.0)
+        is_nearly = comparison.apart in (Apart.CONTENTS, Apart.SHORT) and differs <= _NEARLY * (1 - self.min_similarity)
+        return is_nearly and names.exchange_a_line(page.names, other.names)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)

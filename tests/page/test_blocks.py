@@ -392,11 +392,22 @@ def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(t
         ("<h1><a href='/3'>Leeds at Bath</a></h1>", "Leeds at Bath"),
         ("<h1><a href='/3'>Leeds at Bath</a></h1><h2>The match</h2>", "The match"),
         ("<h1><a href='/'>Cup</a></h1><h1><a href='/3'>Leeds at Bath</a></h1>", ""),
-        ("<h2><a href='/3'>Leeds at Bath</a></h2>", ""),
+        # Without an h1 of the site's, as in blogs.
+        ("<h2><a href='/3'>Leeds at Bath</a></h2>", "Leeds at Bath"),
+        ("<h2><a href='/3'>Leeds at Bath</a></h2><h3>Leave a reply</h3>", "Leeds at Bath"),
+        ("<h2><a href='/3'>Leeds at Bath</a></h2><h2>The match</h2>", "The match"),
+        ("<h2><a href='/3'>Leeds at Bath</a></h2><h2><a href='/4'>Hull at Ely</a></h2>", ""),
+        ("<h2>The match</h2><h3><a href='#a'>Leeds at Bath</a></h3>", "The match"),
     ],
 )
-def test_the_one_h1_of_a_page_without_other_headings_names_it_though_it_is_a_link(above: str, heading: str):
+def test_the_one_highest_heading_of_a_page_names_it_though_it_is_a_link(above: str, heading: str):
     assert _page(f"<body><main>{above}<p>{english(40)}</p></main></body>").parts().heading == heading
+
+
+@pytest.mark.parametrize(("name", "own"), [("card-footer", True), ("card__footer", True), ("panel-footer", True), ("page-footer", False)])
+def test_the_foot_of_a_card_is_content(name: str, own: bool):
+    card = f"<div class=card><h1>Gold</h1><p>{english(20)}</p><div class={name}><p>Symbol</p></div></div>"
+    assert [*_page(f"<body><main>{card}</main></body>").parts().values] == ["Symbol"] * own
 
 
 def test_a_date_that_is_a_link_is_a_link():
