@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -127,6 +128,13 @@ def test_the_one_heading_of_a_page_names_it_though_it_is_a_link(lines: int) -> N
     _check([_page(f"{heading}{text}<h3>Leave a reply</h3>", title=f"{title} - Site") for title, heading in called])
 
 
+@pytest.mark.parametrize("lines", [8, 60])
+@pytest.mark.parametrize("own", ["<p><a href='/o/{0}'>{0} music school</a></p>", "<div class=by>by <a href='/o/{0}'>{0} Miller</a></div>"])
+def test_the_one_link_above_a_text_may_say_whose_it_is(own: str, lines: int) -> None:
+    text = _paragraphs(english(lines, seed=5))
+    _check([_page(f"<h1>Museum</h1>{own.format(name)}{text}", title=f"{name} - Museum") for name in CITIES])
+
+
 @pytest.mark.parametrize("lines", [110, 300])
 def test_a_heading_below_that_of_the_site_names_a_page(lines: int) -> None:
     text = _paragraphs(english(lines, seed=5))
@@ -151,6 +159,13 @@ def test_a_short_page_is_no_copy_beside_a_long_menu() -> None:
         for name in CITIES
     ]
     _check(pages)
+
+
+def test_a_page_with_other_links_to_its_neighbours_stays_a_copy() -> None:
+    text = _paragraphs(english(60, seed=5))
+    around = [f"<a href='/a/{one}'>{one}</a> <a href='/a/{other}'>{other}</a>" for one, other in pairwise(CITIES)]
+    pages = {f"https://site.example/{place}/a/7": _page(f"<h1>Gold</h1>{text}{links}") for place, links in enumerate(around)}
+    assert lost(pages, 1) == (len(pages) - 1, 0)
 
 
 def test_views_of_one_page_in_other_surroundings_stay_copies() -> None:

@@ -123,6 +123,9 @@ _DATELINE = late(
 # None is without: most lines end here.
 _DIGIT = late(r"\d")
 _DATELINE_WIDTH, _LEAST_OF_A_LIST = 60, 3
+# So many links in the contents are no list of others: each may be what the page is about, or who made it. Not the numbers of sections,
+# which are others in each release of a book.
+_FEW_LINKS, _NUMBERED = 3, late(r"\W*\d")
 _LONGEST_ECHO = 120
 # Where a page stands, which pages a reader saw before, or which of its versions this is, as MediaWiki calls that: never of it.
 _TRAIL = late(rf"{_START}(?:bread-?crumbs?|mw-revision|print-?footer){_END}", re.IGNORECASE)
@@ -364,7 +367,7 @@ class Layout:
             facts=facts,
             outer_heading=outer,
             pictures=shown,
-            values=_texts(values),
+            values=_texts([*values, *self._linked_above(paragraphs, parts.links)]),
             paragraphs=_texts(paragraphs),
             headings=tuple(above),
             subheadings=tuple(chain.from_iterable(below[:-1])),
@@ -413,6 +416,15 @@ class Layout:
             elif block.width >= _PARAGRAPH:
                 sections.append([])
         return sections
+
+    def _linked_above(self, paragraphs: list[Block], links: list[Block]) -> list[Block]:
+        """Return links above the first paragraph that may say what the page is about, or who made it: of a list of them none does."""
+        if not paragraphs or len(links) > _FEW_LINKS:
+            return []
+        # Not by the numbers of elements: what follows in an element has the number of that.
+        above = list(takewhile(lambda block: block is not paragraphs[0], self.blocks)) if links else []
+        found = (link for link in links if link.width < _PARAGRAPH and not (_NUMBERED.match(link.text) or _is_labelled(link)))
+        return [link for link in found if link.element not in self.headings and any(link is one for one in above)]
 
     def _name_outside(self, parts: Parts) -> str:
         """Return the first h1 beside the contents; of a page without any, the text of the one box that calls itself a title."""

@@ -410,6 +410,25 @@ def test_the_foot_of_a_card_is_content(name: str, own: bool):
     assert [*_page(f"<body><main>{card}</main></body>").parts().values] == ["Symbol"] * own
 
 
+@pytest.mark.parametrize(
+    ("above", "below", "values"),
+    [
+        ("<p>by <a href=/o/7>Ann Miller</a></p>", "", ["by Ann Miller"]),
+        ("<a href=/o/7>Ann Miller</a> <a href=/o/8>Bath</a>", "", ["Ann Miller Bath"]),
+        ("<p>Place: <a href=/o/7>Bath</a></p>", "", ["Place: Bath"]),
+        # Contents of the page, lists, and what leads to other pages.
+        ("<p><a href=#a>1.2. Gold</a></p>", "", []),
+        ("".join(f"<p><a href=/o/{number}>Bath</a></p>" for number in range(4)), "", []),
+        ("", "<p><a href=/o/7>Next: Silver</a></p>", []),
+        ("", "<a href=/o/7>Next</a>", []),
+        ("<h2><a href=/o/7>Silver</a></h2>", "", []),
+    ],
+)
+def test_a_few_links_above_the_text_may_say_what_the_page_is_about(above: str, below: str, values: list[str]):
+    main = f"<main><h1>Gold</h1>{above}<p>{english(20)}</p>{below}</main>"
+    assert [*_page(f"<body>{main}</body>").parts().values] == values
+
+
 def test_a_date_that_is_a_link_is_a_link():
     parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p><p><a href='/'>12 May 2024</a></p></div>").parts()
     assert (join(parts.links), parts.around) == ("12 May 2024", [])
