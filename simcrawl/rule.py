@@ -565,25 +565,21 @@ class Rule:
         if any(_says_other(page, other, original) for other in dropped) or any(
             _says_other(page, other, original)
             and says_more(other, original)
-            and (self._is_nearly_of_its_kind(page, other, original) or _are_three_records(page, other, original))
+            and (self._is_of_its_kind(page, other, original) or _are_three_records(page, other, original))
             for other in kept
         ):
             return True
         return names.holds_more(original.names, page.names) and _is_one_of_a_series(page, kept)
 
-    def _is_of_its_kind(self, page: PageFingerprint, original: PageFingerprint) -> bool:
-        """Return whether a page would be a copy of another one, or is told apart from it by nothing but what stands beside its content."""
-        comparison = self.compare(page, original)
-        return comparison.apart is Apart.BESIDE or (comparison.is_near_duplicate and not self.loses(page, original, comparison))
+    def _is_of_its_kind(self, page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
+        """Return whether another page would be a copy of the original, or is told apart by nothing but what stands beside its content.
 
-    def _is_nearly_of_its_kind(self, page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
-        """Return whether another page would be a copy of the original, or nearly so and is another record than the page.
-
-        Estimates of short records vary: one that had to be kept by a hair is of the series all the same.
+        Or whether it is nearly a copy, and another record than the page. Estimates of short records vary: one that had to be kept by a hair
+        is of the series all the same.
         """
-        if self._is_of_its_kind(other, original):
-            return True
         comparison = self.compare(other, original)
+        if comparison.apart is Apart.BESIDE or (comparison.is_near_duplicate and not self.loses(other, original, comparison)):
+            return True
         differs = 1 - (comparison.similarity or 0.0)
         is_nearly = comparison.apart in (Apart.CONTENTS, Apart.SHORT) and differs <= _NEARLY * (1 - self.min_similarity)
         return is_nearly and names.exchange_a_line(page.names, other.names)
@@ -728,13 +724,10 @@ def _is_view(url: str, other: str) -> bool:
 def _are_three_articles(*pages: PageFingerprint) -> bool:
     """Return whether three pages of one site have the same paragraphs, whatever surrounds them, and yet each has something for itself.
 
-    A heading that its title has as well, rows in its tables or behind its labels, a picture, one paragraph in the place of the others', or
-    a line that says when and where it takes place.
+    A heading that its title has as well, rows in its tables or behind its labels, a picture, or one paragraph in the place of the others'.
     """
     pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
-    ways = [names.exchange_names, names.exchange_values, names.exchange_pictures, names.exchange_a_paragraph]
-    if not any(_is_view(a.url, b.url) for a, b in combinations(pages, 2)):
-        ways.append(names.exchange_lines_beside)
+    ways = (names.exchange_names, names.exchange_values, names.exchange_pictures, names.exchange_a_paragraph)
     return len({site(page.url) for page in pages}) == 1 and any(all(way(*pair) for pair in pairs) for way in ways)
 
 

@@ -111,14 +111,6 @@ def test_what_is_a_page_s_own_counts_beside_related_links_that_change(own: str) 
     )
 
 
-@pytest.mark.parametrize(
-    "own", ["<p>7 May 2026, 20:00, Town Hall, {0}</p>", "<p>Posted on 7 May 2026 in {0}</p>", "<p>By {0} Miller, 7 May 2026</p>"]
-)
-def test_when_and_where_counts_beside_related_links_that_change(own: str) -> None:
-    text = _paragraphs(english(12, seed=5))
-    _check([_page(f"<h1>Tour</h1>{own.format(name)}{text}", around=_related(number, 30)) for number, name in enumerate(CITIES)], most=1)
-
-
 @pytest.mark.parametrize("lines", [12, 110])
 def test_the_one_heading_of_a_page_names_it_though_it_is_a_link(lines: int) -> None:
     text = _paragraphs(english(lines, seed=5))

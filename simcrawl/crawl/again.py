@@ -50,11 +50,15 @@ _MOST_BYTES = 32_000_000
 _OF_THE_FIRST_TIME = ("retry_times",)
 # In JOBDIR, beside what Scrapy has there.
 _FILE = "simcrawl.again"
-# Key of `Request.meta`, there only: what was dropped with the page, and the page.
+# Key of `Request.meta`, there only: what was dropped with a page, and the page. In requests that are never made, for what a spider's items
+# are may not let itself be read.
 _WITH = "_simcrawl_with"
+# How often that is written.
+_MOST_STOPS = 3
 # Behind all that a spider asks for, and behind what waits as a likely copy.
 _LAST = -10_000_000
 _NOT_KEPT = "simcrawl cannot keep which dropped pages may be no copies: %d are not judged once more when the crawl is resumed (%r)"
+_NOT_WHOLE = "simcrawl cannot keep all that was dropped with pages that may be no copies: some are fetched once more without it (%r)"
 _NOT_READ = "simcrawl cannot read which dropped pages may be no copies: some are not judged once more (%r)"
 _TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
 
@@ -95,11 +99,12 @@ class DroppedItems:
 
 
 class _Dropped(NamedTuple):
-    """The request of a page that was dropped, what was dropped with it, and the page, if it is held."""
+    """The request of a page that was dropped, what was dropped with it, and the page, if it is held. `stops`: how often it was written."""
 
     request: Request
     items: DroppedItems
     response: http.Response | None
+    stops: int = 0
 
 
 class Again:
@@ -197,26 +202,28 @@ class Again:
         By the class that holds Scrapy's own requests there: what a request carries is written as the user has chosen, and read by nothing
         else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
         """
-        held = [(url, dropped) for url, dropped in self._held.items() if JUDGED_AGAIN not in dropped.request.meta]
-        # These wait in Scrapy's own queue, but without what was dropped with them.
-        held += self._left.items()
-        file = self._file() if held else None
+        held = {url: dropped.request for url, dropped in self._held.items() if JUDGED_AGAIN not in dropped.request.meta}
+        # Those that were made once more wait in Scrapy's own queue, but without what was dropped with them.
+        extras = [extra for url in [*self._left, *held] if (extra := _extra(url, self._left.get(url) or self._held[url]))]
+        file = self._file() if held or extras else None
         if not file:
             return
-        lost, why = len(held), None
+        lost, why, not_whole = len(held), None, None
         try:
             _remove(file)
             with closing(self._queue(file)) as queue:
-                for url, dropped in held:
-                    try:
-                        _push(queue, url, dropped)
-                        lost -= 1
-                    except Exception as exc:  # noqa: BLE001 - what a spider gives a request may do anything when it is written
-                        why = exc
+                for variants in extras:
+                    not_whole = _push_one(queue, variants) or not_whole
+                for url, request in held.items():
+                    request.meta[JUDGED_AGAIN] = url
+                    failed = _push_one(queue, [request])
+                    lost, why = lost - (not failed), failed or why
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl is over
             why = exc
-        if lost:
+        if lost or why:
             self._tell(_NOT_KEPT, lost, why)
+        elif not_whole:
+            self._tell(_NOT_WHOLE, not_whole)
 
     def restore(self) -> None:
         """Ask for the pages once more that were held when the crawl was stopped that this one resumes. Never raises."""
@@ -226,8 +233,8 @@ class Again:
         why = None
         try:
             with closing(self._queue(file)) as queue:
-                # One that cannot be read, as that of a callback that is gone, is passed over.
-                for _ in range(min(len(queue), _MOST)):
+                # One that cannot be read, as that of a callback that is gone, is passed over. Of each page there are two.
+                for _ in range(min(len(queue), 4 * _MOST)):
                     try:
                         self._judge_again(queue.pop())
                     except Exception as exc:  # noqa: BLE001 - as above
@@ -242,21 +249,21 @@ class Again:
     def _judge_again(self, request: Request | None) -> None:
         if not request:
             return
-        url = self._held_before(request)
-        # Others wait in Scrapy's own queue.
-        if AGAIN not in request.meta and JUDGED_AGAIN not in request.meta:
-            request.meta[MOVED] = request.meta.get(MOVED, 0) + _LAST - request.priority
-            request.priority = _LAST
-            if self._make(request, {JUDGED_AGAIN: url}):
-                self._common.stats.inc_value("simcrawl/pages/judged_again")
+        if told := request.meta.get(_WITH):
+            self._hold_again(request, *told)
+            return
+        url = request.meta.get(JUDGED_AGAIN) or self._common.known_as(request.url)
+        request.meta[MOVED] = request.meta.get(MOVED, 0) + _LAST - request.priority
+        request.priority = _LAST
+        if self._make(request, {JUDGED_AGAIN: url}):
+            self._common.stats.inc_value("simcrawl/pages/judged_again")
 
-    def _held_before(self, request: Request) -> str:
-        """Hold again what was held with a request when the crawl was stopped, and return under which URL."""
-        url, items, page = request.meta.pop(_WITH, None) or (self._common.known_as(request.url), [], None)
-        dropped = _Dropped(request, DroppedItems(items), _unpacked(*page) if page else None)
+    def _hold_again(self, request: Request, url: str, stops: int, items: list[Any], page: Any) -> None:
+        """Hold what was held when the crawl was stopped; of pages half as much, for those of this run are held as well."""
+        fits = page and self._bytes + len(page[1]["body"]) <= _MOST_BYTES // 2
+        dropped = _Dropped(request, DroppedItems(items), _unpacked(*page) if fits else None, stops)
         self._bytes += _size(dropped)
         self._put(self._left, url, dropped)
-        return str(url)
 
     def _tell(self, message: str, *values: object) -> None:
         self._common.stats.inc_value("simcrawl/errors")
@@ -297,21 +304,26 @@ class Again:
         self._told = True
 
 
-def _push(queue: Any, url: str, dropped: _Dropped) -> None:
-    """Write a request in a queue of Scrapy's, with what was dropped with it if that can be written.
+def _extra(url: str, dropped: _Dropped) -> list[Request]:
+    """Return what is to be written of a page besides its request: all of it, or else the page alone. Empty where there is nothing."""
+    items, page = dropped.items.all, _packed(dropped.response)
+    if dropped.stops >= _MOST_STOPS or not (items or page):
+        return []
+    told = [(items, page), ([], page)] if items else [([], page)]
+    return [http.Request("data:,", meta={_WITH: (url, dropped.stops + 1, *what)}) for what in told]
 
-    Raises:
-        Exception: whatever the queue does, and what the request carries.
-    """
-    request = dropped.request
-    try:
-        request.meta[_WITH] = url, dropped.items.all, _packed(dropped.response)
-        queue.push(request)
-    except Exception:  # noqa: BLE001 - items may be of any class
-        request.meta[_WITH] = url, [], None
-        queue.push(request)
-    finally:
-        request.meta.pop(_WITH, None)
+
+def _push_one(queue: Any, variants: Iterable[Request]) -> Exception | None:
+    """Write the first request that can be written in a queue of Scrapy's; return why it was not the first one of all."""
+    why = None
+    for request in variants:
+        try:
+            queue.push(request)
+        except Exception as exc:  # noqa: BLE001 - what a spider gives a request, and its items, may do anything when they are written
+            why = why or exc
+        else:
+            break
+    return why
 
 
 def _packed(page: http.Response | None) -> tuple[str, dict[str, Any]] | None:

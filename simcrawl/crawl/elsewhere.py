@@ -116,8 +116,9 @@ class Page:
     """What a copy says, read once, and only if somebody asks.
 
     `tell` returns its text, and then what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`:
-    its address. `fuller`: the field that its items have and its original's have not, or of which they have more (`longer`), once there was
-    one. `rows`: how many values its items have had, see `_rows`.
+    its address. `fuller`: the field that its items have and its original's have not, once there was one; `longer`: that of which they have
+    more. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
+    `waiting`: what was dropped although it had.
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
@@ -125,6 +126,8 @@ class Page:
         self.fuller: str | None = None
         self.longer: str | None = None
         self.rows = 0
+        self.has_new = False
+        self.waiting: list[Any] = []
         self._text: str | None = None
         # Of what the page itself says.
         self._length = 0
@@ -206,7 +209,7 @@ class Page:
 class _Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
-    `rows`: how many values they had, see `_rows`.
+    `rows`: how much they have listed, see `_rows`.
     """
 
     __slots__ = ("fields", "rows", "values")
@@ -268,9 +271,9 @@ class Elsewhere:
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
-        short = beside if without_data(use) in self._download else []
-        said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *short]))
-        said.rows += _rows(values)
+        # Whether the callback downloads more may be known only later.
+        said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *_without_urls(beside)]))
+        said.rows += _rows(item)
         self._held += len(said.values or ()) - before
 
     def _of(self, content: int) -> _Said | None:
@@ -304,7 +307,7 @@ class Elsewhere:
         if (said is None and told is _NOTHING_TOLD) or not _is_item(item):
             return None
         beside = _class_of(item)
-        values = _values(item, beside)[0]
+        values, all_seen = _values(item, beside)
         # Both, whatever the first one says: each learns from what it sees.
         # Of an original that gave too many to know any may be new.
         known = None if said is None else frozenset(said.values or ())
@@ -312,11 +315,12 @@ class Elsewhere:
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
-            from_elsewhere = self._downloaded(known, use, [*values, *beside], page)
+            from_elsewhere = self._downloaded(known, use, [*values, *_without_urls(beside)], page)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
-        longer = self._longer(said, use, values, page) if identical and said and said.values else None
+        page.rows += _rows(item) if identical else 0
+        longer = self._longer(said, use, values, page, all_seen=all_seen) if identical and said else None
         if from_elsewhere or fuller or longer:
             self._tell(use, from_elsewhere, fuller)
         return fuller or longer or from_elsewhere
@@ -385,18 +389,25 @@ class Elsewhere:
             self._fill(said, known, empty)
         return page.fuller
 
-    def _longer(self, said: _Said, use: str, values: list[tuple[str, Any]], page: Page) -> str | None:
-        """Return a field of which a page of the same text gives more than its original, and other values: a table that was read in part.
+    def _longer(self, said: _Said, use: str, values: list[tuple[str, Any]], page: Page, *, all_seen: bool) -> str | None:
+        """Return a field with another value, where a page of the same text lists more than its original: that was read in part.
 
-        All further items of this one come out, and count as the original's from then on.
+        What the item says counts as the original's from then on. `page.has_new` says whether it has another value, if the page should prove
+        to list more only later.
         """
-        page.rows += _rows(values)
-        if not page.longer and page.rows > said.rows:
-            known = frozenset(said.values or ())
-            new = (key for key, value in values if _digest(key, value) not in known and self._is_of_page(use, key, value, page))
-            page.fuller = page.longer = page.fuller or next(new, None)
-        if page.longer:
-            said.values, said.rows = _with(said.values, starmap(_digest, values)), max(said.rows, page.rows)
+        known = None if said.values is None else frozenset(said.values)
+        others = ((key, value) for key, value in values if known is None or _digest(key, value) not in known)
+        key = next((key for key, value in others if self._is_of_page(use, key, value, page)), None)
+        # There may be others where nobody looks.
+        key = key or next((key for key, _ in values if not all_seen), None)
+        page.has_new = key is not None
+        if page.rows > said.rows:
+            page.longer = page.longer or key
+        if not (page.longer and page.has_new):
+            return None
+        before = len(said.values or ())
+        said.values, said.rows = _with(said.values, starmap(_digest, values)), max(said.rows, page.rows)
+        self._held += len(said.values or ()) - before
         return page.longer
 
     def may_lose(self, use: str) -> bool:
@@ -446,9 +457,22 @@ def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, A
     return found, all_seen
 
 
-def _rows(values: list[tuple[str, Any]]) -> int:
-    """Return how many values there are, those of a list of texts or numbers as one: the way to a page has more steps on a longer way."""
-    return len({key for key, _ in values if "." not in key}) + sum("." in key for key, _ in values)
+def _rows(item: Any) -> int:
+    """Return how much an item lists: each entry of a list of dictionaries, or of items, and each other field as one.
+
+    A list of texts is one: the way to a page has more steps on a longer way.
+    """
+    fields = (item if isinstance(item, dict) else _adapter()(item)).values()
+    return sum(len(field) if isinstance(field, list | tuple) and field and _is_item(field[0]) else _is_filled(field) for field in fields)
+
+
+def _is_filled(field: Any) -> bool:
+    return not (field is None or (isinstance(field, str) and not field))
+
+
+def _without_urls(beside: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return what fills fields but for URLs: what is true or false, days, and of whatever else there is that it is there."""
+    return [(key, value) for key, value in beside if value is False or value is _FILLED or not _is_url(value)]
 
 
 def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:

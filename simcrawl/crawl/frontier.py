@@ -484,8 +484,8 @@ class Frontier:
 
     def _note_download(self, request: Request) -> None:
         """Note which callbacks may download a page themselves: those at work that can wait for one."""
-        # Robots.txt and files; and a spider's first requests, which need not wait until no callback is at work.
-        if request.callback is not None or request.meta.get("is_start_request"):
+        # A spider's first requests need not wait until no callback is at work. The mark travels with the meta; the depth tells who is one.
+        if request.url.endswith("/robots.txt") or (request.meta.get("is_start_request") and not request.meta.get("depth")):
             return
         engine: Any = self._crawler.engine
         for page in engine.scraper.slot.active:

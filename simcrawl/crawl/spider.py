@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 
 _SHOWN_AT_ONCE = 1000
+# Of one page, until its callback has ended.
+_MOST_WAITING = 1_000
 
 
 class NearDuplicateSpiderMiddleware(OfSession):
@@ -90,8 +92,12 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     passes = self._link_passes(entry, case, links, counts, shown)
                 else:
                     passes = self._item_passes(entry, case, page, counts)
-                if passes:
-                    yield entry
+                if not passes:
+                    continue
+                if page.longer and page.waiting:
+                    for item in self._left_before(page, case, counts):
+                        yield item
+                yield entry
             case.exhausted = True
         finally:
             if not case.exhausted:
@@ -104,7 +110,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
     def _told(self, response: Response, case: Case, counts: Counter[str]) -> None:
         try:
             # Once a page: Scrapy's stats take as long for a link as all that is decided about it.
-            for name, count in counts.items():
+            for name, count in (+counts).items():
                 self._inc(name, count)
             self._session.tell_links(response, case.links_dropped)
         except Exception as exc:  # noqa: BLE001 - what is told of a page is no reason to lose it
@@ -132,9 +138,11 @@ class NearDuplicateSpiderMiddleware(OfSession):
     def _item_passes(self, item: Any, case: Case, page: Page, counts: Counter[str]) -> bool:
         if case.verdict.drop_page and not self._session.gives(case):
             if self._session.is_from_elsewhere(case, item, page):
-                counts["items/fuller" if page.fuller else "items/from_elsewhere"] += 1
+                counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
+                if page.has_new and not case.again and len(page.waiting) < _MOST_WAITING:
+                    page.waiting.append(item)
                 return False
         else:
             if case.verdict.drop_page:
@@ -143,6 +151,15 @@ class NearDuplicateSpiderMiddleware(OfSession):
         case.items += 1
         case.items_open += 1
         return True
+
+    def _left_before(self, page: Page, case: Case, counts: Counter[str]) -> list[Any]:
+        """Return what was dropped of a page, and had values of its own, before the page proved to list more than its original."""
+        items, page.waiting = page.waiting, []
+        counts["items/fuller"] += len(items)
+        counts["items/dropped"] -= len(items)
+        case.items += len(items)
+        case.items_open += len(items)
+        return items
 
     def _show(self, request: Request, shown: list[str]) -> None:
         # Many at a time: each link of each page comes here.
