@@ -68,6 +68,22 @@ class RememberingForLong(Telling):
             yield item(response)
 
 
+class Unreadable:
+    """What can be written in a queue, and not be read again."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("no number",)
+
+
+class OfUnreadableItems(Telling):
+    """Has something in its items that cannot be read again."""
+
+    name = "of-unreadable-items"
+
+    def parse_lot(self, response: Response) -> Iterator[Any]:
+        yield item(response) | {"other": Unreadable()}
+
+
 class OfOwnRequests(Telling):
     """Makes requests of a class that takes other arguments than Scrapy's own."""
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from scrapy import Request
+from scrapy.http.request import NO_CALLBACK
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 from tests.crawl.spiders import Base
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from scrapy.http import Response
 
@@ -32,8 +33,19 @@ class OfApi(Base):
             branch = path[0].rpartition("/")[2]
             number = f"{branch}/p/{path[2]}" if branch in ("north", "south") else path[2]
             engine: Any = self.crawler.engine
-            answer = await engine.download_async(Request(response.urljoin(f"/api/{number}")))
+            answer = await engine.download_async(self._asking(response, response.urljoin(f"/api/{number}")))
             yield {"url": response.url, "product": answer.json()}
+
+    def _asking(self, response: Response, url: str) -> Request:
+        """Return a request for the API, made in one of the ways that spiders have."""
+        page: Any = response.request
+        ways: dict[str, Callable[[], Request]] = {
+            "with meta": lambda: Request(url, meta=response.meta),
+            "by replacing": lambda: page.replace(url=url, dont_filter=True),
+            "without callback": lambda: Request(url, callback=NO_CALLBACK),
+        }
+        made = ways.get(self.settings["ASKS"])
+        return made() if made else Request(url)
 
 
 class OfPrices(OfApi):

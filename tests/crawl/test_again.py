@@ -306,6 +306,22 @@ def test_a_page_is_judged_again_once_and_when_nothing_else_is_left(site: Site, t
     assert site.requests[dropped] == 1
 
 
+@pytest.mark.parametrize("disk_queue", ["PickleLifoDiskQueue", "MarshalLifoDiskQueue"])
+def test_items_that_no_queue_can_keep_take_no_page_with_them(site: Site, tmp_path: Path, disk_queue: str) -> None:
+    _auction(site)
+    settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "SCHEDULER_DISK_QUEUE": f"scrapy.squeues.{disk_queue}"}
+    settings["SIMCRAWL_STORE"] = str(tmp_path / "store")
+    spider = "tests.crawl.again_spiders.OfUnreadableItems"
+    first = crawl(spider, site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 3})
+    second = crawl(spider, site.url("/"), settings=settings)
+    assert set(first.paths("kept")) | set(second.paths("kept")) == {"/", *LOTS}
+    assert second.stats["simcrawl/pages/judged_again"] == 1
+    told = first if disk_queue.startswith("Marshal") else second
+    assert told.stats["simcrawl/errors"] == 1
+    assert ("cannot keep all that was dropped" in first.log) is (told is first)
+    assert ("cannot read which dropped pages" in second.log) is (told is second)
+
+
 def test_what_cannot_be_kept_is_told(site: Site, tmp_path: Path) -> None:
     _auction(site)
     settings = {"CONCURRENT_REQUESTS": 1, "JOBDIR": str(tmp_path / "job"), "SIMCRAWL_CARRIED_DATA": False}

@@ -544,6 +544,51 @@ def test_more_items_of_a_copy_come_out_from_the_first_new_one_on():
     assert _longer(rows, rows) == [None] * 4
 
 
+def test_a_long_list_counts_though_not_all_of_it_is_looked_at():
+    first, second = (_rows(*(f"word {number}" for number in range(most))) for most in (150, 200))
+    assert _longer([first], [first]) == [None]
+    assert _longer([first], [second]) == ["name"]
+
+
+def test_of_an_original_with_very_many_values_more_rows_are_new():
+    # All of them stand on the page.
+    rows = [{"value": f"of {number} costs"} for number in range(6000)]
+    text = " ".join(row["value"] for row in rows)
+    known, copy = Elsewhere(), Page(lambda: [text, OTHER], OTHER)
+    for item in rows[:5000]:
+        known.note(URL, USE, item)
+    found = [known.find(URL, USE, item, copy, identical=True) for item in rows]
+    assert found == [None] * 5000 + ["value"] * 1000
+
+
+def test_what_a_longer_copy_gives_is_counted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_KNOWN", 100)
+    known, copy = Elsewhere(), Page(lambda: [HTML], OTHER)
+    known.note(URL, USE, {"value": "ham"})
+    for number in range(100):
+        known.find(URL, USE, {"value": f"word {number}"}, copy, identical=True)
+    # The older half goes when the other one is full: of two more contents at the latest.
+    for other in "ab":
+        known.note(f"{URL}{other}", USE, {"value": "ham"})
+    known.note(f"{URL}c", USE, {"value": "ham"})
+    assert len(known._said) <= 3
+
+
+def test_a_longer_copy_says_nothing_of_fields_of_others():
+    known, copy = Elsewhere(), Page(lambda: [HTML], OTHER)
+    known.note(URL, USE, {"name": "ham"})
+    assert [known.find(URL, USE, {"name": name}, copy, identical=True) for name in ("ham", "burger", "wien")] == [None, "name", "name"]
+    assert known.find("http://a.test/of-another-process", USE, {"name": "graz"}, _page(), identical=True) is None
+
+
+@pytest.mark.parametrize("item", [{"ok": True, "sold": False, "day": date(2024, 1, 3)}, Scrapys(name="ham")])
+def test_that_a_callback_downloads_may_be_known_later(item: Any):
+    known = Elsewhere()
+    known.note(URL, USE, item)
+    known.downloads(USE)
+    assert known.find(URL, USE, item, _page(), identical=True) is None
+
+
 def test_a_copy_of_a_longer_copy_says_no_more():
     known = Elsewhere()
     known.note(URL, USE, _rows("ham"))
@@ -744,15 +789,16 @@ def test_items_that_differ_in_a_number_alone_come_out(site: Site) -> None:
     assert len(crawl(f"{SPIDERS}.OfPrices", site.url("/")).paths("kept")) == 60
 
 
+@pytest.mark.parametrize("asks", ["plainly", "with meta", "by replacing", "without callback"])
 @pytest.mark.parametrize("kind", ["bool", "number", "date", "text"])
-def test_short_values_that_an_api_gives_come_out(site: Site, kind: str) -> None:
+def test_short_values_that_an_api_gives_come_out(site: Site, kind: str, asks: str) -> None:
     paths = [f"/{branch}/p/{product}" for branch in ("north", "south") for product in range(20)]
     site.add("/", hub(*paths))
     for path in paths:
         site.add(path, page(english(150, seed=int(path.rpartition("/")[2]))))
         left = -1 if path.startswith("/north") else 29
         site.add(f"/api/{path.strip('/')}", json.dumps({"left": left}), Content_Type="application/json")
-    outcome = crawl(f"{SPIDERS}.OfStock", site.url("/"), settings={"KIND": kind})
+    outcome = crawl(f"{SPIDERS}.OfStock", site.url("/"), settings={"KIND": kind, "ASKS": asks})
     assert len(outcome.paths("kept")) == 40
     assert outcome.stats["simcrawl/pages/dropped"] == 20
 
@@ -816,18 +862,22 @@ def test_items_come_out_whole_where_a_page_for_printing_came_first(site: Site, t
     assert "but what it has as 'price' is in no item of that page" in outcome.log
 
 
+@pytest.mark.parametrize("place", [0, 2, 4])
 @pytest.mark.parametrize("spider", ["OfTables", "OfRows"])
-def test_tables_that_a_page_for_printing_gives_in_part_come_out_whole(site: Site, tmp_path: Path, spider: str) -> None:
+def test_tables_that_a_page_for_printing_gives_in_part_come_out_whole(site: Site, tmp_path: Path, spider: str, place: int) -> None:
+    """`place`: which row the page for printing gives."""
     rows = {number: [f"{_name(number)} {_name(100 * row + number)}" for row in range(5)] for number in range(20)}
-    for number, (first, *others) in rows.items():
-        text = f"<h1>{_name(number)}</h1><p>{english(120, seed=number)}</p><p class=row>{first}</p>"
-        site.add(f"/print/{number}", page(text + "".join(f"<p>{row}</p>" for row in others)))
-        site.add(f"/p/{number}", page(text + "".join(f"<p class=row>{row}</p>" for row in others)))
+    for number, listed in rows.items():
+        text = f"<h1>{_name(number)}</h1><p>{english(120, seed=number)}</p>"
+        marked = ["<p class=row>" if at == place else "<p>" for at in range(5)]
+        site.add(f"/print/{number}", page(text + "".join(f"{mark}{row}</p>" for mark, row in zip(marked, listed, strict=True))))
+        site.add(f"/p/{number}", page(text + "".join(f"<p class=row>{row}</p>" for row in listed)))
     site.add("/", hub(*(f"/{folder}/{number}" for folder in ("print", "p") for number in rows)))
     feed = tmp_path / "rows.json"
     outcome = crawl(f"{SPIDERS}.{spider}", site.url("/"), settings={"FEEDS": {str(feed): {"format": "json"}}})
-    found = {row["row"] for item in json.loads(feed.read_text()) for row in item.get("rows", [item])}
-    assert found == {row for listed in rows.values() for row in listed}
+    items = json.loads(feed.read_text())
+    assert {row["row"] for item in items for row in item.get("rows", [item])} == {row for listed in rows.values() for row in listed}
+    assert len(items) == {"OfTables": 40, "OfRows": 100}[spider]
     assert outcome.stats["simcrawl/items/fuller"] == {"OfTables": 20, "OfRows": 80}[spider]
 
 
