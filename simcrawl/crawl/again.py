@@ -203,27 +203,26 @@ class Again:
         else. Not into the scheduler's queue, which is closed before anybody is told that the spider is.
         """
         held = {url: dropped.request for url, dropped in self._held.items() if JUDGED_AGAIN not in dropped.request.meta}
-        # Those that were made once more wait in Scrapy's own queue, but without what was dropped with them.
-        extras = [extra for url in [*self._left, *held] if (extra := _extra(url, self._left.get(url) or self._held[url]))]
-        file = self._file() if held or extras else None
+        file = self._file() if held or self._left else None
         if not file:
             return
-        lost, why, not_whole = len(held), None, None
+        lost, why = len(held), None
         try:
             _remove(file)
             with closing(self._queue(file)) as queue:
-                for variants in extras:
-                    not_whole = _push_one(queue, variants) or not_whole
                 for url, request in held.items():
                     request.meta[JUDGED_AGAIN] = url
                     failed = _push_one(queue, [request])
                     lost, why = lost - (not failed), failed or why
+                # Those that were made once more wait in Scrapy's own queue, but without what was dropped with them.
+                for url, dropped in [*self._left.items(), *((url, self._held[url]) for url in held)]:
+                    why = _push_one(queue, _extra(url, dropped)) or why
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl is over
             why = exc
-        if lost or why:
+        if lost:
             self._tell(_NOT_KEPT, lost, why)
-        elif not_whole:
-            self._tell(_NOT_WHOLE, not_whole)
+        elif why:
+            self._tell(_NOT_WHOLE, why)
 
     def restore(self) -> None:
         """Ask for the pages once more that were held when the crawl was stopped that this one resumes. Never raises."""
