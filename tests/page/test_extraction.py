@@ -9,7 +9,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import html as lxml_html
-from trafilatura.utils import repair_faulty_html
+from trafilatura.utils import DOCTYPE_TAG, repair_faulty_html
 
 from simcrawl.page import extraction
 from simcrawl.page.blocks import NO_PARTS, join, layout
@@ -378,6 +378,8 @@ def test_a_body_whose_tag_is_left_out_begins_where_it_does_in_a_browser(html: st
 _PIECES = ["<!DOCTYPE html", "<html", "/", ">", "/>", " ", "\n", "\r", "\x0c", "\x00", "\uffff", "a", "<p>"]
 
 
+# Before 2.3 it takes more of such a line away, as the ">" after "<!DOCTYPE html/>": nothing of a page depends on it.
+@pytest.mark.skipif(DOCTYPE_TAG.pattern != extraction._DOCTYPE_WITH_SLASH.pattern, reason="an older trafilatura mends otherwise")
 @given(st.lists(st.sampled_from(_PIECES)).map("".join))
 def test_any_page_is_mended_as_trafilatura_does(html: str):
     assert extraction._mended(html) == repair_faulty_html(html, html[:50].lower())
