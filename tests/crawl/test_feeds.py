@@ -181,6 +181,15 @@ def test_one_feed_that_cannot_be_flushed_does_not_hinder_another(site: Site, tmp
     assert contents(tmp_path / "feed") == CONTENTS
 
 
+def test_with_a_store_in_memory_the_items_are_in_the_file_before_their_copies_are_dropped_for_good(site: Site, tmp_path: Path) -> None:
+    # Scrapy never asks again for the copies: JOBDIR has them as seen.
+    mirror(site)
+    settings = with_job(tmp_path) | {"SIMCRAWL_STORE": "memory:"}
+    arguments = {"url": site.url(), "fatal": str(len(TOPICS)), "halves": "ab"}
+    assert start([{"spider": "Resumed", "arguments": arguments}], settings=settings).returncode == -signal.SIGKILL
+    assert contents(tmp_path / "feed") == CONTENTS
+
+
 @pytest.mark.parametrize("settings", [{"FEEDS": {}}, {"SIMCRAWL_DURABLE_FEED": False}, {"SIMCRAWL_STORE": "memory:"}])
 def test_without_a_feed_or_a_store_that_lasts_there_is_nothing_to_flush(site: Site, tmp_path: Path, settings: dict[str, Any]) -> None:
     copies(site)
