@@ -35,6 +35,15 @@ _DAY = 86_400
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 # The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
 _EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
+# An end of an address that says of what kind a page is, and names that say of whom, of what or of when it is. Not two letters, which are
+# languages, and no numbers of releases.
+_ONE_WORD = re.compile(r"[^\W\d_]+(?:\.\w{1,5})?$")
+_WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,}|\d{4}-\d\d-\d\d)$")
+_RELEASE = re.compile(
+    r"(?:latest|stable|dev\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old\w*|new|archive|mirror|backup|copy|cop|www|web|mobile"
+    r"|amp|print|preview|draft|test\w*|staging|static|cache|doc\w*|manual|html\w*|english|deutsch|fran\w+|espa\w+|ital\w+|portug\w+"
+    r"|bookworm|bullseye|buster|trixie|sid|jammy|noble|focal|sparc|powerpc|alpha|mips|linux|windows|macos|unix)(?![^\W\d_])"
+)
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
@@ -694,8 +703,8 @@ def _are_three_records(*pages: PageFingerprint) -> bool:
         return False
     return all(
         names.exchange_a_line(a.names, b.names)
-        or names.exchange_a_paragraph(a.names, b.names)
-        or (names.exchange_lines_beside(a.names, b.names) and not _is_view(a.url, b.url))
+        or (names.exchange_a_paragraph(a.names, b.names) and not _may_be_mirrors(a, b))
+        or (names.exchange_lines_beside(a.names, b.names) and not (_may_be_mirrors(a, b) or _is_view(a.url, b.url)))
         for a, b in combinations(pages, 2)
     )
 
@@ -726,9 +735,36 @@ def _are_three_articles(*pages: PageFingerprint) -> bool:
 
     A heading that its title has as well, rows in its tables or behind its labels, a picture, or one paragraph in the place of the others'.
     """
+    if len({site(page.url) for page in pages}) != 1:
+        return False
     pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
-    ways = (names.exchange_names, names.exchange_values, names.exchange_pictures, names.exchange_a_paragraph)
-    return len({site(page.url) for page in pages}) == 1 and any(all(way(*pair) for pair in pairs) for way in ways)
+    if any(all(way(*pair) for pair in pairs) for way in (names.exchange_names, names.exchange_values)):
+        return True
+    ways = (names.exchange_pictures, names.exchange_a_paragraph)
+    is_one = any(all(way(*pair) for pair in pairs) for way in ways)
+    return is_one and not any(_may_be_mirrors(a, b) for a, b in combinations(pages, 2))
+
+
+def _may_be_mirrors(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether the addresses of two pages end alike, as in mirrors and releases, which have lines and pictures of their own.
+
+    Of two releases one may say that it is not the latest. But `/leeds/contact` and `/york/contact` are two pages: where the end is one
+    word, and what differs before it a name or a long number, and no name of releases or mirrors.
+    """
+    return names.end_alike(a.names, b.names) and not _are_of_two(a.url, b.url)
+
+
+def _are_of_two(url: str, other: str) -> bool:
+    a, b = (_parts_of(one) for one in (url, other))
+    if len(a) != len(b) or a[-1] != b[-1] or not _ONE_WORD.match(a[-1]):
+        return False
+    differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
+    return bool(differing) and all(_WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair)
+
+
+def _parts_of(url: str) -> list[str]:
+    host, _, path = url.casefold().partition("://")[2].partition("#")[0].rstrip("/").partition("/")
+    return [*host.split("."), *path.split("/")]
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:

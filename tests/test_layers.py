@@ -159,6 +159,7 @@ def test_blocks_need_the_parser_s_tree_and_nothing_else():
         "page.pictures",
         "page.scripts",
         "page.told",
+        "page.visits",
     }
 
 

@@ -143,6 +143,118 @@ def test_records_that_were_kept_by_a_hair_are_of_the_series(text: int, seed: int
     assert lost(pages, seed)[0] == 0
 
 
+_ABOUT = "<section><h2>About us</h2>{}</section>"
+
+
+@pytest.mark.parametrize("lines", [8, 60])
+@pytest.mark.parametrize("heading", ["h1", "h2"])
+@pytest.mark.parametrize(
+    "called", ["post-7 post category-cookies", "node node-newsletter", "sponsor-profile", "cookie-recipe", "ads-detail"]
+)
+def test_a_box_with_the_page_s_name_is_no_furniture_by_what_the_page_is_about(called: str, heading: str, lines: int) -> None:
+    about = _ABOUT.format(_paragraphs(english(lines, seed=5)))
+    own = [f"<{heading}>{name} oats</{heading}>{_paragraphs(english(4, seed=place))}" for place, name in enumerate(CITIES, 70)]
+    _check(
+        [_page(f"<div class='{called}'>{body}</div>{about}", title=f"{name} oats - Site") for body, name in zip(own, CITIES, strict=True)]
+    )
+
+
+@pytest.mark.parametrize("lines", [8, 60])
+@pytest.mark.parametrize(
+    "own",
+    [
+        "<div class=alert role=alert>{0} branch is closed</div>",
+        "<div class=alert role=alert><p>The {0} branch is closed until the roof of the hall has been mended and it is dry again.</p></div>",
+        "<ul role=menu><li>{0} soup</li><li>{0} pie</li></ul>",
+        "<p>Case No. 2:24-cv-010{1}</p>",
+        "<p>Case 2:24-cr-0010{1}, {0}</p>",
+        "<p>1:{1} scale model</p>",
+        "<p>Scale 1:{1}</p>",
+        "<p>NGC 20{1}</p>",
+        "<p>Lot 20{1}</p>",
+        "<p>1{1}0 years ago</p>",
+    ],
+)
+def test_an_alert_a_menu_and_a_number_of_a_catalogue_tell_pages_apart(own: str, lines: int) -> None:
+    text = _paragraphs(english(lines, seed=5))
+    _check([_page(f"<h1>Details</h1>{own.format(name, place)}{text}") for place, name in enumerate(CITIES, 11)])
+
+
+@pytest.mark.parametrize("lines", [8, 60])
+@pytest.mark.parametrize("name", ["{}. Smith", "{}. nigra", "{}. O\u2019Neil"])
+def test_an_initial_belongs_to_a_name(name: str, lines: int) -> None:
+    text = _paragraphs(english(lines, seed=5))
+    names = [name.format(letter) for letter in "ABCDEFGHIJKLMNOP"]
+    _check([_page(f"<h1>{one}</h1>{text}", title=f"{one} | Acme") for one in names])
+
+
+@pytest.mark.parametrize("name", ["iPhone {} case", "Cable with {} poles"])
+def test_a_small_number_among_the_words_of_a_heading_tells_three_pages_apart(name: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    names = [name.format(number) for number in range(4, 20)]
+    _check([_page(f"<h1>{one}</h1>{text}", title=f"{one} | Acme") for one in names])
+
+
+@pytest.mark.parametrize("name", ["Boats of the north ({})", "Boats, page {} of boats", "Boats on {} May", "Week {} of the year"])
+def test_the_number_of_a_page_of_a_list_and_of_a_day_tells_nothing_apart(name: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    names = [name.format(number) for number in range(4, 20)]
+    pages = {f"https://site.example/?at={one}": _page(f"<h1>{one}</h1>{text}", title=f"{one} | Acme") for one in names}
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
+@pytest.mark.parametrize("row", ["<div class=row><div>{}</div><div>{}</div></div>", "<div class=card><h4>{}</h4><p>{}</p></div>"])
+def test_facts_in_a_grid_of_boxes_are_rows(row: str) -> None:
+    facts, text = english(3, seed=3).split()[:12], _paragraphs(english(60, seed=5))
+    grids = [
+        "".join(row.format(fact, Random(seed * 99 + place).choice(("Yes", "No"))) for place, fact in enumerate(facts)) for seed in range(16)
+    ]
+    _check([_page(f"<h1>Flat</h1><div>{grid}</div>{text}") for grid in grids])
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "site.example/branches/{}/contact/",
+        "site.example/{}/contact.html",
+        "{}.example.com/contact",
+        "site.example/item/47{}/overview",
+        "site.example/2026-05-{}/report",
+        "site.example/story.47{}.html",
+        "site.example/a.47{}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("own", "beside"),
+    [
+        ("<p>You find us in {} next to the old brewery, two minutes from the station; please ring the lower bell.</p>", ""),
+        ("", "<div>Acme {}</div>"),
+    ],
+)
+def test_addresses_that_end_in_one_word_may_be_of_many_branches(address: str, own: str, beside: str) -> None:
+    text = _paragraphs(english(40, seed=5))
+    pages = {
+        f"https://{address.format(place if '47' in address or '05-' in address else name.lower())}": _page(
+            f"<h1>Contact</h1>{own.format(name)}{text}", title="Contact", beside=beside.format(name)
+        )
+        for place, name in enumerate(CITIES, 11)
+    }
+    assert len(pages) == PAGES
+    assert lost(pages, 1)[0] == 0
+
+
+@pytest.mark.parametrize("address", ["9.{}/contact", "{}/red-boot", "mirror-{}/contact", "2{}/page.de.html"])
+def test_releases_mirrors_and_categories_stay_copies_whatever_stands_beside(address: str) -> None:
+    text = _paragraphs(english(40, seed=5))
+    pages = {
+        f"https://site.example/{address.format(name.lower() if 'boot' in address else number)}": _page(
+            f"<h1>Contact</h1>{text}", title="Contact", beside=f"<div>Acme {name}</div>"
+        )
+        for number, name in enumerate(CITIES)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
 def test_a_short_page_is_no_copy_beside_a_long_menu() -> None:
     words = sorted({*english(400, seed=9).split()})
     menu = "".join(f"<li><a href='/{one}'>{one} {other}</a></li>" for one in words[:20] for other in words[20:35])

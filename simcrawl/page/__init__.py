@@ -5,6 +5,7 @@ recipes        what a fingerprint means, under one name
 extraction     what a page says, by kinds of text
 ├ blocks       visible text in blocks, and which of them are its content
 │ ├ echoes     lines that repeat the address
+│ ├ visits     lines that are other ones at each visit
 │ ├ scripts    text that scripts bring
 │ ├ told       what machines are told: prices, numbers of articles
 │ └ pictures   what is shown and offered beside text

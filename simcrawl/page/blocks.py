@@ -22,6 +22,7 @@ from simcrawl.page.echoes import Echoes
 from simcrawl.page.patterns import late
 from simcrawl.page.scripts import given, is_data, json_in, texts
 from simcrawl.page.told import Told
+from simcrawl.page.visits import is_of_a_visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,11 +43,10 @@ _UNSEEN_BREAKS = _BREAKS | {"option", "optgroup", "text", "title", "desc", "nosc
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _DATA = frozenset({"td", "th", "pre", "dt", "dd"})
 _AROUND = frozenset({"nav", "footer", "aside"})
-# As a name that boxes of content have as well, see `_LINKS_NAMES`.
+# As a name that boxes of content have as well, see `_LINKS_NAMES`. So are the roles in `_LINKS_ROLES`.
 _ASKING = frozenset({"form", "label"})
-_AROUND_ROLES = frozenset({
-    "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
-})
+_AROUND_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "menubar", "dialog"})
+_LINKS_ROLES = frozenset({"menu", "toolbar"})
 # A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
 _BOXES = frozenset({
     "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
@@ -81,7 +81,7 @@ _META = frozenset({"description", "og:title", "og:description", "twitter:title",
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
 # Names of surroundings, whatever is in them (but that of Bootstrap's cards, which are parts of a page) ...
 _AROUND_NAMES = late(
-    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|(?<!card[_-])(?<!card__)(?<!panel-)foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
+    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|mw-revision|print-?footer|(?<!card[_-])(?<!card__)(?<!panel-)foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
     rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
     rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
     re.IGNORECASE,
@@ -90,6 +90,10 @@ _AROUND_NAMES = late(
 _LINKS_NAMES = late(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
     re.IGNORECASE,
+)
+# What WordPress and Drupal say in a class of the page itself: what it is about ("category-cookies", "node node-newsletter").
+_SUBJECT = late(
+    r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type|tax|taxonomy|term)-\S+|(?<=(?<!\S)node )node-\S+", re.IGNORECASE
 )
 # A price or a height is no date, whatever year it looks like. (Signs and codes; koruna, zloty, ruble, yuan, yen, won. "2019 m." and
 # "2019 g." are years in Lithuanian and Croatian.)
@@ -100,18 +104,26 @@ _UNIT = (
 )
 # "1920.44.4" and "2024/117", of a museum and a file: no month is called so. Where a day and a month stand before the year a time follows.
 _OF_A_CODE = r"(?<!\d[./-]\d{4})[./](?:1[3-9]|[2-9]\d|\d{3})"
+# Of a catalogue, a number that looks like a year: "NGC 2014", "Lot 2014".
+_CATALOGUED = late(
+    r"\b(?:(?-i:(?!JAN|FEB|MAR|APR|MAY|MAI|JU[NLI]|AUG|AO\xdb|SEP|O[CK]T|NOV|DE[CZ]|AD|CE|BC)[A-Z]{2,4})|lot|no|nr|item|object|asteroid|plot|room|bib)\.?"
+    r"\s(?:19|20)\d\d(?![\w/:]|[-.]\d)",
+    re.IGNORECASE,
+)
 _INVENTORY = late(r"\W*(?:inv(?:ent\w*)?|acc(?:ession)?|cat(?:al\w*)?|signatur)\b", re.IGNORECASE)
 _PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
 # Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
 # counters of readers, year, month.) The year in "CVE-2024-1234" does not, and 31:28 is no time.
 _DATES = (
     rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?!-\d{{3}}|{_OF_A_CODE}|(?:[.,]\d+)?\s?{_UNIT})"
-    r"|\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
+    # A scale is no time, and neither is the number of a court's case ("2:24-cv-01017").
+    r"|(?<!scale\s)(?<!scale:\s)(?<!stab\s)(?<!stab:\s)\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d|-[a-z]{2}-\d|\s+(?:scale|model)\b)"
+    r"|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
 )
 _DATE = late(_DATES, re.IGNORECASE)
 _DATELINE = late(
     rf"{_DATES}|"
-    r"\b\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?|years?) ago\b"
+    r"\b(?:\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?)|\d\d?\s*years?) ago\b"
     r"|\b\d+\s*(?:comments|views|shares|likes|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
     r"|\b\d+\s*(?:comment|view|share|like|reply)\b(?!\s+[^\W\d])|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
@@ -161,7 +173,7 @@ _LONGEST_LABEL = 40
 # Behind a label a longer one is another page's headline.
 _LONGEST_VALUE_OF_LINKS = 40
 _REMARKS = 0.1
-_MOST_FACTS, _MOST_OF_A_CELL = 6, 4
+_MOST_FACTS, _MOST_OF_A_CELL, _OF_A_PAIR = 6, 4, 2
 _ADVERTISING = late(
     r"captcha|doubleclick|googlesyndication|googletagmanager|google\.com/recaptcha|adserv|/ads?[/.?_-]|\bads?\.|amazon-adsystem|outbrain|taboola|criteo"
     r"|facebook\.com/(?:plugins|tr)|platform\.twitter|disqus|hotjar|/pixel|about:|^(?:data|blob|javascript):|^#?$",
@@ -300,6 +312,21 @@ class Layout:
         below = self._below(self.mounts) if self.mounts else b""
         return bool(below) and sum(block.width for block in self.blocks if below[block.element]) < _PARAGRAPH
 
+    def with_the_name(self, boxes: set[int]) -> set[int]:
+        """Return those of some boxes that hold all that names the page, and are not mostly links: "sponsor-profile", "cookie-recipe".
+
+        That is an h1, or, on a page without any, a heading that the title has. One that is a link is the site's.
+        """
+        titles = [block for block in self.blocks if self.headings.get(block.element) == "h1" and not block.is_links]
+        if "h1" not in self.headings.values():
+            title = self.title.casefold()
+            titles = [block for block in self.blocks if block.element in self.headings and block.text.casefold() in title]
+        below, names = self._below(boxes), [block.element for block in titles]
+        if not names or not all(below[name] for name in names):
+            return set()
+        holding = {box for box in boxes if _holds(box, names, self.ends)}
+        return holding - self._mostly_links(holding, self._running((block.element, len(block.text)) for block in self.blocks))
+
     def parts(self, url: str = "", *, noindex: bool = False) -> Parts:
         """Return the blocks inside the page's container, what each of them is, and what stands around them.
 
@@ -322,7 +349,7 @@ class Layout:
         datelines = self._datelines(widths, links)
         for block, width, is_links, is_dateline in zip(self.blocks, widths, links, datelines, strict=True):
             own = inside[block.element]
-            if echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes):
+            if (echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes)) or self._is_of_a_visit(block):
                 parts.around.append(block)
                 continue
             if block.is_quoted or (quoted and quoted[block.element]):
@@ -372,7 +399,7 @@ class Layout:
             headings=tuple(above),
             subheadings=tuple(chain.from_iterable(below[:-1])),
             dated=_texts(dated),
-            rows=self._rows(values, parts.links, paragraphs),
+            rows=self._rows(values, parts.links, paragraphs) + self._pairs(parts.prose),
             rows_beside=self._rows(parts.beside, (), ()),
         )
 
@@ -402,6 +429,19 @@ class Layout:
             if tells:
                 told.add(row)
         return tuple([tuple(texts) for row, texts in rows.items() if row in told and row not in laid_out])
+
+    def _pairs(self, prose: list[Block]) -> tuple[tuple[str, ...], ...]:
+        """Return what boxes hold of which each has two short lines in elements of their own, three or more in a row: facts in a grid."""
+        boxes = defaultdict[int, list[Block]](list)
+        for block in prose:
+            boxes[self.parents[block.element]].append(block)
+        pairs = {
+            box: held
+            for box, held in boxes.items()
+            if len(held) == _OF_A_PAIR and held[0].element != held[1].element and all(block.width < _PARAGRAPH for block in held)
+        }
+        often = Counter(self.parents[box] for box in pairs)
+        return tuple([_texts(held) for box, held in pairs.items() if often[self.parents[box]] >= _LEAST_OF_A_LIST])
 
     def _cell(self, block: Block) -> int:
         """Return the cell that a block stands in, also in a paragraph there; 0 for none."""
@@ -453,6 +493,9 @@ class Layout:
         if short.link_characters or short.element in self.data or short.element in self.headings:
             return False
         return echoes.are(short.text) or (echoes.are_in(short.text) and bool(_DATELINE.search(short.text)))
+
+    def _is_of_a_visit(self, block: Block) -> bool:
+        return is_of_a_visit(block.text) and block.element not in self.headings
 
     def _are_remarks(self, boxed: bytearray, doubtful: bytearray, inside: bytearray, widths: list[int], links: list[bool]) -> bool:
         """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
@@ -555,7 +598,9 @@ class Layout:
         named = short.element in self.data or short.element in self.headings
         if named or not (_DIGIT.search(short.text) and _DATELINE.search(short.text)):
             return False
-        return not _PRICE.search(short.text) and not _INVENTORY.match(short.text)
+        if _PRICE.search(short.text) or _INVENTORY.match(short.text):
+            return False
+        return bool(_DATELINE.search(_CATALOGUED.sub(" ", short.text)))
 
     def _furniture(self, named: set[int], sizes: list[int]) -> bytearray:
         """Return for each element whether it is, or stands in, one that is named and is not half of the page."""
@@ -715,6 +760,7 @@ class _Walk:
         self._marked: dict[object, set[int]] = {"pre": self._preformatted, "dt": layout.terms}
         # As some themes call the box with the picture and the name of the page. By id it is the site's, in themes for WordPress.
         self._mastheads = set[int]()
+        self._called_around = set[int]()
         # Blocks that begin as quoted lines do: one or two may be a slip of the pen.
         self._quoted_lines: list[int] = []
         # Of the innermost open element its number, whether it is in a link, and whether it breaks lines; of those around it likewise.
@@ -815,7 +861,10 @@ class _Walk:
         if len(self._quoted_lines) < _FEWEST_LINES:
             for place in self._quoted_lines:
                 layout.blocks[place] = layout.blocks[place]._replace(is_quoted=False)
-        return replace(layout, depth=self._depth, title=self._title)
+        whole = replace(layout, depth=self._depth, title=self._title)
+        if self._called_around:
+            whole.named_around.difference_update(whole.with_the_name(self._called_around))
+        return whole
 
     def _clear_of_mains(self, named: set[int]) -> None:
         """Let nothing be furniture by a doubtful name that holds the page's main part: themes call that "nav-content" as well."""
@@ -938,7 +987,7 @@ class _Walk:
         is_of_a_part = tag == "footer" and not _is_of_the_site(element)
         if (tag in _AROUND and not is_of_a_part) or role in _AROUND_ROLES:
             self._enter_furniture(tag, number)
-        elif tag in _ASKING:
+        elif tag in _ASKING or role in _LINKS_ROLES:
             self._layout.named_links.add(number)
         if tag == "main" or role == "main":
             self._layout.mains.add(number)
@@ -959,6 +1008,7 @@ class _Walk:
         if tag == "aside" and number not in self._layout.named_around:
             # No class says what it is.
             self._layout.asides.add(number)
+        self._called_around.discard(number)
         self._layout.named_around.add(number)
 
     def _enter_heading(self, tag: str, number: int) -> None:
@@ -988,6 +1038,8 @@ class _Walk:
         for is_so, elements in zip(kinds, named, strict=True):
             if is_so:
                 elements.add(number)
+        if number in layout.named_around:
+            self._called_around.add(number)
 
     def _end_block(self) -> None:
         text = "".join(self._pieces)
@@ -1084,6 +1136,6 @@ def _kinds(names: str) -> _Kinds:
 
     None: it does none of these, as most do.
     """
-    words = _CAMEL.sub("-", names.strip())
+    words = _CAMEL.sub("-", _SUBJECT.sub("", names.strip()))
     found = tuple(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER, _TITLED))
     return found if any(found) else None

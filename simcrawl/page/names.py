@@ -25,6 +25,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from simcrawl.bits import mix
+from simcrawl.page import visits
 from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.patterns import late
@@ -53,8 +54,8 @@ _FIRST = "x"
 _HAN_NUMERALS = "\u3007\u96f6\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u4e24"
 _HAN_SECTIONS = "\u7ae0\u8282\u7bc0\u90e8\u7bc7"
 _NUMBERING = late(
-    # A section sign makes a number a name: that of a law's paragraph.
-    r"^[^\w\xa7]*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
+    # A section sign makes a number a name: that of a law's paragraph. A letter before one word is an initial: "A. Smith", "P. vulgaris".
+    r"^[^\w\xa7]*(?![a-z]\.\s+[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*\s*(?:$|\s[-|\u2013\u2014\xb7\u2022\xab\xbb]))(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
     r"(?:\d++(?>(?:[.-]\d++)*)(?=[.:)])|\d\d?+(?>(?:[.-]\d++)*)(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)"
@@ -100,6 +101,10 @@ _IN_A_LIST = late(
     r"|[\u9875\u9801\u6761\u4ef6]",
     re.IGNORECASE,
 )
+_NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!of\s+\d)[^\W\d_]")
+_OF_A_DAY = late(
+    r"\b(?:jan|feb|m[a\xe4]r|apr|ma[ijy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|mon|tue|wed|thu|fri|sat|sun|w(?:ee|o)[ck])\w*\b", re.IGNORECASE
+)
 # Datelines that say when a page was written, changed or asked for, or count who did.
 _OF_THE_PAGE = late(
     r"^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
@@ -143,13 +148,9 @@ _OF_NO_PAGE = late(
     r"|\b(?:ral|ext(?:ension)?|part|pin|iso|din|model|article)\b\.?\s+(?:no\.?\s+)?\d",
     re.IGNORECASE,
 )
-# What a paragraph says of each visit: "Generated in 0.12 seconds with 17 queries", "In total there are 93 users online".
-_OF_A_VISIT = late(
-    r"\b(?:generated|rendered|created|loaded)\s+in\s+\d|(?<![\d.,])\d[\d.,]*+\s+(?:\w{1,20}\s+){0,2}(?:quer(?:y|ies)|users?|guests?|visitors?|members?)\b"
-)
-# One of these is in each of them. Looking for all takes a tenth of the time.
-_WORDS_OF_A_VISIT = ("generated", "rendered", "created", "loaded", "quer", "user", "guest", "visitor", "member")
-_EXTENSION, _RUN = late(r"\.\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
+_EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
+# Of a file's name: "page.de.html", "page.html.en". A longer number is the page's own: "story.4711.html".
+_FURTHER_ENDINGS = late(r"(?:\.(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[psx]?html?|php|txt|utf-?8|\d{1,2}))+$", re.IGNORECASE)
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # In the directory of a number: /objects/126/view.html. Smaller numbers are those of releases.
 _VIEW_OF_A_NUMBER = late(r"\d{3,}/(?:view|show|details?|item|entry|record)(?:\.\w{1,5})*$", re.IGNORECASE)
@@ -349,10 +350,10 @@ def of(
     values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
-    lasting = {text for text in paragraphs if not _is_of_a_visit(text)}
+    lasting = {text for text in paragraphs if not visits.are_spoken_of(text)}
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
-    where = ({text} - {""} for text in (language(url, said), _slug(url).partition(".")[0]))
+    where = ({text} - {""} for text in (language(url, said), _FURTHER_ENDINGS.sub("", _slug(url))))
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE * max(1.0, units_of_a_word) else set[str]()
@@ -493,7 +494,7 @@ def _said_beside(parts: Parts) -> set[str]:
     """
     lines = [block.text for block in parts.beside]
     labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
-    labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_a_long_number(heading))
+    labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_its_own_number(heading))
     words = (" ".join(_without_numbers(line)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
 
@@ -515,21 +516,22 @@ def _rows(rows: Iterable[tuple[str, ...]], *, beside: bool = False) -> set[str]:
     return {"\n".join(sorted(row)).casefold() for row in told if not (beside and any(map(_RATE.search, row)))}
 
 
-def _is_of_a_visit(paragraph: str) -> bool:
-    """Return whether a paragraph, in lower case, says how it was made, or who reads it. Few have a digit, and few of these such a word."""
-    return bool(_DIGITS.search(paragraph) and any(map(paragraph.__contains__, _WORDS_OF_A_VISIT)) and _OF_A_VISIT.search(paragraph))
-
-
 def _is_of_a_calendar(row: tuple[str, ...]) -> bool:
     days = [int(cell) for cell in row if len(cell) <= _DIGITS_OF_A_DAY and cell.isdecimal()]
     return len(days) == len(row) and all(after == day + 1 for day, after in pairwise(days))
 
 
-def _has_a_long_number(heading: str) -> bool:
-    """Return whether a heading has a number that may be the page's own: "Lot 512", "CVE-2025-61784", "Coin of 1741"."""
+def _has_its_own_number(heading: str) -> bool:
+    """Return whether a heading has a number that may be the page's own: "Lot 512", "CVE-2025-61784", "Coin of 1741".
+
+    Or a shorter one between words: "iPhone 12 case". At the end stands that of a page of a list, and beside a year or a month a day's.
+    """
     heading = heading[:_LONGEST]
-    numbers = (number for number in _numbers(heading) if len(number) >= _DIGITS_OF_A_NAME and not _YEAR.fullmatch(number))
-    return any(numbers) and not _IN_A_LIST.search(heading)
+    if _IN_A_LIST.search(heading):
+        return False
+    if any(len(number) >= _DIGITS_OF_A_NAME and not _YEAR.fullmatch(number) for number in _numbers(heading)):
+        return True
+    return bool(_NUMBER_AMONG_WORDS.search(_unnumbered(heading))) and not (_YEAR.search(heading) or _OF_A_DAY.search(heading))
 
 
 def _is_of_an_event(dateline: str) -> bool:
@@ -771,15 +773,10 @@ def exchange_a_line(a: bytes, b: bytes) -> bool:
 
 
 def exchange_a_paragraph(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines.
-
-    Not where their addresses end alike: of two releases one may say that it is not the latest.
-    """
+    """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines."""
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
-    if _end_alike(one.second, other.second):
-        return False
     own, of_other = _exchanged_paragraphs(one.paragraphs, other.paragraphs)
     if not own and not of_other:
         return False
@@ -844,20 +841,18 @@ def exchange_lines_beside(a: bytes, b: bytes) -> bool:
     """Return whether two pages have the same paragraphs, or none, and other lines beside their contents.
 
     A list of all pages of a site is more than a short page beside which it stands.
-
-    Not where their addresses end alike: mirrors, and views of one page, have surroundings of their own.
     """
     if not a or not b:
         return False
     one, other = _read(a), _read(b)
     other_lines = _differ(one.second.beside, other.second.beside) or _are_others(one.mixed.rows_beside, other.mixed.rows_beside)
     same = _same(one.second.paragraphs, other.second.paragraphs) or one.second.paragraphs == other.second.paragraphs == _OF_NOTHING
-    return not _end_alike(one.second, other.second) and same and other_lines
+    return same and other_lines
 
 
-def _end_alike(a: _Second, b: _Second) -> bool:
-    """Return whether two addresses end in the same name, as those of mirrors and releases do."""
-    return a.end == b.end > _OF_NOTHING
+def end_alike(a: bytes, b: bytes) -> bool:
+    """Return whether the addresses of two pages end in the same name, as those of mirrors and releases do."""
+    return bool(a and b) and _read(a).second.end == _read(b).second.end > _OF_NOTHING
 
 
 def exchange_names(a: bytes, b: bytes) -> bool:
@@ -870,14 +865,8 @@ def exchange_names(a: bytes, b: bytes) -> bool:
 
 
 def exchange_pictures(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and each shows a picture that the other one does not.
-
-    Not where their addresses end alike: a mirror may have pictures of its own around an article.
-    """
-    if not show_others(a, b):
-        return False
-    one, other = _read(a), _read(b)
-    return not _end_alike(one.second, other.second) and _of_one_template(one, other)
+    """Return whether two pages have the same paragraphs, and each shows a picture that the other one does not."""
+    return show_others(a, b) and _of_one_template(_read(a), _read(b))
 
 
 def _of_one_template(a: _Read, b: _Read) -> bool:

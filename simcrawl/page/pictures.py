@@ -141,7 +141,7 @@ _IN_SIZES = late(rf"(?:{_SIZES})+$", re.IGNORECASE)
 # As libraries and archives serve pictures: which one, and which part of it, in which size, turned by how much, in which colours
 # (https://iiif.io/api/image/3.0/#4-image-requests). And the first of the tiles into which programs cut a large one.
 _SERVED = late(
-    r"/(?P<which>[^/]+)/(?P<part>full|square|(?:pct:)?[\d.]+,[\d.]+,[\d.]+,[\d.]+)/(?:full|max|\^?!?\d*,\d*|\^?pct:[\d.]+)/!?[\d.]+"
+    r"/(?P<which>(?:ark:/?\d+/\w+/)?[^/]+)/(?P<part>full|square|(?:pct:)?[\d.]+,[\d.]+,[\d.]+,[\d.]+)/(?:full|max|\^?!?\d*,\d*|\^?pct:[\d.]+)/!?[\d.]+"
     r"/(?:default|native|colou?r|gr[ae]y|bitonal)(?:\.\w+)?$"
 )
 _CUT = late(r"/([^/]+?)(?:_files/\d+/0_0|/TileGroup0/0-0-0)\.\w+$")
@@ -150,7 +150,11 @@ _PASSED_OVER = late(r"(?:[wh]\d+(?:,.*)?|\d+x\d*|w_\d+.*|(?:fill|fit|crop|scale)
 _DIGIT = late(r"\d")
 # Names that every directory has.
 _OF_ANY = late(
-    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|content|view|raw|download|document|native|plot|archive|\d+x\d+|[wh]\d+|\w{1,2})$",
+    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|main|default|index|preview|file|media|content|view|raw|download|document|native|plot|archive"
+    r"|(?:image|img|photo|picture|pic|cover|fig(?:ure)?|screenshot|scan)(?:[-_]?\d{1,2})?|floor[-_]?plan|plan|map|portrait|poster|logo|structure|strip"
+    r"|diagram|front|back|detail|hero|avatar|profile|headshot|manual|firmware|data|data[-_]?sheet|brochure|flyer|report|slides?|frame|still|sample"
+    r"|audio|video|track|clip|episode|trailer|label|product|item|object|specimen|distribution|comic|page|spectrum|setup|driver|update"
+    r"|\d+x\d+|[wh]\d+|\w{1,2})$",
     re.IGNORECASE,
 )
 # How formulas begin that are pictures, in their `alt`, and what generators call them.
@@ -309,7 +313,9 @@ def offered(link: HtmlElement, target: str) -> str:
     if _ends_as_file(path):
         name = path[-_LONGEST:].rpartition("/")[2]
         # One that all have, such as "document.pdf", says where it is as well.
-        return name_of(target[:_LONGEST]) if _FILE.search(name) else name
+        if _FILE.search(name):
+            return name_of(target[:_LONGEST])
+        return _called(path[-_LONGEST:].rpartition(".")[0], "") if _OF_ANY.match(name.rpartition(".")[0]) else name
     if ("youtu" in target or "vimeo" in target) and (film := _FILM.match(target[:_LONGEST])):
         return "".join(filter(None, film.groups()))
     if (called := link.get("download")) is not None:
@@ -352,8 +358,9 @@ def _called(path: str, query: str) -> str:
         # The digest of what it holds is all that is its own: "photo_3fa81c09".
         stem = _IN_SIZES.sub("", named)
     is_of_any = bool(_OF_ANY.match(stem))
+    is_file = bool(_FILE.search(name))
     # A file of its own name may have a version in its query, or a size.
-    if query and (is_of_any or not _FILE.search(name)) and (which := _which(query)):
+    if query and (is_of_any or not is_file) and (which := _which(query, of_file=is_file)):
         return f"{stem}?{which}"
     if not is_of_any:
         return stem
@@ -362,8 +369,8 @@ def _called(path: str, query: str) -> str:
     return above if _SIZE.match(stem) and _DIGIT.search(above) and not _OF_ANY.match(above) else f"{above}/{stem}"
 
 
-def _which(query: str) -> str:
-    """Return what a query says of which picture it is; "" where it says nothing."""
+def _which(query: str, *, of_file: bool = False) -> str:
+    """Return what a query says of which picture it is; "" where it says nothing. `of_file`: where a file's name has said what it is."""
     if "=" not in query:
         # A number is a version.
         return "" if query.isdecimal() else query
@@ -372,7 +379,8 @@ def _which(query: str) -> str:
     except ValueError:
         return ""
     # Not by a list of those that do: each program has its own name for them.
-    named = [(name, value) for name, value in fields if not _is_never_which(name, value)]
+    # What says which film it is for a program is a file's version.
+    named = [(name, value) for name, value in fields if not (_is_never_which(name, value) or (of_file and name.lower() == "v"))]
     values = [value for name, value in named if not _SELDOM_WHICH.match(name)] or [value for _, value in named]
     # Beside an address the others say how it is to be shown.
     addresses = [value.partition("?")[0].rpartition("/")[2] for value in values if "/" in value]
