@@ -88,9 +88,22 @@ _AROUND_NAMES = late(
 )
 # ... and names that boxes of content have as well: such a box is furniture where most of it is links.
 _LINKS_NAMES = late(
-    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+){_END}",
+    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+|(?:up|cross)-?sells?"
+    rf"|(?:similar|viewed|featured|also)[_-]\w+|recently-viewed|more-(?:stories|posts|topics|products)){_END}",
     re.IGNORECASE,
 )
+# How a box begins that leads to other pages: in shops, blogs and forums.
+_LEADS_ON = late(
+    r"(?:related|recently viewed|viewed products|read next|more (?:posts|stories|topics|products|from)"
+    r"|you (?:may|might) (?:also )?(?:like|enjoy)|we found other products|(?:similar|recommended|suggested) (?:for you|products|items|posts|articles|stories|topics|threads|reading)|customers (?:who|also)"
+    r"|(?:others|people) also (?:bought|viewed|like)|\d+ other products|\xe4hnliche|verwandte|das k\xf6nnte|auch interessant"
+    r"|zuletzt angesehen|kunden kauften|produits (?:similaires|associ\xe9s)|vous aimerez|articles similaires|tambi\xe9n te puede"
+    r"|(?:productos|entradas|art\xedculos|produtos) relacionad|potrebbe(?:ro)? interessarti|correlati|podobne"
+    r"|\u043f\u043e\u0445\u043e\u0436\u0438\u0435|\u0447\u0438\u0442\u0430\u0439\u0442\u0435"
+    r"|\u76f8\u5173|\u76f8\u95dc|\u95a2\u9023)",
+    re.IGNORECASE,
+)
+_LEAST_BESIDE_OTHERS, _PROSE_TO_OTHERS = 300, 3
 # What WordPress and Drupal say in a class of the page itself: what it is about ("category-cookies", "node node-newsletter").
 _SUBJECT = late(
     r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type|tax|taxonomy|term)-\S+|(?<=(?<!\S)node )node-\S+", re.IGNORECASE
@@ -390,6 +403,7 @@ class Layout:
             shown += (arranged,)
         above, *below = self._headings_by_section(parts.prose, heading)
         return parts._replace(
+            content=self._without_others(parts, sizes),
             heading=heading,
             facts=facts,
             outer_heading=outer,
@@ -493,6 +507,26 @@ class Layout:
         if short.link_characters or short.element in self.data or short.element in self.headings:
             return False
         return echoes.are(short.text) or (echoes.are_in(short.text) and bool(_DATELINE.search(short.text)))
+
+    def _without_others(self, parts: Parts, sizes: list[int]) -> list[Block]:
+        """Return the content without the furniture that says that it leads to other pages, where the prose is much longer.
+
+        Lists are pages, too, and may consist of such boxes alone.
+        """
+        heads = {id(block) for block in parts.around if block.width < _PARAGRAPH and _LEADS_ON.match(block.text)}
+        if not heads:
+            return parts.content
+        boxes = [self._first_block(box, end) for box, end in self._outermost(self._small(self.named_around | self.named_links, sizes))]
+        others = self._below(box for box, first in boxes if id(first) in heads)
+        prose = {id(block) for block in parts.prose}
+        left_out = {id(block): block.width for block in parts.content if others[block.element] and id(block) not in prose}
+        length = sum(block.width for block in parts.prose)
+        if length < max(_LEAST_BESIDE_OTHERS, _PROSE_TO_OTHERS * sum(left_out.values())):
+            return parts.content
+        return [block for block in parts.content if id(block) not in left_out]
+
+    def _first_block(self, box: int, end: int) -> tuple[int, Block | None]:
+        return box, next((block for block in self.blocks if box <= block.element < end), None)
 
     def _is_of_a_visit(self, block: Block) -> bool:
         return is_of_a_visit(block.text) and block.element not in self.headings

@@ -149,6 +149,12 @@ _OF_NO_PAGE = late(
     re.IGNORECASE,
 )
 _EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
+# Parameters that say who came, and from where, and never to which page.
+_OF_A_VISITOR = late(
+    r"(?<=[?&;])(?:(?:phpsessid|aspsessionid\w*|oscsid|zenid|jsessionid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|replytocom|sectok)=[^&;]*"
+    r"|(?:s|sid|sess(?:ion)?_?id)=[0-9a-z]{16,}(?![^&;]))[&;]?",
+    re.IGNORECASE,
+)
 # Of a file's name: "page.de.html", "page.html.en". A longer number is the page's own: "story.4711.html".
 _FURTHER_ENDINGS = late(r"(?:\.(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[psx]?html?|php|txt|utf-?8|\d{1,2}))+$", re.IGNORECASE)
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
@@ -283,6 +289,8 @@ def _slug(url: str) -> str:
     Of a directory's own page, the directory, and of what the page of a number may be called, that as well: "126 view".
     """
     path = url.partition("://")[2].partition("#")[0].partition("/")[2]
+    if "?" in path or ";" in path:
+        path = _OF_A_VISITOR.sub("", path).rstrip("?&;")
     directories, _, segment = ("" if "?" in path else path.rstrip("/")).rpartition("/")
     directory = directories.rpartition("/")[2]
     if _OWN_PAGE.match(segment):

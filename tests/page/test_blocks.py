@@ -137,7 +137,7 @@ def test_tables_and_code_are_prose_too(part: str):
         "<p><a href='/a'>An old captain</a>, <a href='/b'>seven boats</a></p>",
         "<nav><p>In this chapter: all that is known of the lighthouse</p></nav>",
         "<aside><p>All that is known of the lighthouse</p></aside>",
-        "<div class='related-posts'><h4>Related</h4><p>All that is known of the lighthouse</p></div>",
+        "<div class='related-posts'><h4>Chapters</h4><p>All that is known of the lighthouse</p></div>",
         "<div id='comments'><p>First! It is all that is known of the lighthouse</p></div>",
         "<div role='navigation'>Up and down</div>",
         "<div class='shareButtons'>Tell your friends</div>",
@@ -149,6 +149,28 @@ def test_links_and_furniture_inside_the_container_are_content_and_no_prose(part:
     assert content == _whole(article)
     assert prose == _whole(article.replace(part, ""))
     assert len(prose) < len(content)
+
+
+_OTHERS = "<ul><li><a href='/seven'>Seven boats</a></li><li><a href='/night'>The last night</a></li></ul>"
+
+
+@pytest.mark.parametrize(
+    ("box", "lines", "is_content"),
+    [
+        ("<div class=related><h2>Related products</h2>{}</div>", 30, False),
+        ("<section class=up-sells><h2>You may also like</h2>{}</section>", 30, False),
+        ("<nav><p>相关文章</p>{}</nav>", 30, False),
+        # It may be the page's list, as where nothing says what it is, or where it is long.
+        ("<div class=related><h2>Related products</h2>{}</div>", 1, True),
+        ("<div class=related><h2>All boats</h2>{}</div>", 30, True),
+        ("<div class=boats><h2>Related products</h2>{}</div>", 30, True),
+        ("<div class=related><p>Boats</p><h2>Related products</h2>{}</div>", 30, True),
+    ],
+)
+def test_what_says_that_it_leads_to_other_pages_is_no_content_of_a_long_text(box: str, lines: int, *, is_content: bool):
+    parts = _page(f"<body><main><h1>The harbour</h1><p>{english(lines)}</p>{box.format(_OTHERS)}</main></body>").parts()
+    assert ("Seven boats" in join(parts.content)) == is_content
+    assert join(parts.around).endswith("The last night") == ("class=boats" not in box)
 
 
 @pytest.mark.parametrize(
