@@ -95,7 +95,8 @@ _LINKS_NAMES = late(
 # How a box begins that leads to other pages: in shops, blogs and forums.
 _LEADS_ON = late(
     r"(?:related|recently viewed|viewed products|read next|more (?:posts|stories|topics|products|from)"
-    r"|you (?:may|might) (?:also )?(?:like|enjoy)|we found other products|(?:similar|recommended|suggested) (?:for you|products|items|posts|articles|stories|topics|threads|reading)|customers (?:who|also)"
+    r"|you (?:may|might) (?:also )?(?:like|enjoy)|we found other products|customers (?:who|also)"
+    r"|(?:similar|recommended|suggested) (?:for you|products|items|posts|articles|stories|topics|threads|reading)"
     r"|(?:others|people) also (?:bought|viewed|like)|\d+ other products|\xe4hnliche|verwandte|das k\xf6nnte|auch interessant"
     r"|zuletzt angesehen|kunden kauften|produits (?:similaires|associ\xe9s)|vous aimerez|articles similaires|tambi\xe9n te puede"
     r"|(?:productos|entradas|art\xedculos|produtos) relacionad|potrebbe(?:ro)? interessarti|correlati|podobne"
