@@ -54,7 +54,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
-        never_drop = bool(request.meta.pop(AGAIN, False)) or _never_dropped(request)
+        never_drop = bool(request.meta.pop(AGAIN, False)) or _never_dropped(request, unyielded=unyielded)
         self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
@@ -110,13 +110,14 @@ def skip_reason(request: Request, response: Response) -> str | None:
     return None if isinstance(response, HtmlResponse) else "not_html"
 
 
-def _never_dropped(request: Request) -> bool:
-    """Return whether the user has asked for this very page."""
+def _never_dropped(request: Request, *, unyielded: bool) -> bool:
+    """Return whether the user has asked for this very page. `unyielded`: no spider has yielded the request."""
     meta = request.meta
     # Only its callback or errback closes a Playwright page; dropped without either it would stay open until the crawl freezes.
     leaks = "playwright_page" in meta and request.errback is None
     # The mark of a start request travels with meta=response.meta; the depth tells who really is one.
     starts = bool(meta.get("is_start_request")) and not meta.get("depth")
-    # Scrapy sets it, too, where it tries again.
-    asked = request.dont_filter and (meta.get(ASKED) is True or not meta.get("retry_times"))
+    # Scrapy sets it, too, where it tries again, and so do middlewares that lead a request elsewhere: to a program that renders pages, say.
+    is_set_later = meta.get("retry_times") or (CARRIED in meta and not unyielded)
+    asked = request.dont_filter and (meta.get(ASKED) is True or not is_set_later)
     return asked or starts or request.method != "GET" or leaks

@@ -452,6 +452,18 @@ class Renderer:
         return response.replace(body=rendered.encode())
 
 
+class Detour:
+    """A downloader middleware that has another program fetch every page, as those do that have it rendered."""
+
+    def process_request(self, request: Request) -> Request | None:
+        if "by=other" in request.url:
+            return None
+        return request.replace(url=f"{request.url}{'&' if '?' in request.url else '?'}by=other", dont_filter=True)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        return response.replace(url=request.url.partition("by=other")[0][:-1])
+
+
 def page_of(url: str) -> str:
     """Return another text for every page."""
     return "<p>" + " ".join(f"{url.rpartition('/')[2]}{number}" for number in range(100)) + "</p>"

@@ -77,6 +77,16 @@ def test_what_is_judged_is_what_the_callback_gets(site: Site, position: int) -> 
     check_sums(outcome)
 
 
+@pytest.mark.parametrize("wished", ["", "yes"])
+def test_a_copy_that_a_middleware_leads_elsewhere_is_a_copy_unless_the_spider_asked_for_it(site: Site, wished: str) -> None:
+    """That the middleware leaves no filter between says nothing of what the spider wants."""
+    copies(site)
+    site.answers |= {f"{path}{'&' if '?' in path else '?'}by=other": answer for path, answer in site.answers.items()}
+    settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.spiders.Detour": 543}}
+    outcome = crawl("DontFilter" if wished else "Plain", site.url(), settings=IN_ORDER | settings)
+    assert ("/second" in outcome.paths("kept")) == bool(wished)
+
+
 def test_equal_shells_still_lead_to_what_their_scripts_would_ask_for(site: Site) -> None:
     site.add("/", hub("/shell1", "/shell2"))
     for number in (1, 2):
