@@ -516,12 +516,12 @@ def _without_numbers(line: str) -> list[str]:
 
 
 def _rows(rows: Iterable[tuple[str, ...]], *, beside: bool = False) -> set[str]:
-    """Return what the rows of tables say, their cells in any order. Not counters, and not the weeks of a calendar: there is no end of them.
+    """Return what the rows of tables say. Not counters, and not the weeks of a calendar: there is no end of them.
 
     `beside` the contents a number with a fraction or a sign is a rate or a temperature, which is another one at each visit.
     """
     told = (row for row in rows if len(row) > 1 and not any(map(_IN_A_LIST.search, row)) and not _is_of_a_calendar(row))
-    return {"\n".join(sorted(row)).casefold() for row in told if not (beside and any(map(_RATE.search, row)))}
+    return {"\n".join(row).casefold() for row in told if not (beside and any(map(_RATE.search, row)))}
 
 
 def _is_of_a_calendar(row: tuple[str, ...]) -> bool:
