@@ -275,6 +275,14 @@ class Frontier:
         except Exception as exc:  # noqa: BLE001 - as above
             self._common.failed(exc)
 
+    def has_given(self, response: Response) -> None:
+        """Note that the callback of a response has given something. Never raises."""
+        try:
+            if response.request:
+                self._common.given.has_given(self._common.callback_of(response.request))
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
+            self._common.failed(exc)
+
     def lets_wait(self, response: Response) -> bool:
         """Return whether requests that come of a response may wait.
 

@@ -196,7 +196,11 @@ class CallbackWatchMiddleware(OfSession):
         frontier = self._session.frontier
         may_wait, links = frontier.lets_wait(response), list[str]()
         asker, entries = frontier.watched(response, result)
+        has_given = False
         async for entry in entries:
+            if not has_given and entry is not None:
+                has_given = True
+                frontier.has_given(response)
             if isinstance(entry, Request):
                 passed = self._marked(entry, response, may_wait=may_wait, asker=asker)
                 # A callback may yield any number of requests.

@@ -52,6 +52,40 @@ class Watched(Base):
         return self.follow(response, errback=self.on_error)
 
 
+class Sections(Watched):
+    """Notes in itself in which directories a heading stands, and gives all of it by one item at the end."""
+
+    name = "sections"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_idle, signal=scrapy_signals.spider_idle)
+        return spider
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.found: dict[str, list[str]] = {}
+        self.asked = False
+
+    def on_idle(self) -> None:
+        if not self.asked:
+            self.asked = True
+            self.crawler.engine.crawl(Request(self.url, self.parse_end, dont_filter=True))
+            raise DontCloseSpider
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, self.parse if href.endswith("/") else self.parse_page)
+
+    def parse_page(self, response: Response) -> None:
+        self.found.setdefault(str(response.css("h1::text").get()), []).append(response.url.split("/")[3])
+
+    def parse_end(self, response: Response) -> Iterator[Any]:
+        self.note("found", self.found)
+        yield item(response)
+
+
 class OneMenu(Watched):
     """Makes the requests of a site's menu once, and yields them, or copies of them, of every page. Notes their priorities."""
 

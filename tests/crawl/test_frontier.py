@@ -377,6 +377,19 @@ def test_what_would_not_be_dropped_is_not_skipped(site: Site, settings: dict[str
 # ---- skipping
 
 
+def test_pages_of_a_callback_that_fills_variables_of_the_spider_alone_are_not_skipped(site: Site) -> None:
+    sections, pages = ["new", "sale", "shop"], 100
+    site.add("/", hub(*(f"/{section}/" for section in sections)))
+    for section in sections:
+        site.add(f"/{section}/", hub(*(f"/{section}/{number}.html" for number in range(pages))))
+        for number in range(pages):
+            site.add(f"/{section}/{number}.html", text(number))
+    outcome = crawl("tests.crawl.frontier_spiders.Sections", site.url(), settings=FIRST_FIRST)
+    (found,) = outcome.stats["test/found"]
+    assert {heading: sorted(within) for heading, within in found.items()} == {f"Number {number}": sections for number in range(pages)}
+    assert "skipped" not in predicted(outcome)
+
+
 def test_copies_that_alone_lead_to_contents_are_fetched(site: Site) -> None:
     pair(site, 200)
     for number in range(200):
