@@ -44,7 +44,7 @@ from simcrawl.page.hints import address
 from simcrawl.rule import Kind, of_one_host
 from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
-from simcrawl.urls.outlinks import Outlinks
+from simcrawl.urls.outlinks import APART, EXPECTED, Outlinks
 from simcrawl.urls.recall import Recalled
 from simcrawl.urls.rewrites import RewriteRules
 from simcrawl.urls.robots import unimportant
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from simcrawl.crawl.preferred import Preferred
     from simcrawl.page.hints import Hints
     from simcrawl.rule import Verdict
+    from simcrawl.urls.outlinks import Foretold
     from simcrawl.urls.rewrites import Outlook, Prediction
     from simcrawl.urls.robots import Unimportant
 
@@ -81,7 +82,7 @@ AGAIN = "_simcrawl_again"
 JUDGED_AGAIN = "_simcrawl_judged_again"
 """Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
-"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
+"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to; whether unforetold."""
 
 MOVED = "_simcrawl_moved"
 """Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
@@ -143,12 +144,13 @@ class Links(NamedTuple):
     """What is known of all links of a page: they are many, and so it is found out once.
 
     `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one. `hints`: where the page asks robots not to follow
-    links.
+    links. `foretold`: of a copy, what its links are expected to be.
     """
 
     behind: list[str] | None
     on_copy: bool
     hints: Hints | None
+    foretold: Foretold | None = None
 
 
 class Frontier:
@@ -315,7 +317,10 @@ class Frontier:
         is_copy = verdict.is_duplicate
         behind = [self._name(page), verdict.page.url] if self._order and is_copy and page and verdict.page else None
         hints = verdict.page.hints if verdict.page else None
-        return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None)
+        foretold = None
+        if behind and self._outlinks and verdict.original and not verdict.drop_outlinks:
+            foretold = self._outlinks.foretold(behind[1], verdict.original)
+        return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None, foretold)
 
     def found(self, request: Request, links: Links) -> None:
         """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
@@ -333,7 +338,7 @@ class Frontier:
     def _found(self, request: Request, links: Links) -> None:
         meta = request.meta
         if links.behind:
-            meta[BEHIND] = [*links.behind]
+            meta[BEHIND] = [*links.behind, self._is_apart(request, links.behind, links.foretold)]
         # For what a callback waits for others would go first.
         if ORDER not in meta or meta.get(ASKER) in self._askers:
             return
@@ -343,6 +348,13 @@ class Frontier:
         if moved:
             request.priority += moved
             meta[MOVED] = moved
+
+    def _is_apart(self, request: Request, behind: list[str], foretold: Foretold | None) -> bool:
+        """Return whether the links of its original do not foretell what a copy asks for, and note it if nothing does."""
+        told = foretold.of(asked_for(request)) if foretold else EXPECTED
+        if told == APART and (rules := self._rules.get(behind[0])):
+            rules.asked_apart(behind[1])
+        return told != EXPECTED
 
     def _is_unwanted(self, url: str, hints: Hints | None) -> bool:
         """Return whether robots are not to follow a page's link."""
@@ -382,7 +394,7 @@ class Frontier:
         behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
         return partial(self._learn, names, self._common.known_as(url), verdict, behind)
 
-    def _learn(self, names: tuple[str, str], url: str, verdict: Verdict, behind: list[str] | None) -> None:
+    def _learn(self, names: tuple[str, str], url: str, verdict: Verdict, behind: list[Any] | None) -> None:
         hints = verdict.page.hints if verdict.page else None
         canonical = self._common.known_as(hints.canonical) if hints else ""
         try:
@@ -394,11 +406,11 @@ class Frontier:
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
         self._lead_on(behind)
 
-    def _lead_on(self, behind: list[str] | None) -> None:
+    def _lead_on(self, behind: list[Any] | None) -> None:
         """Note that a link on a copy has led to what no other page did."""
         try:
             if behind and (rules := self._rules.get(behind[0])):
-                rules.led_on(behind[1])
+                rules.led_on(behind[1], apart=behind[2:] == [True])
         except Exception as exc:  # noqa: BLE001 - as above
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
 
@@ -709,6 +721,13 @@ class Frontier:
 
     def _inc(self, name: str) -> None:
         self._stats.inc_value(f"simcrawl/predicted/{name}")
+
+
+def asked_for(request: Request) -> str:
+    """Return by what `Outlinks` knows a request: its URL, and of another one than a plain GET what else it asks by."""
+    if request.method == "GET" and not request.body:
+        return request.url
+    return f"{request.url.partition('#')[0]} {request.method} {digest(request.body, 0).hex()}"
 
 
 def copied(request: Request) -> Request:

@@ -12,7 +12,7 @@ from scrapy.http import TextResponse
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.elsewhere import Page, texts_in
-from simcrawl.crawl.frontier import ASKER, YIELDED
+from simcrawl.crawl.frontier import ASKER, YIELDED, asked_for
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
@@ -163,7 +163,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
 
     def _show(self, request: Request, shown: list[str]) -> None:
         # Many at a time: each link of each page comes here.
-        shown.append(request.url)
+        shown.append(asked_for(request))
         if len(shown) >= _SHOWN_AT_ONCE:
             self._session.frontier.show(shown)
 
@@ -205,7 +205,7 @@ class CallbackWatchMiddleware(OfSession):
                 passed = self._marked(entry, response, may_wait=may_wait, asker=asker)
                 # A callback may yield any number of requests.
                 if len(links) <= MOST_LINKS:
-                    links.append(entry.url)
+                    links.append(asked_for(entry))
                 yield passed
             else:
                 yield entry

@@ -86,6 +86,50 @@ class Sections(Watched):
         yield item(response)
 
 
+class Reviews(Watched):
+    """Asks a program for the reviews of each page, by the number that the page has of its own, in the way that `kind` names."""
+
+    name = "reviews"
+    kind = ""
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield item(response)
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href)
+        if self.kind != "middleware":
+            yield from self.ask(response)
+
+    def ask(self, response: Response) -> Iterator[Request]:
+        for pid in response.css("::attr(data-pid)").getall():
+            if self.kind == "POST":
+                yield response.follow("/graphql", self.parse_reviews, method="POST", body=pid)
+            else:
+                yield response.follow(f"/reviews?pid={pid}", self.parse_reviews)
+
+    def parse_reviews(self, response: Response) -> None:
+        self.note("reviews", response.text)
+
+
+class Asking:
+    """A spider middleware of a user's own, that asks for the reviews of each page in place of the callback."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for entry in result:
+            yield entry
+        spider = self._crawler.spider
+        assert isinstance(spider, Reviews)
+        if hasattr(response, "css") and "reviews" not in response.url:
+            for request in spider.ask(response):
+                yield request
+
+
 class OneMenu(Watched):
     """Makes the requests of a site's menu once, and yields them, or copies of them, of every page. Notes their priorities."""
 

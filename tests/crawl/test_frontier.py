@@ -646,6 +646,31 @@ def test_a_crawl_spider_has_rules_of_its_own_for_each_rule(site: Site) -> None:
     assert outcome.stats["item_scraped_count"] == 120
 
 
+@pytest.mark.parametrize("kind", ["GET", "POST", "middleware"])
+def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(site: Site, kind: str) -> None:
+    """Two branches of a shop have the same texts, and each page asks for its reviews by a number of its own; few have any."""
+    pages = 150
+    for branch, first in (("north", 1000), ("south", 5000)):
+        site.add(f"/{branch}/", hub(*(f"/{branch}/{number}" for number in range(pages))))
+        for number in range(pages):
+            site.add(f"/{branch}/{number}", text(number).replace("</main>", f"<i data-pid='{first + number}'></i></main>"))
+    site.add("/", hub("/north/", "/south/"))
+
+    def reviewed(pid: int) -> str:
+        return f'{{"reviews": "{pid}"}}' if key_of(str(pid), 0) % 5 == 0 else '{"reviews": ""}'
+
+    for first in (1000, 5000):
+        for pid in range(first, first + pages):
+            site.add(f"/reviews?pid={pid}", reviewed(pid), Content_Type="application/json")
+    site.reply = lambda posted: reviewed(int(posted))
+    settings = FIRST_FIRST | ({"SPIDER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Asking": 543}} if kind == "middleware" else {})
+    outcome = crawl("tests.crawl.frontier_spiders.Reviews", site.url(), kind=kind, settings=settings)
+    assert len(contents(site, outcome)) == pages
+    expected = {reviewed(pid) for first in (1000, 5000) for pid in range(first, first + pages)}
+    assert set(outcome.stats["test/reviews"]) == expected
+    assert "skipped" not in predicted(outcome)
+
+
 # ---- beside other components
 
 
