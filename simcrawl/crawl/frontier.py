@@ -41,7 +41,7 @@ from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import digest, page_key
 from simcrawl.page.hints import address
-from simcrawl.rule import Kind, of_one_host
+from simcrawl.rule import Kind, of_one_host, without_data
 from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
 from simcrawl.urls.outlinks import APART, EXPECTED, Outlinks
@@ -90,6 +90,9 @@ ASKER = "_simcrawl_asker"
 """Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
 PUT = "_simcrawl_put"
 """Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
+
+# One of these has each request that a callback has yielded, or that was made before.
+_MARKS = frozenset({ORDER, ASKED, CARRIED})
 
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
@@ -187,7 +190,11 @@ class Frontier:
         self._askers = set[int]()
         self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._last_asker = int(time() * 1000)
-        self._told = False
+        # Pages whose callbacks were called; requests that another middleware has yielded; callbacks that hand requests to the engine.
+        self._called: WeakSet[Request] = WeakSet()
+        self._passed_on: WeakSet[Request] = WeakSet()
+        self._past_yield = set[str]()
+        self._watches_scheduled = self._told = False
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
@@ -220,6 +227,7 @@ class Frontier:
 
     def called(self, request: Request) -> None:
         """Note that a callback comes next: what it asks for another one may wait for. Never raises."""
+        self._called.add(request)
         asker = request.meta.pop(ASKER, 0)
         if asker in self._askers:
             self._asked_for[request] = asker
@@ -321,6 +329,11 @@ class Frontier:
         if behind and self._outlinks and verdict.original and not verdict.drop_outlinks:
             foretold = self._outlinks.foretold(behind[1], verdict.original)
         return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None, foretold)
+
+    def passes_on(self, request: Request) -> None:
+        """Note that a request comes of a page, so that nobody takes it for one that is handed to the engine."""
+        if self._watches_scheduled and request.meta.keys().isdisjoint(_MARKS):
+            self._passed_on.add(request)
 
     def found(self, request: Request, links: Links) -> None:
         """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
@@ -507,10 +520,28 @@ class Frontier:
         # A spider's first requests need not wait until no callback is at work. The mark travels with the meta; the depth tells who is one.
         if request.url.endswith("/robots.txt") or (request.meta.get("is_start_request") and not request.meta.get("depth")):
             return
+        if not self._watches_scheduled and request.callback is not NO_CALLBACK:
+            # Not before: the signal is sent for every link of every page.
+            self._watches_scheduled = True
+            self._crawler.signals.connect(self._scheduled, signal=scrapy_signals.request_scheduled)
         engine: Any = self._crawler.engine
         for page in engine.scraper.slot.active:
             if not isgeneratorfunction(page.callback or getattr(self._crawler.spider, "parse", None)):
                 self._common.elsewhere.downloads(self._common.callback_of(page))
+
+    def _scheduled(self, request: Request) -> None:
+        """Note which callbacks may hand requests to the engine themselves, so that nobody knows what pages lead to. Never raises.
+
+        Those at work when one is scheduled that nobody has yielded. Such requests may also come of an idle spider: then none is at work.
+        """
+        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or len(self._past_yield) >= _MOST_RULES:
+            return
+        try:
+            engine: Any = self._crawler.engine
+            pages = [page for page in engine.scraper.slot.active if page in self._called and page not in self._ended]
+            self._past_yield.update(map(self._common.callback_of, pages))
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the request is made
+            self._common.failed(exc)
 
     async def _asked(self, request: Request, level: int) -> Request | None:
         if not self._order or level == RETURNED or request.meta.get(ASKER) in self._askers:
@@ -563,7 +594,7 @@ class Frontier:
     def _would_drop(self, url: str, original: str, callback: str) -> bool:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
         common = self._common
-        if not common.detector.rule.may_replace(original, url):
+        if without_data(callback) in self._past_yield or not common.detector.rule.may_replace(original, url):
             return False
         try:
             page = common.pages.known(original)

@@ -12,7 +12,7 @@ from scrapy.http import TextResponse
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.elsewhere import Page, texts_in
-from simcrawl.crawl.frontier import ASKER, YIELDED, asked_for
+from simcrawl.crawl.frontier import YIELDED, asked_for
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
@@ -123,6 +123,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if verdict.drop_page or verdict.drop_outlinks:
             counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
         self._session.frontier.found(entry, links)
+        self._session.frontier.passes_on(entry)
         if verdict.drop_outlinks:
             case.links_dropped += 1
         else:
@@ -182,7 +183,7 @@ class CallbackWatchMiddleware(OfSession):
         """Note that the callback comes next."""
         if case := case_of(response):
             case.called = True
-        if response.request and ASKER in response.request.meta:
+        if response.request:
             self._session.frontier.called(response.request)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:

@@ -96,7 +96,10 @@ class Reviews(Watched):
         yield item(response)
         for href in response.css("a::attr(href)").getall():
             yield response.follow(href)
-        if self.kind != "middleware":
+        if self.kind == "engine":
+            for request in self.ask(response):
+                self.crawler.engine.crawl(request)
+        elif self.kind != "middleware":
             yield from self.ask(response)
 
     def ask(self, response: Response) -> Iterator[Request]:

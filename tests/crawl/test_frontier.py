@@ -646,7 +646,7 @@ def test_a_crawl_spider_has_rules_of_its_own_for_each_rule(site: Site) -> None:
     assert outcome.stats["item_scraped_count"] == 120
 
 
-@pytest.mark.parametrize("kind", ["GET", "POST", "middleware"])
+@pytest.mark.parametrize("kind", ["GET", "POST", "middleware", "engine"])
 def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(site: Site, kind: str) -> None:
     """Two branches of a shop have the same texts, and each page asks for its reviews by a number of its own; few have any."""
     pages = 150
