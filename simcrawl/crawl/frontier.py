@@ -88,6 +88,8 @@ MOVED = "_simcrawl_moved"
 """Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
 ASKER = "_simcrawl_asker"
 """Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
+LATE = "_simcrawl_late"
+"""Key of `Request.meta`: the spider itself wants the request after others; by how much it is lowered so far, and its own `dont_filter`."""
 PUT = "_simcrawl_put"
 """Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
 
@@ -97,6 +99,8 @@ _MARKS = frozenset({ORDER, ASKED, CARRIED})
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
+# Below all of these, and below pages that are judged again: what the spider wants after others.
+_AFTER_ALL = -20_000_000
 RETURNED = 1
 """What the mark says of a request that is made once more, since its page was dropped by mistake."""
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
@@ -122,6 +126,10 @@ _STUCK = 5.0
 _REFUSED = (
     "The scheduler has not taken back %s, which was to wait as a likely copy, and it is lost: SCHEDULER ignores dont_filter. From now on "
     "no request waits. SIMCRAWL_ORDER = False lets none wait from the start"
+)
+_WANTED_LATE = (
+    "The spider gives %s a low priority (%d), so that it comes after others: from now on no request waits as a likely copy, and none is "
+    "skipped. SIMCRAWL_ORDER = False does so from the start"
 )
 _WAITED_FOR = (
     "A callback takes long, or waits for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from "
@@ -163,8 +171,9 @@ class Frontier:
         self._common, self._crawler, self._stats = common, common.crawler, common.stats
         self._changes, self._preferred = changes, preferred
         config = common.config
-        self._order = config.order
-        self._deepest = self._crawler.settings.getint("DEPTH_LIMIT")
+        settings = self._crawler.settings
+        self._order = self._has_ordered = config.order
+        self._deepest, self._by_depth = settings.getint("DEPTH_LIMIT"), settings.getint("DEPTH_PRIORITY")
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
         self._skips_from = 1.0 if self._skip is None else self._skip
@@ -195,13 +204,16 @@ class Frontier:
         self._passed_on: WeakSet[Request] = WeakSet()
         self._past_yield = set[str]()
         self._watches_scheduled = self._told = False
+        # Whether requests that were put back may wait: of an earlier run, or another crawler, nobody here knows.
+        own = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
+        self._lowered = bool(settings.get("JOBDIR")) or not own
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
             # Sent for every link that was found before: Scrapy's own scheduler needs no watching.
-            if getattr(load_object(self._crawler.settings["SCHEDULER"]), "enqueue_request", None) is not Scheduler.enqueue_request:
+            if not own:
                 self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
 
     # ---- what a spider yields
@@ -254,10 +266,15 @@ class Frontier:
         `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
         """
         meta = request.meta
+        wants_late = request.priority < 0 and self._wants_late(request)
         if meta:
             # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, PUT):
+            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT):
                 meta.pop(key, None)
+        if wants_late:
+            self._let_come_late(request)
+            if asker:
+                meta[ASKER] = asker
         if request.dont_filter:
             meta[ASKED] = True
         elif may_wait and _may_wait(request, meta):
@@ -267,6 +284,21 @@ class Frontier:
         else:
             # So much that it was seen here.
             meta.setdefault(CARRIED, "")
+
+    def _wants_late(self, request: Request) -> bool:
+        """Return whether a spider has lowered the priority of a request itself, and not Scrapy, for its depth or as it is tried again."""
+        meta = request.meta
+        by_others = "retry_times" in meta or (self._by_depth and "depth" in meta)
+        return self._has_ordered and request.priority < meta.get(MOVED, 0) and not by_others
+
+    def _let_come_late(self, request: Request) -> None:
+        """Let a request come after all others, and none of these wait any more: they would come after it."""
+        request.meta[LATE] = [0, request.dont_filter]
+        if self._order:
+            self._order = False
+            url, spider = self._common.known_as(request.url), self._crawler.spider
+            logger.info(_WANTED_LATE, url, request.priority, extra={"spider": spider})
+            self.look_again(None)
 
     def show(self, urls: list[str]) -> None:
         """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
@@ -507,6 +539,10 @@ class Frontier:
                     mark_unyielded(request)
                     meta[UNYIELDED] = True
                     self._note_download(request)
+                    if request.priority < 0 and _is_start(request) and self._has_ordered:
+                        self._let_come_late(request)
+            if LATE in meta:
+                return self._after_all(request)
             level = meta.get(ORDER)
             return None if level is None else await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
@@ -517,8 +553,8 @@ class Frontier:
 
     def _note_download(self, request: Request) -> None:
         """Note which callbacks may download a page themselves: those at work that can wait for one."""
-        # A spider's first requests need not wait until no callback is at work. The mark travels with the meta; the depth tells who is one.
-        if request.url.endswith("/robots.txt") or (request.meta.get("is_start_request") and not request.meta.get("depth")):
+        # A spider's first requests need not wait until no callback is at work.
+        if request.url.endswith("/robots.txt") or _is_start(request):
             return
         if not self._watches_scheduled and request.callback is not NO_CALLBACK:
             # Not before: the signal is sent for every link of every page.
@@ -528,6 +564,18 @@ class Frontier:
         for page in engine.scraper.slot.active:
             if not isgeneratorfunction(page.callback or getattr(self._crawler.spider, "parse", None)):
                 self._common.elsewhere.downloads(self._common.callback_of(page))
+
+    def _after_all(self, request: Request) -> Request | None:
+        """Return a request that is to come after others, once, if some of these were put back; then None: it is made."""
+        meta = request.meta
+        late, own = meta[LATE]
+        if late or not self._lowered or meta.get(ASKER) in self._askers:
+            _restore(request)
+            return None
+        request.priority += _AFTER_ALL
+        meta.update({LATE: [_AFTER_ALL, own], PUT: request.priority})
+        request.dont_filter = True
+        return request
 
     def _scheduled(self, request: Request) -> None:
         """Note which callbacks may hand requests to the engine themselves, so that nobody knows what pages lead to. Never raises.
@@ -563,12 +611,14 @@ class Frontier:
         if kind and self._held < _MOST_HELD:
             self._hold(1)
             kind.last = url
+            self._lowered = True
             return _put_back(request, _HELD)
         now, why = (seen.priority, seen.why) if seen else (0, "")
         if not level and now > _BEHIND_PREFERRED and self._preferred.comes_first(url):
             now, why = _BEHIND_PREFERRED, "the page that it names as the canonical one comes first"
         if now < level and level > _LOW:
             self._inc("put_back")
+            self._lowered = True
             if why in self.put_back_by or len(self.put_back_by) < _MOST_RULES:
                 self.put_back_by[why] += 1
             return _put_back(request, now)
@@ -786,6 +836,11 @@ def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
     return plain and meta.get(META_KEY) is not False
 
 
+def _is_start(request: Request) -> bool:
+    """Return whether a request is one of a spider's first. The mark travels with the meta; the depth tells who is one."""
+    return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
+
+
 def _put_back(request: Request, level: int) -> Request:
     """Return the request itself, which is to wait at a level: a spider may know it by the object, as the key of a dictionary."""
     request.priority += level - request.meta[ORDER]
@@ -833,6 +888,9 @@ def _restore(request: Request) -> None:
     meta = request.meta
     level = meta.pop(ORDER, 0)
     request.priority -= meta.pop(MOVED, 0)
+    late, own = meta.pop(LATE, (0, request.dont_filter))
+    request.priority -= late
+    request.dont_filter = own
     meta.pop(PUT, None)
     if level < 0:
         request.priority -= level

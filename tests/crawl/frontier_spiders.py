@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy import Request, signals as scrapy_signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import DontCloseSpider
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
@@ -131,6 +132,53 @@ class Asking:
         if hasattr(response, "css") and "reviews" not in response.url:
             for request in spider.ask(response):
                 yield request
+
+
+class Leaving(Watched):
+    """Asks to be logged out when all else is done: by a low priority, at the time that `kind` names."""
+
+    name = "leaving"
+    kind = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known: Deferred[None] = Deferred()
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url, dont_filter=True)
+        if self.kind == "start":
+            await maybe_deferred_to_future(self.known)
+            yield self.leave()
+
+    def leave(self) -> Request:
+        return Request(self.url + "logout", self.parse_end, priority=-5, dont_filter=self.kind == "unfiltered")
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from self.follow(response)
+        if response.url == self.url and self.kind in ("first", "unfiltered"):
+            yield self.leave()
+        if response.url.endswith("/main/119.html"):
+            self.known.callback(None)
+            if self.kind == "later":
+                yield self.leave()
+
+    def parse_end(self, response: Response) -> None:
+        assert response.request
+        self.note("end", [response.request.priority, response.request.dont_filter])
+
+
+class Mild(Watched):
+    """Yields requests that others have lowered: it tries each page again, and makes more of the request that it has."""
+
+    name = "mild"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from self.follow(response)
+        request = response.request
+        assert request
+        if not request.meta.get("retry_times") and response.url.endswith("/main/3.html"):
+            yield get_retry_request(request, spider=self, reason="once more")
+            yield request.replace(url=self.url + "more")
 
 
 class OneMenu(Watched):

@@ -337,6 +337,34 @@ def test_requests_for_which_the_spider_has_wishes_neither_wait_nor_are_skipped(s
     assert outcome.paths("inline") == sorted(path for kind, paths in asked.items() if kind.startswith("inline") for path in paths)
 
 
+@pytest.mark.parametrize("kind", ["first", "unfiltered", "later", "start"])
+def test_what_a_spider_wants_after_all_others_comes_after_likely_copies_too(site: Site, kind: str) -> None:
+    pair(site, 120, hubs=False)
+    site.add("/logout", text(5000))
+    outcome = crawl("tests.crawl.frontier_spiders.Leaving", site.url(), kind=kind, settings=FIRST_FIRST | {"CONCURRENT_REQUESTS": 1})
+    order = list(site.requests)
+    assert order[-1] == "/logout"
+    assert len(order) == 242
+    # What Scrapy makes of it: once more lower for its depth, but for a first one.
+    ((priority, unfiltered),) = outcome.stats["test/end"]
+    assert priority == -5 - {"start": 0, "later": 2}.get(kind, 1)
+    assert unfiltered is (kind == "unfiltered")
+    assert ("put_back" in predicted(outcome)) is (kind in ("later", "start"))
+    assert "skipped" not in predicted(outcome)
+    assert outcome.log.count("a low priority (-5), so that it comes after others") == 1
+    check(outcome, site)
+
+
+def test_a_priority_that_scrapy_has_lowered_is_no_wish_of_the_spider(site: Site) -> None:
+    pair(site, 120, hubs=False)
+    site.add("/more", text(5000))
+    outcome = crawl("tests.crawl.frontier_spiders.Mild", site.url(), settings=FIRST_FIRST)
+    assert site.requests["/main/3.html"] == 2
+    assert site.requests["/more"] == 1
+    assert "a low priority" not in outcome.log
+    assert predicted(outcome)["skipped"] > 20
+
+
 def test_requests_with_data_or_a_callback_of_their_own_are_not_skipped(site: Site) -> None:
     asked = late_of_kinds(site, ["cb_kwargs", "callback"])
     outcome = wish(site, "cb_kwargs,callback")
