@@ -47,7 +47,8 @@ SIMCRAWL_COPIES_KEPT = 1
 # What happens to the outlinks of a dropped page. "follow": all are followed; "drop": none is, as in the paper; a similarity: they are
 # dropped if the two pages are at least that similar and link to the same addresses (1.0: if the text is identical).
 # SIMCRAWL_OUTLINKS = "follow"
-# Requests for likely copies are made after the others; False: all are made, in Scrapy's order.
+# Requests for likely copies are made after the others, as long as the spider gives no priority below 0; False: all are made, in Scrapy's
+# order.
 SIMCRAWL_ORDER = True
 # How likely a page must be a copy, by a cautious estimate, for its request to be skipped: a number from 0.5 to 1, or False to make all
 # requests.

@@ -300,7 +300,8 @@ class Config:
     order: bool = _setting(
         _boolean,
         True,
-        "requests for likely copies are made after the others; `False`: all are made, in Scrapy's order",
+        "requests for likely copies are made after the others, as long as the spider gives no priority below 0; `False`: all are made, in "
+        "Scrapy's order",
         ". See [which requests are made, and when](how-it-works.md#which-requests-are-made-and-when)",
     )
     skip: float | None = _setting(

@@ -41,10 +41,10 @@ from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import digest, page_key
 from simcrawl.page.hints import address
-from simcrawl.rule import Kind, of_one_host
+from simcrawl.rule import Kind, of_one_host, without_data
 from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
-from simcrawl.urls.outlinks import Outlinks
+from simcrawl.urls.outlinks import APART, EXPECTED, Outlinks
 from simcrawl.urls.recall import Recalled
 from simcrawl.urls.rewrites import RewriteRules
 from simcrawl.urls.robots import unimportant
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from simcrawl.crawl.preferred import Preferred
     from simcrawl.page.hints import Hints
     from simcrawl.rule import Verdict
+    from simcrawl.urls.outlinks import Foretold
     from simcrawl.urls.rewrites import Outlook, Prediction
     from simcrawl.urls.robots import Unimportant
 
@@ -81,18 +82,25 @@ AGAIN = "_simcrawl_again"
 JUDGED_AGAIN = "_simcrawl_judged_again"
 """Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
-"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to."""
+"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to; whether unforetold."""
 
 MOVED = "_simcrawl_moved"
 """Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
 ASKER = "_simcrawl_asker"
 """Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
+LATE = "_simcrawl_late"
+"""Key of `Request.meta`: the spider itself wants the request after others; by how much it is lowered so far, and its own `dont_filter`."""
 PUT = "_simcrawl_put"
 """Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
+
+# One of these has each request that a callback has yielded, or that was made before.
+_MARKS = frozenset({ORDER, ASKED, CARRIED})
 
 # What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
 # that is on its way out.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
+# Below all of these, and below pages that are judged again: what the spider wants after others.
+_AFTER_ALL = -20_000_000
 RETURNED = 1
 """What the mark says of a request that is made once more, since its page was dropped by mistake."""
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
@@ -119,6 +127,10 @@ _REFUSED = (
     "The scheduler has not taken back %s, which was to wait as a likely copy, and it is lost: SCHEDULER ignores dont_filter. From now on "
     "no request waits. SIMCRAWL_ORDER = False lets none wait from the start"
 )
+_WANTED_LATE = (
+    "The spider gives %s a low priority (%d), so that it comes after others: from now on no request waits as a likely copy, and none is "
+    "skipped. SIMCRAWL_ORDER = False does so from the start"
+)
 _WAITED_FOR = (
     "A callback takes long, or waits for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from "
     "the start"
@@ -143,12 +155,13 @@ class Links(NamedTuple):
     """What is known of all links of a page: they are many, and so it is found out once.
 
     `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one. `hints`: where the page asks robots not to follow
-    links.
+    links. `foretold`: of a copy, what its links are expected to be.
     """
 
     behind: list[str] | None
     on_copy: bool
     hints: Hints | None
+    foretold: Foretold | None = None
 
 
 class Frontier:
@@ -158,8 +171,9 @@ class Frontier:
         self._common, self._crawler, self._stats = common, common.crawler, common.stats
         self._changes, self._preferred = changes, preferred
         config = common.config
-        self._order = config.order
-        self._deepest = self._crawler.settings.getint("DEPTH_LIMIT")
+        settings = self._crawler.settings
+        self._order = self._has_ordered = config.order
+        self._deepest, self._by_depth = settings.getint("DEPTH_LIMIT"), settings.getint("DEPTH_PRIORITY")
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
         self._skips_from = 1.0 if self._skip is None else self._skip
@@ -185,14 +199,21 @@ class Frontier:
         self._askers = set[int]()
         self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._last_asker = int(time() * 1000)
-        self._told = False
+        # Pages whose callbacks were called; requests that another middleware has yielded; callbacks that hand requests to the engine.
+        self._called: WeakSet[Request] = WeakSet()
+        self._passed_on: WeakSet[Request] = WeakSet()
+        self._past_yield = set[str]()
+        self._watches_scheduled = self._told = False
+        # Whether requests that were put back may wait: of an earlier run, or another crawler, nobody here knows.
+        own = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
+        self._lowered = bool(settings.get("JOBDIR")) or not own
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
             # Sent for every link that was found before: Scrapy's own scheduler needs no watching.
-            if getattr(load_object(self._crawler.settings["SCHEDULER"]), "enqueue_request", None) is not Scheduler.enqueue_request:
+            if not own:
                 self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
 
     # ---- what a spider yields
@@ -218,6 +239,7 @@ class Frontier:
 
     def called(self, request: Request) -> None:
         """Note that a callback comes next: what it asks for another one may wait for. Never raises."""
+        self._called.add(request)
         asker = request.meta.pop(ASKER, 0)
         if asker in self._askers:
             self._asked_for[request] = asker
@@ -244,10 +266,15 @@ class Frontier:
         `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
         """
         meta = request.meta
+        wants_late = request.priority < 0 and self._wants_late(request)
         if meta:
             # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, PUT):
+            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT):
                 meta.pop(key, None)
+        if wants_late:
+            self._let_come_late(request)
+            if asker:
+                meta[ASKER] = asker
         if request.dont_filter:
             meta[ASKED] = True
         elif may_wait and _may_wait(request, meta):
@@ -257,6 +284,21 @@ class Frontier:
         else:
             # So much that it was seen here.
             meta.setdefault(CARRIED, "")
+
+    def _wants_late(self, request: Request) -> bool:
+        """Return whether a spider has lowered the priority of a request itself, and not Scrapy, for its depth or as it is tried again."""
+        meta = request.meta
+        by_others = "retry_times" in meta or (self._by_depth and "depth" in meta)
+        return self._has_ordered and request.priority < meta.get(MOVED, 0) and not by_others
+
+    def _let_come_late(self, request: Request) -> None:
+        """Let a request come after all others, and none of these wait any more: they would come after it."""
+        request.meta[LATE] = [0, request.dont_filter]
+        if self._order:
+            self._order = False
+            url, spider = self._common.known_as(request.url), self._crawler.spider
+            logger.info(_WANTED_LATE, url, request.priority, extra={"spider": spider})
+            self.look_again(None)
 
     def show(self, urls: list[str]) -> None:
         """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
@@ -273,6 +315,14 @@ class Frontier:
             if self._outlinks:
                 self._outlinks.note(self._common.known_as(page), links)
         except Exception as exc:  # noqa: BLE001 - as above
+            self._common.failed(exc)
+
+    def has_given(self, response: Response) -> None:
+        """Note that the callback of a response has given something. Never raises."""
+        try:
+            if response.request:
+                self._common.given.has_given(self._common.callback_of(response.request))
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
             self._common.failed(exc)
 
     def lets_wait(self, response: Response) -> bool:
@@ -307,7 +357,15 @@ class Frontier:
         is_copy = verdict.is_duplicate
         behind = [self._name(page), verdict.page.url] if self._order and is_copy and page and verdict.page else None
         hints = verdict.page.hints if verdict.page else None
-        return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None)
+        foretold = None
+        if behind and self._outlinks and verdict.original and not verdict.drop_outlinks:
+            foretold = self._outlinks.foretold(behind[1], verdict.original)
+        return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None, foretold)
+
+    def passes_on(self, request: Request) -> None:
+        """Note that a request comes of a page, so that nobody takes it for one that is handed to the engine."""
+        if self._watches_scheduled and request.meta.keys().isdisjoint(_MARKS):
+            self._passed_on.add(request)
 
     def found(self, request: Request, links: Links) -> None:
         """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
@@ -325,7 +383,7 @@ class Frontier:
     def _found(self, request: Request, links: Links) -> None:
         meta = request.meta
         if links.behind:
-            meta[BEHIND] = [*links.behind]
+            meta[BEHIND] = [*links.behind, self._is_apart(request, links.behind, links.foretold)]
         # For what a callback waits for others would go first.
         if ORDER not in meta or meta.get(ASKER) in self._askers:
             return
@@ -335,6 +393,13 @@ class Frontier:
         if moved:
             request.priority += moved
             meta[MOVED] = moved
+
+    def _is_apart(self, request: Request, behind: list[str], foretold: Foretold | None) -> bool:
+        """Return whether the links of its original do not foretell what a copy asks for, and note it if nothing does."""
+        told = foretold.of(asked_for(request)) if foretold else EXPECTED
+        if told == APART and (rules := self._rules.get(behind[0])):
+            rules.asked_apart(behind[1])
+        return told != EXPECTED
 
     def _is_unwanted(self, url: str, hints: Hints | None) -> bool:
         """Return whether robots are not to follow a page's link."""
@@ -374,7 +439,7 @@ class Frontier:
         behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
         return partial(self._learn, names, self._common.known_as(url), verdict, behind)
 
-    def _learn(self, names: tuple[str, str], url: str, verdict: Verdict, behind: list[str] | None) -> None:
+    def _learn(self, names: tuple[str, str], url: str, verdict: Verdict, behind: list[Any] | None) -> None:
         hints = verdict.page.hints if verdict.page else None
         canonical = self._common.known_as(hints.canonical) if hints else ""
         try:
@@ -386,11 +451,11 @@ class Frontier:
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
         self._lead_on(behind)
 
-    def _lead_on(self, behind: list[str] | None) -> None:
+    def _lead_on(self, behind: list[Any] | None) -> None:
         """Note that a link on a copy has led to what no other page did."""
         try:
             if behind and (rules := self._rules.get(behind[0])):
-                rules.led_on(behind[1])
+                rules.led_on(behind[1], apart=behind[2:] == [True])
         except Exception as exc:  # noqa: BLE001 - as above
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
 
@@ -474,6 +539,10 @@ class Frontier:
                     mark_unyielded(request)
                     meta[UNYIELDED] = True
                     self._note_download(request)
+                    if request.priority < 0 and _is_start(request) and self._has_ordered:
+                        self._let_come_late(request)
+            if LATE in meta:
+                return self._after_all(request)
             level = meta.get(ORDER)
             return None if level is None else await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
@@ -484,13 +553,43 @@ class Frontier:
 
     def _note_download(self, request: Request) -> None:
         """Note which callbacks may download a page themselves: those at work that can wait for one."""
-        # A spider's first requests need not wait until no callback is at work. The mark travels with the meta; the depth tells who is one.
-        if request.url.endswith("/robots.txt") or (request.meta.get("is_start_request") and not request.meta.get("depth")):
+        # A spider's first requests need not wait until no callback is at work.
+        if request.url.endswith("/robots.txt") or _is_start(request):
             return
+        if not self._watches_scheduled and request.callback is not NO_CALLBACK:
+            # Not before: the signal is sent for every link of every page.
+            self._watches_scheduled = True
+            self._crawler.signals.connect(self._scheduled, signal=scrapy_signals.request_scheduled)
         engine: Any = self._crawler.engine
         for page in engine.scraper.slot.active:
             if not isgeneratorfunction(page.callback or getattr(self._crawler.spider, "parse", None)):
                 self._common.elsewhere.downloads(self._common.callback_of(page))
+
+    def _after_all(self, request: Request) -> Request | None:
+        """Return a request that is to come after others, once, if some of these were put back; then None: it is made."""
+        meta = request.meta
+        late, own = meta[LATE]
+        if late or not self._lowered or meta.get(ASKER) in self._askers:
+            _restore(request)
+            return None
+        request.priority += _AFTER_ALL
+        meta.update({LATE: [_AFTER_ALL, own], PUT: request.priority})
+        request.dont_filter = True
+        return request
+
+    def _scheduled(self, request: Request) -> None:
+        """Note which callbacks may hand requests to the engine themselves, so that nobody knows what pages lead to. Never raises.
+
+        Those at work when one is scheduled that nobody has yielded. Such requests may also come of an idle spider: then none is at work.
+        """
+        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or len(self._past_yield) >= _MOST_RULES:
+            return
+        try:
+            engine: Any = self._crawler.engine
+            pages = [page for page in engine.scraper.slot.active if page in self._called and page not in self._ended]
+            self._past_yield.update(map(self._common.callback_of, pages))
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the request is made
+            self._common.failed(exc)
 
     async def _asked(self, request: Request, level: int) -> Request | None:
         if not self._order or level == RETURNED or request.meta.get(ASKER) in self._askers:
@@ -512,12 +611,14 @@ class Frontier:
         if kind and self._held < _MOST_HELD:
             self._hold(1)
             kind.last = url
+            self._lowered = True
             return _put_back(request, _HELD)
         now, why = (seen.priority, seen.why) if seen else (0, "")
         if not level and now > _BEHIND_PREFERRED and self._preferred.comes_first(url):
             now, why = _BEHIND_PREFERRED, "the page that it names as the canonical one comes first"
         if now < level and level > _LOW:
             self._inc("put_back")
+            self._lowered = True
             if why in self.put_back_by or len(self.put_back_by) < _MOST_RULES:
                 self.put_back_by[why] += 1
             return _put_back(request, now)
@@ -543,7 +644,7 @@ class Frontier:
     def _would_drop(self, url: str, original: str, callback: str) -> bool:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
         common = self._common
-        if not common.detector.rule.may_replace(original, url):
+        if without_data(callback) in self._past_yield or not common.detector.rule.may_replace(original, url):
             return False
         try:
             page = common.pages.known(original)
@@ -703,6 +804,13 @@ class Frontier:
         self._stats.inc_value(f"simcrawl/predicted/{name}")
 
 
+def asked_for(request: Request) -> str:
+    """Return by what `Outlinks` knows a request: its URL, and of another one than a plain GET what else it asks by."""
+    if request.method == "GET" and not request.body:
+        return request.url
+    return f"{request.url.partition('#')[0]} {request.method} {digest(request.body, 0).hex()}"
+
+
 def copied(request: Request) -> Request:
     """Return a copy of a request, with a `meta` of its own.
 
@@ -726,6 +834,11 @@ def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
     """Return whether a spider has no wishes of its own for a request, whose `meta` is at hand: to ask for it takes a call."""
     plain = request.method == "GET" and not request.priority and request.callback is not NO_CALLBACK
     return plain and meta.get(META_KEY) is not False
+
+
+def _is_start(request: Request) -> bool:
+    """Return whether a request is one of a spider's first. The mark travels with the meta; the depth tells who is one."""
+    return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
 
 
 def _put_back(request: Request, level: int) -> Request:
@@ -775,6 +888,9 @@ def _restore(request: Request) -> None:
     meta = request.meta
     level = meta.pop(ORDER, 0)
     request.priority -= meta.pop(MOVED, 0)
+    late, own = meta.pop(LATE, (0, request.dont_filter))
+    request.priority -= late
+    request.dont_filter = own
     meta.pop(PUT, None)
     if level < 0:
         request.priority -= level

@@ -12,7 +12,7 @@ from scrapy.http import TextResponse
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.elsewhere import Page, texts_in
-from simcrawl.crawl.frontier import ASKER, YIELDED
+from simcrawl.crawl.frontier import YIELDED, asked_for
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
@@ -123,6 +123,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if verdict.drop_page or verdict.drop_outlinks:
             counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
         self._session.frontier.found(entry, links)
+        self._session.frontier.passes_on(entry)
         if verdict.drop_outlinks:
             case.links_dropped += 1
         else:
@@ -163,7 +164,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
 
     def _show(self, request: Request, shown: list[str]) -> None:
         # Many at a time: each link of each page comes here.
-        shown.append(request.url)
+        shown.append(asked_for(request))
         if len(shown) >= _SHOWN_AT_ONCE:
             self._session.frontier.show(shown)
 
@@ -182,7 +183,7 @@ class CallbackWatchMiddleware(OfSession):
         """Note that the callback comes next."""
         if case := case_of(response):
             case.called = True
-        if response.request and ASKER in response.request.meta:
+        if response.request:
             self._session.frontier.called(response.request)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
@@ -196,12 +197,16 @@ class CallbackWatchMiddleware(OfSession):
         frontier = self._session.frontier
         may_wait, links = frontier.lets_wait(response), list[str]()
         asker, entries = frontier.watched(response, result)
+        has_given = False
         async for entry in entries:
+            if not has_given and entry is not None:
+                has_given = True
+                frontier.has_given(response)
             if isinstance(entry, Request):
                 passed = self._marked(entry, response, may_wait=may_wait, asker=asker)
                 # A callback may yield any number of requests.
                 if len(links) <= MOST_LINKS:
-                    links.append(entry.url)
+                    links.append(asked_for(entry))
                 yield passed
             else:
                 yield entry

@@ -307,15 +307,16 @@ class Tried:
     """What became, in this crawl, of the pages that a rule was tried on in one part of a site.
 
     `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
-    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept. `missed`: the
+    original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept, `leading_apart`:
+    by addresses that the originals' links did not foretell. `apart`: copies that asked for such as nothing foretells. `missed`: the
     directories (or the class) of which a page was kept that would have been skipped. `originals`: some of what its copies were copies of.
     `begun`: the host of the first copy's twin, and how many pages of it had been kept by then.
     """
 
-    __slots__ = ("begun", "copies", "leading", "missed", "originals", "prefixes", "told", "trials")
+    __slots__ = ("apart", "begun", "copies", "leading", "leading_apart", "missed", "originals", "prefixes", "told", "trials")
 
     def __init__(self) -> None:
-        self.copies = self.leading = self.trials = 0
+        self.copies = self.leading = self.leading_apart = self.apart = self.trials = 0
         self.missed: set[Hashable] = set()
         self.originals: set[str] = set()
         self.begun: tuple[str, int] | None = None

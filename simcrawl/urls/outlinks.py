@@ -15,8 +15,10 @@ whose later ones were others than the originals', were left out as a whole with 
 
 from __future__ import annotations
 
+import re
 from array import array
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from simcrawl.urls.replacements import difference, ends_at_token, name_before
 
@@ -29,6 +31,13 @@ MOST_LINKS = 10_000
 """Of a page of more links none are known."""
 # For the sake of one URL so many pages are fetched that ought to link to it. Then they do not.
 _MOST_SOUGHT, _MOST_TRIES = 10_000, 3
+
+
+EXPECTED, SIMILAR, APART = range(3)
+"""Of a copy's link: it was shown, or is what a mirror would link to; it is so but for the words of the pages' addresses; neither."""
+# Of an original, so many links are looked at for such words.
+_MOST_SHAPES = 1_000
+_WORD = re.compile(r"[^\W_]+")
 
 
 class _Half:
@@ -82,7 +91,8 @@ class Outlinks:
 
     The older half is forgotten past some 128 MB, which are the links of some 100,000 pages.
 
-    URLs are those of the requests that a callback yields, without fragments.
+    URLs are those of the requests that a callback yields, without fragments; of others than plain ones with their method and a digest of
+    their body behind.
     """
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
@@ -114,9 +124,18 @@ class Outlinks:
         if links is None:
             return url
         for link in _mirrored(url, original, links):
-            if link != url and not self._is_shown(link) and self._sought.get(link, 0) < _MOST_TRIES:
+            if link != url and not self.is_shown(link) and self._sought.get(link, 0) < _MOST_TRIES:
                 return link
         return None
+
+    def foretold(self, url: str, original: str) -> Foretold | None:
+        """Return what a fetched copy can be expected to ask for; None where the links of its original are not known."""
+        links = self._of(original)
+        return None if links is None else Foretold(self, url, original, links)
+
+    def is_shown(self, url: str) -> bool:
+        """Return whether a page has shown a URL, as far as that is known."""
+        return self._half.is_shown(url) or self._older.is_shown(url)
 
     def _of(self, page: str) -> list[str] | None:
         """Return the links of a page; None where they are not known, or are too many."""
@@ -124,9 +143,6 @@ class Outlinks:
             if half.has(page):
                 return half.of(page)
         return None
-
-    def _is_shown(self, url: str) -> bool:
-        return self._half.is_shown(url) or self._older.is_shown(url)
 
     def is_sought(self, url: str) -> bool:
         """Return whether a page was fetched for the sake of a URL, which may be on its way."""
@@ -137,6 +153,46 @@ class Outlinks:
         if len(self._sought) >= _MOST_SOUGHT:
             self._sought.clear()
         self._sought[url] = self._sought.get(url, 0) + 1
+
+
+class Foretold:
+    """What the links of an original, and of all pages before, foretell of those of its copy."""
+
+    def __init__(self, outlinks: Outlinks, url: str, original: str, links: list[str]) -> None:
+        self._outlinks, self._url, self._original, self._links = outlinks, url, original, links
+        self._mirrored: frozenset[str] | None = None
+        self._shapes: frozenset[str] | None = None
+
+    def of(self, link: str) -> int:
+        """Return how far a link of the copy is foretold: `EXPECTED`, `SIMILAR`, or `APART`."""
+        link = _without_fragment(link)
+        if link == self._url or self._outlinks.is_shown(link) or link in self._expected() or self._is_of_view(link):
+            return EXPECTED
+        if self._shapes is None:
+            self._shapes = frozenset(_shape(one, self._original) for one in self._links[:_MOST_SHAPES])
+        return SIMILAR if _shape(link, self._url) in self._shapes else APART
+
+    def _expected(self) -> frozenset[str]:
+        if self._mirrored is None:
+            self._mirrored = frozenset([*self._links, *_mirrored(self._url, self._original, self._links)])
+        return self._mirrored
+
+    def _is_of_view(self, link: str) -> bool:
+        """Return whether a link is a view of what the original links to, or of what was shown."""
+        found = difference(self._url, self._original)
+        if found is None:
+            return False
+        prefix, run, instead = found
+        if not run or not name_before(prefix, self._url[len(prefix) + len(run) :], (run, instead))[1]:
+            return False
+        without = link.replace(run, instead, 1)
+        return without != link and (without in self._expected() or self._outlinks.is_shown(without))
+
+
+def _shape(link: str, page: str) -> str:
+    """Return a link without the words of a page's own address, which its copy has in another form."""
+    own = {*_WORD.findall(unquote(page))}
+    return _WORD.sub(lambda found: "*" if found[0] in own else found[0], unquote(link))
 
 
 def _without_fragment(url: str) -> str:

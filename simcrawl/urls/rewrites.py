@@ -84,6 +84,9 @@ _CONFIRMED = 20
 _OTHER = 0.8
 # A rule skips nothing if more of its copies than that lead to new pages. Some do by chance: of a page and its copy either comes first.
 _MOST_LEADING = 0.3
+# No chance it is where the originals' links did not foretell the address: each copy has an address of its own then, of which some have
+# something. And where nothing about it is foretold (`/reviews?pid=5007`) not even a look at the others says whether it has.
+_MOST_LEADING_APART, _MOST_APART = 0.01, 0.1
 # Nor if less than this share of the copies that it was right about were copies of the page that it leads to. Of several mirrors any may be
 # the original, so even the best rules do not always name it.
 _LEAST_LED = 0.2
@@ -194,7 +197,7 @@ class RewriteRules:
         self._held: dict[Hashable, list[str]] = {}
         self._number_held = 0
         self._released: list[str] = []
-        self._leading: OrderedDict[int, None] = OrderedDict()
+        self._noted: OrderedDict[tuple[str, int], None] = OrderedDict()
         self._redirects = Redirects()
         # By class of URLs how many pages gave nothing new: for the order of requests alone.
         self._poor = Counters()
@@ -295,22 +298,38 @@ class RewriteRules:
         bound = lower_bound(self._poor.rate(contexts), tried[1] + PRIORS[1])
         return max(led, bisect_right(_POOR, bound))
 
-    def led_on(self, url: str) -> None:
+    def led_on(self, url: str, *, apart: bool = False) -> None:
         """Learn that a link on a copy has led to a page that was kept, and that no other page had shown the way to before.
 
-        Where that is so of many copies, as in a gallery of equal captions, to skip such pages would lose what is behind them.
+        Where that is so of many copies, as in a gallery of equal captions, to skip such pages would lose what is behind them. `apart`: the
+        links of its original did not foretell that link. Then a few copies are enough.
         """
+        for tried in self._first_time("leading", url):
+            tried.leading += 1
+        if apart:
+            for tried in self._first_time("leading apart", url):
+                tried.leading_apart += 1
+
+    def asked_apart(self, url: str) -> None:
+        """Learn that a copy has asked for something of which the links of its original say nothing, and no other page.
+
+        Where copies do, nobody knows what is behind those that are not fetched.
+        """
+        for tried in self._first_time("asking apart", url):
+            tried.apart += 1
+
+    def _first_time(self, what: str, url: str) -> list[Tried]:
+        """Return what was tried of the rules that lead from a copy to its twins, if that was not noted of it before."""
         if len(url) > _LONGEST_URL:
-            return
+            return []
         address = Address(url, self._seed)
-        if address.key in self._leading:
-            return
-        self._leading[address.key] = None
-        if len(self._leading) > _MOST_RECENT:
-            self._leading.popitem(last=False)
-        for part in {twin.part for twin in self._twins(address)}:
-            if tried := self._tried.get(part):
-                tried.leading += 1
+        if (what, address.key) in self._noted:
+            return []
+        self._noted[what, address.key] = None
+        if len(self._noted) > _MOST_RECENT:
+            self._noted.popitem(last=False)
+        parts = {twin.part for twin in self._twins(address)}
+        return [tried for part in parts if (tried := self._tried.get(part))]
 
     def _copy_of(self, original: str) -> int:
         known = 0 < len(original) <= _LONGEST_URL
@@ -558,7 +577,9 @@ class RewriteRules:
 
     def _is_safe(self, tried: Tried) -> bool:
         """Return whether a rule was confirmed in this crawl, if it is remembered, and the links of its copies lead to nothing new."""
-        return len(tried.missed) < _MOST_MISSED and tried.copies >= self._needed and tried.leading <= _MOST_LEADING * tried.copies
+        if len(tried.missed) >= _MOST_MISSED or tried.copies < self._needed or tried.leading > _MOST_LEADING * tried.copies:
+            return False
+        return tried.leading_apart <= _MOST_LEADING_APART * tried.copies and tried.apart <= _MOST_APART * tried.copies
 
     def _is_lasting(self, tried: Tried) -> bool:
         """Return whether a rule's copies are more than one page that a site shows for a while, whatever it is asked for."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy import Request, signals as scrapy_signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.exceptions import DontCloseSpider
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
@@ -50,6 +51,134 @@ class Watched(Base):
 
     def parse(self, response: Response, **_: Any) -> Any:
         return self.follow(response, errback=self.on_error)
+
+
+class Sections(Watched):
+    """Notes in itself in which directories a heading stands, and gives all of it by one item at the end."""
+
+    name = "sections"
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.on_idle, signal=scrapy_signals.spider_idle)
+        return spider
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.found: dict[str, list[str]] = {}
+        self.asked = False
+
+    def on_idle(self) -> None:
+        if not self.asked:
+            self.asked = True
+            self.crawler.engine.crawl(Request(self.url, self.parse_end, dont_filter=True))
+            raise DontCloseSpider
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, self.parse if href.endswith("/") else self.parse_page)
+
+    def parse_page(self, response: Response) -> None:
+        self.found.setdefault(str(response.css("h1::text").get()), []).append(response.url.split("/")[3])
+
+    def parse_end(self, response: Response) -> Iterator[Any]:
+        self.note("found", self.found)
+        yield item(response)
+
+
+class Reviews(Watched):
+    """Asks a program for the reviews of each page, by the number that the page has of its own, in the way that `kind` names."""
+
+    name = "reviews"
+    kind = ""
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield item(response)
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href)
+        if self.kind == "engine":
+            for request in self.ask(response):
+                self.crawler.engine.crawl(request)
+        elif self.kind != "middleware":
+            yield from self.ask(response)
+
+    def ask(self, response: Response) -> Iterator[Request]:
+        for pid in response.css("::attr(data-pid)").getall():
+            if self.kind == "POST":
+                yield response.follow("/graphql", self.parse_reviews, method="POST", body=pid)
+            else:
+                yield response.follow(f"/reviews?pid={pid}", self.parse_reviews)
+
+    def parse_reviews(self, response: Response) -> None:
+        self.note("reviews", response.text)
+
+
+class Asking:
+    """A spider middleware of a user's own, that asks for the reviews of each page in place of the callback."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for entry in result:
+            yield entry
+        spider = self._crawler.spider
+        assert isinstance(spider, Reviews)
+        if hasattr(response, "css") and "reviews" not in response.url:
+            for request in spider.ask(response):
+                yield request
+
+
+class Leaving(Watched):
+    """Asks to be logged out when all else is done: by a low priority, at the time that `kind` names."""
+
+    name = "leaving"
+    kind = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known: Deferred[None] = Deferred()
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.url, dont_filter=True)
+        if self.kind == "start":
+            await maybe_deferred_to_future(self.known)
+            yield self.leave()
+
+    def leave(self) -> Request:
+        return Request(self.url + "logout", self.parse_end, priority=-5, dont_filter=self.kind == "unfiltered")
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from self.follow(response)
+        if response.url == self.url and self.kind in ("first", "unfiltered"):
+            yield self.leave()
+        if response.url.endswith("/main/119.html"):
+            self.known.callback(None)
+            if self.kind == "later":
+                yield self.leave()
+
+    def parse_end(self, response: Response) -> None:
+        assert response.request
+        self.note("end", [response.request.priority, response.request.dont_filter])
+
+
+class Mild(Watched):
+    """Yields requests that others have lowered: it tries each page again, and makes more of the request that it has."""
+
+    name = "mild"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from self.follow(response)
+        request = response.request
+        assert request
+        if not request.meta.get("retry_times") and response.url.endswith("/main/3.html"):
+            yield get_retry_request(request, spider=self, reason="once more")
+            yield request.replace(url=self.url + "more")
 
 
 class OneMenu(Watched):

@@ -62,11 +62,15 @@ class Answer:
 
 
 class Site(Running):
-    """A site made of answers; `requests` counts how often each path was asked for. `trap` makes pages of paths without an answer."""
+    """A site made of answers; `requests` counts how often each path was asked for. `trap` makes pages of paths without an answer.
+
+    `reply` makes the answers of a program, in JSON, to what is posted there, whatever the path.
+    """
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self.answers: dict[str, Answer] = {}
         self.trap: Callable[[str], str | None] = lambda _: None
+        self.reply: Callable[[bytes], str] | None = None
         self.requests: Counter[str] = Counter()
         super().__init__(partial(_AnswerHandler, self), host=host)
 
@@ -85,9 +89,9 @@ class _AnswerHandler(Quiet, BaseHTTPRequestHandler):
         super().__init__(*args)
 
     def do_GET(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        posted = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.site.requests[self.path] += 1
-        answer = self.site.answers.get(self.path) or self._trap() or Answer(b"<p>not found</p>", 404)
+        answer = self.site.answers.get(self.path) or self._reply(posted) or self._trap() or Answer(b"<p>not found</p>", 404)
         if answer.hold:
             answer.hold.wait(30)
         self.send_response(answer.status)
@@ -100,6 +104,10 @@ class _AnswerHandler(Quiet, BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(answer.body)))
         self.end_headers()
         self.wfile.write(answer.body)
+
+    def _reply(self, posted: bytes) -> Answer | None:
+        made = self.site.reply(posted) if self.site.reply and self.command == "POST" else None
+        return Answer(made.encode(), headers={"Content-Type": "application/json"}) if made else None
 
     def _trap(self) -> Answer | None:
         made = self.site.trap(self.path)

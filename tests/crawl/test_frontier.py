@@ -337,6 +337,34 @@ def test_requests_for_which_the_spider_has_wishes_neither_wait_nor_are_skipped(s
     assert outcome.paths("inline") == sorted(path for kind, paths in asked.items() if kind.startswith("inline") for path in paths)
 
 
+@pytest.mark.parametrize("kind", ["first", "unfiltered", "later", "start"])
+def test_what_a_spider_wants_after_all_others_comes_after_likely_copies_too(site: Site, kind: str) -> None:
+    pair(site, 120, hubs=False)
+    site.add("/logout", text(5000))
+    outcome = crawl("tests.crawl.frontier_spiders.Leaving", site.url(), kind=kind, settings=FIRST_FIRST | {"CONCURRENT_REQUESTS": 1})
+    order = list(site.requests)
+    assert order[-1] == "/logout"
+    assert len(order) == 242
+    # What Scrapy makes of it: once more lower for its depth, but for a first one.
+    ((priority, unfiltered),) = outcome.stats["test/end"]
+    assert priority == -5 - {"start": 0, "later": 2}.get(kind, 1)
+    assert unfiltered is (kind == "unfiltered")
+    assert ("put_back" in predicted(outcome)) is (kind in ("later", "start"))
+    assert "skipped" not in predicted(outcome)
+    assert outcome.log.count("a low priority (-5), so that it comes after others") == 1
+    check(outcome, site)
+
+
+def test_a_priority_that_scrapy_has_lowered_is_no_wish_of_the_spider(site: Site) -> None:
+    pair(site, 120, hubs=False)
+    site.add("/more", text(5000))
+    outcome = crawl("tests.crawl.frontier_spiders.Mild", site.url(), settings=FIRST_FIRST)
+    assert site.requests["/main/3.html"] == 2
+    assert site.requests["/more"] == 1
+    assert "a low priority" not in outcome.log
+    assert predicted(outcome)["skipped"] > 20
+
+
 def test_requests_with_data_or_a_callback_of_their_own_are_not_skipped(site: Site) -> None:
     asked = late_of_kinds(site, ["cb_kwargs", "callback"])
     outcome = wish(site, "cb_kwargs,callback")
@@ -375,6 +403,19 @@ def test_what_would_not_be_dropped_is_not_skipped(site: Site, settings: dict[str
 
 
 # ---- skipping
+
+
+def test_pages_of_a_callback_that_fills_variables_of_the_spider_alone_are_not_skipped(site: Site) -> None:
+    sections, pages = ["new", "sale", "shop"], 100
+    site.add("/", hub(*(f"/{section}/" for section in sections)))
+    for section in sections:
+        site.add(f"/{section}/", hub(*(f"/{section}/{number}.html" for number in range(pages))))
+        for number in range(pages):
+            site.add(f"/{section}/{number}.html", text(number))
+    outcome = crawl("tests.crawl.frontier_spiders.Sections", site.url(), settings=FIRST_FIRST)
+    (found,) = outcome.stats["test/found"]
+    assert {heading: sorted(within) for heading, within in found.items()} == {f"Number {number}": sections for number in range(pages)}
+    assert "skipped" not in predicted(outcome)
 
 
 def test_copies_that_alone_lead_to_contents_are_fetched(site: Site) -> None:
@@ -631,6 +672,31 @@ def test_a_crawl_spider_has_rules_of_its_own_for_each_rule(site: Site) -> None:
     # Pages of the second rule are no copies of those of the first one as far as anybody can tell beforehand.
     assert fetched(site, "/mirror/") == 120
     assert outcome.stats["item_scraped_count"] == 120
+
+
+@pytest.mark.parametrize("kind", ["GET", "POST", "middleware", "engine"])
+def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(site: Site, kind: str) -> None:
+    """Two branches of a shop have the same texts, and each page asks for its reviews by a number of its own; few have any."""
+    pages = 150
+    for branch, first in (("north", 1000), ("south", 5000)):
+        site.add(f"/{branch}/", hub(*(f"/{branch}/{number}" for number in range(pages))))
+        for number in range(pages):
+            site.add(f"/{branch}/{number}", text(number).replace("</main>", f"<i data-pid='{first + number}'></i></main>"))
+    site.add("/", hub("/north/", "/south/"))
+
+    def reviewed(pid: int) -> str:
+        return f'{{"reviews": "{pid}"}}' if key_of(str(pid), 0) % 5 == 0 else '{"reviews": ""}'
+
+    for first in (1000, 5000):
+        for pid in range(first, first + pages):
+            site.add(f"/reviews?pid={pid}", reviewed(pid), Content_Type="application/json")
+    site.reply = lambda posted: reviewed(int(posted))
+    settings = FIRST_FIRST | ({"SPIDER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Asking": 543}} if kind == "middleware" else {})
+    outcome = crawl("tests.crawl.frontier_spiders.Reviews", site.url(), kind=kind, settings=settings)
+    assert len(contents(site, outcome)) == pages
+    expected = {reviewed(pid) for first in (1000, 5000) for pid in range(first, first + pages)}
+    assert set(outcome.stats["test/reviews"]) == expected
+    assert "skipped" not in predicted(outcome)
 
 
 # ---- beside other components

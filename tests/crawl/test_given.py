@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl.crawl.given import Given
+from simcrawl.rule import with_data
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
 from tests.samples import english, page
@@ -74,6 +75,8 @@ def test_what_has_not_come_out_is_given_back():
 
 def test_what_is_left_out_unseen_may_lose_items():
     known = Given()
+    for callback in (USE, LATER):
+        known.has_given(callback)
     assert not known.may_lose(URL, USE)
     known.kept(URL, USE, items=True)
     assert not known.may_lose(URL, USE)
@@ -85,6 +88,15 @@ def test_what_is_left_out_unseen_may_lose_items():
     assert known.take(OTHER, LATER)
     assert known.may_lose("http://a.test/3", LATER)
     assert not known.may_lose(OTHER, LATER)
+
+
+def test_of_a_callback_that_has_given_nothing_yet_nobody_knows_what_is_lost():
+    known = Given()
+    for use in (USE, with_data(USE, "data")):
+        known.kept(URL, use, items=False)
+        assert known.may_lose(URL, use)
+    known.has_given(USE)
+    assert [known.may_lose(URL, use) for use in (USE, with_data(USE, "data"), LATER)] == [False, False, True]
 
 
 @given(st.lists(st.tuples(st.sampled_from([URL, OTHER]), st.sampled_from([USE, LATER]), st.booleans()), max_size=30))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.urls.outlinks import Outlinks
+from simcrawl.urls.outlinks import APART, EXPECTED, SIMILAR, Outlinks
 
 MAIN, MIRROR = "https://a.example/main/", "https://a.example/mirror/"
 
@@ -80,6 +80,43 @@ def test_a_page_is_fetched_where_the_links_of_its_original_are_not_known_or_were
 def test_a_page_of_very_many_links_is_fetched() -> None:
     outlinks = of(a=" ".join(map(str, range(10_001))))
     assert outlinks.hidden(MIRROR + "a", MAIN + "a") == MIRROR + "a"
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        (MIRROR + "a", EXPECTED),
+        (MIRROR + "b#there", EXPECTED),
+        (MAIN + "b", EXPECTED),
+        ("https://a.example/shown", EXPECTED),
+        ("https://a.example/offer?store=mirror&id=a", SIMILAR),
+        ("https://a.example/share?of=https%3A%2F%2Fa.example%2Fmirror%2Fa", SIMILAR),
+        (MIRROR + "z", APART),
+        ("https://a.example/reviews?pid=5007", APART),
+        ("https://a.example/api POST 5007", APART),
+    ],
+)
+def test_what_a_copy_asks_for_is_foretold_by_what_its_original_did(link: str, told: int) -> None:
+    outlinks = of(a="b")
+    others = ("offer?store=main&id=a", "share?of=https%3A%2F%2Fa.example%2Fmain%2Fa", "reviews?pid=1007", "api POST 1007")
+    outlinks.note(MAIN + "a", [MAIN + "b", *(f"https://a.example/{other}" for other in others)])
+    outlinks.show(["https://a.example/shown"])
+    foretold = outlinks.foretold(MIRROR + "a", MAIN + "a")
+    assert foretold
+    assert foretold.of(link) == told
+
+
+@pytest.mark.parametrize(("link", "told"), [("list?page=3&sort=up", EXPECTED), ("list?page=9&sort=up", APART), ("up/3", APART)])
+def test_views_of_a_page_are_foretold_to_lead_to_views(link: str, told: int) -> None:
+    outlinks, page = Outlinks(), "https://a.example/list?page=two"
+    outlinks.note(page, ["https://a.example/list?page=3"])
+    foretold = outlinks.foretold(f"{page}&sort=up", page)
+    assert foretold
+    assert foretold.of(f"https://a.example/{link}") == told
+
+
+def test_of_a_copy_nothing_is_foretold_where_the_links_of_its_original_are_not_known() -> None:
+    assert Outlinks().foretold(MIRROR + "a", MAIN + "a") is None
 
 
 NAMES = "abcdefgh"

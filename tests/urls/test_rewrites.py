@@ -446,6 +446,25 @@ def test_copies_that_lead_to_new_pages_are_not_skipped():
     assert all(rules.priority(url) < 0 for url in asked)
 
 
+@pytest.mark.parametrize(("led", "asked"), [(1, 0), (0, 10)])
+def test_copies_that_ask_for_what_their_originals_do_not_foretell_may_hardly_lead_on(led: int, asked: int):
+    rules = RewriteRules()
+    _mirrored(rules, _chapters(100))
+    _fetch(rules, _chapters(200, 1000))
+    pages = [f"{SITE}/mirror/{name}" for name in _chapters(200, 1000)]
+    copies = [f"{SITE}/mirror/{name}" for name in _chapters(100)]
+    for number in range(max(led, asked)):
+        assert any(map(rules.would_skip, pages))
+        # Each copy counts once.
+        for _ in range(2):
+            if number < led:
+                rules.led_on(copies[number], apart=True)
+            if number < asked:
+                rules.asked_apart(copies[number])
+    assert not any(map(rules.would_skip, pages))
+    assert all(rules.priority(url) < 0 for url in pages)
+
+
 def test_little_evidence_skips_nothing():
     rules = RewriteRules()
     _mirrored(rules, _chapters(10))
