@@ -35,14 +35,19 @@ _DAY = 86_400
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 # The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
 _EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
-# An end of an address that says of what kind a page is, and names that say of whom, of what or of when it is. Not two letters, which are
-# languages, and no numbers of releases.
-_ONE_WORD = re.compile(r"[^\W\d_]+(?:\.\w{1,5})?$")
-_WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,}|\d{4}-\d\d-\d\d)$")
+# Ends of addresses that say of what kind a page is, and names that say of whom, of what or of when it is. Not two letters, which are
+# languages, no numbers of releases, no stamps, and no years.
+_KIND_OF_PAGE = re.compile(
+    r"(?:contacts?|about(?:us)?|profile|overview|report|reviews?|details?|info|home|hours|opening|directions|location|map|menu|gallery|photos?|team|staff"
+    r"|people|jobs|careers|vacancies|events?|news|services|prices?|products?|faq|summary|results?|schedule|timetable|fixtures|programme?|agenda|minutes"
+    r"|biography|bio|discography|lyrics|statistics|stats|history|forecast|weather|bookings?|rooms|rates|courses|members|visit|visiting|kontakt"
+    r"|impressum|anfahrt|profil|steckbrief|bericht|leistungen|preise|veranstaltungen|ergebnisse|contacto|contato|contatti|accueil|horaires|avis|tarifs"
+    r"|horarios|orari|story|article|entry|item|view|show|record)(?:\.\w{1,5})?$"
+)
+_WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,7}|\d{4}-\d\d-\d\d)$")
 _RELEASE = re.compile(
-    r"(?:latest|stable|dev\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old\w*|new|archive|mirror|backup|copy|cop|www|web|mobile"
-    r"|amp|print|preview|draft|test\w*|staging|static|cache|doc\w*|manual|html\w*|english|deutsch|fran\w+|espa\w+|ital\w+|portug\w+"
-    r"|bookworm|bullseye|buster|trixie|sid|jammy|noble|focal|sparc|powerpc|alpha|mips|linux|windows|macos|unix)(?![^\W\d_])"
+    r"(?:latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
+    r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
 )
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 MOST_CANDIDATES = 256
@@ -748,15 +753,15 @@ def _are_three_articles(*pages: PageFingerprint) -> bool:
 def _may_be_mirrors(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether the addresses of two pages end alike, as in mirrors and releases, which have lines and pictures of their own.
 
-    Of two releases one may say that it is not the latest. But `/leeds/contact` and `/york/contact` are two pages: where the end is one
-    word, and what differs before it a name or a long number, and no name of releases or mirrors.
+    Of two releases one may say that it is not the latest. But `/leeds/contact` and `/york/contact` are two pages: where the end says of
+    what kind a page is, and what differs before it is a name or a long number, and no name of releases or mirrors.
     """
     return names.end_alike(a.names, b.names) and not _are_of_two(a.url, b.url)
 
 
 def _are_of_two(url: str, other: str) -> bool:
     a, b = (_parts_of(one) for one in (url, other))
-    if len(a) != len(b) or a[-1] != b[-1] or not _ONE_WORD.match(a[-1]):
+    if len(a) != len(b) or a[-1] != b[-1] or not _KIND_OF_PAGE.match(a[-1]):
         return False
     differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
     return bool(differing) and all(_WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair)

@@ -9,7 +9,7 @@ as surroundings, with all that stands outside.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,7 +22,7 @@ from simcrawl.page.echoes import Echoes
 from simcrawl.page.patterns import late
 from simcrawl.page.scripts import given, is_data, json_in, texts
 from simcrawl.page.told import Told
-from simcrawl.page.visits import is_of_a_visit
+from simcrawl.page.visits import counts_readers, is_of_a_visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ _AROUND = frozenset({"nav", "footer", "aside"})
 # As a name that boxes of content have as well, see `_LINKS_NAMES`. So are the roles in `_LINKS_ROLES`.
 _ASKING = frozenset({"form", "label"})
 _AROUND_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "menubar", "dialog"})
-_LINKS_ROLES = frozenset({"menu", "toolbar"})
+_LINKS_ROLES = frozenset({"menu", "toolbar", "alert"})
 # A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
 _BOXES = frozenset({
     "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
@@ -89,25 +89,32 @@ _AROUND_NAMES = late(
 # ... and names that boxes of content have as well: such a box is furniture where most of it is links.
 _LINKS_NAMES = late(
     rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+|(?:up|cross)-?sells?"
-    rf"|(?:similar|viewed|featured|also)[_-]\w+|recently-viewed|more-(?:stories|posts|topics|products)){_END}",
+    rf"|(?:similar|viewed|featured)[_-](?:products|items|posts|articles)|also-(?:bought|viewed|like)|recently-viewed|more-(?:stories|posts|products)){_END}",
     re.IGNORECASE,
 )
 # How a box begins that leads to other pages: in shops, blogs and forums.
 _LEADS_ON = late(
-    r"(?:related|recently viewed|viewed products|read next|more (?:posts|stories|topics|products|from)"
-    r"|you (?:may|might) (?:also )?(?:like|enjoy)|we found other products|customers (?:who|also)"
-    r"|(?:similar|recommended|suggested) (?:for you|products|items|posts|articles|stories|topics|threads|reading)"
-    r"|(?:others|people) also (?:bought|viewed|like)|\d+ other products|\xe4hnliche|verwandte|das k\xf6nnte|auch interessant"
-    r"|zuletzt angesehen|kunden kauften|produits (?:similaires|associ\xe9s)|vous aimerez|articles similaires|tambi\xe9n te puede"
-    r"|(?:productos|entradas|art\xedculos|produtos) relacionad|potrebbe(?:ro)? interessarti|correlati|podobne"
-    r"|\u043f\u043e\u0445\u043e\u0436\u0438\u0435|\u0447\u0438\u0442\u0430\u0439\u0442\u0435"
-    r"|\u76f8\u5173|\u76f8\u95dc|\u95a2\u9023)",
+    r"(?:(?:related|similar|recommended|suggested) (?:products|items|posts|articles|stories|videos|reading)|recently viewed|viewed products"
+    r"|read next|more (?:posts|stories|products)|you (?:may|might) (?:also )?(?:like|enjoy)|recommended for you|we found other products"
+    r"|customers (?:who|also)|(?:others|people) also (?:bought|viewed|like)|\d+ other products|(?:\xe4hnliche|verwandte) (?:produkte"
+    r"|artikel|beitr\xe4ge)"
+    r"|das k\xf6nnte|auch interessant|zuletzt angesehen|kunden kauften|produits (?:similaires|associ\xe9s)|vous aimerez|articles similaires"
+    r"|tambi\xe9n te puede|(?:productos|entradas|art\xedculos|produtos) relacionad|potrebbe(?:ro)? interessarti|podobne (?:produkty"
+    r"|artyku\u0142y)"
+    r"|\u043f\u043e\u0445\u043e\u0436\u0438\u0435 \u0442\u043e\u0432\u0430\u0440\u044b|\u0447\u0438\u0442\u0430\u0439\u0442\u0435"
+    r"|[\u76f8\u95dc\u5173]{2}(?:\u6587\u7ae0|\u4ea7\u54c1|\u7522\u54c1|\u5546\u54c1|\u63a8\u8350|\u9605\u8bfb|\u65b0\u95fb)"
+    r"|\u95a2\u9023(?:\u8a18\u4e8b|\u5546\u54c1|\u88fd\u54c1))",
     re.IGNORECASE,
 )
 _LEAST_BESIDE_OTHERS, _PROSE_TO_OTHERS = 300, 3
-# What WordPress and Drupal say in a class of the page itself: what it is about ("category-cookies", "node node-newsletter").
-_SUBJECT = late(
-    r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type|tax|taxonomy|term)-\S+|(?<=(?<!\S)node )node-\S+", re.IGNORECASE
+# What WordPress and Drupal say in a class of the page's own box: what it is about ("post-7 category-cookies", "node node-newsletter").
+_SUBJECT = late(r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type|taxonomy)-\S+|(?<=(?<!\S)node )node-\S+", re.IGNORECASE)
+_OWN_BOX = late(r"(?<!\S)(?:hentry|post-\d+|node|product)(?!\S)", re.IGNORECASE)
+# What a page may be about as well, where more is said behind it: "sponsor-profile", "cookie-recipe".
+_MAY_BE_ABOUT = late(
+    r"(?:^|\s)(?:advert(?:s|isements?|isers?)?|ads|sponsors?|sharing|social(?:-?media)?|cookies?|consent|newsletters?|subscri(?:bers?|ptions?)|copyright"
+    r"|foot|trending)[_-](?!bar|box|banner|button|icon|link|list|form|popup|modal|notice|wrap|widget|sign|area|container|inner|block|section|footer|header)\w",
+    re.IGNORECASE,
 )
 # A price or a height is no date, whatever year it looks like. (Signs and codes; koruna, zloty, ruble, yuan, yen, won. "2019 m." and
 # "2019 g." are years in Lithuanian and Croatian.)
@@ -118,10 +125,11 @@ _UNIT = (
 )
 # "1920.44.4" and "2024/117", of a museum and a file: no month is called so. Where a day and a month stand before the year a time follows.
 _OF_A_CODE = r"(?<!\d[./-]\d{4})[./](?:1[3-9]|[2-9]\d|\d{3})"
-# Of a catalogue, a number that looks like a year: "NGC 2014", "Lot 2014".
+# Of a catalogue, a number that looks like a year: "NGC 2014", "Lot 2014". Not months, zones of time, whose rights they are, and when.
 _CATALOGUED = late(
-    r"\b(?:(?-i:(?!JAN|FEB|MAR|APR|MAY|MAI|JU[NLI]|AUG|AO\xdb|SEP|O[CK]T|NOV|DE[CZ]|AD|CE|BC)[A-Z]{2,4})|lot|no|nr|item|object|asteroid|plot|room|bib)\.?"
-    r"\s(?:19|20)\d\d(?![\w/:]|[-.]\d)",
+    r"(?<![\d.]\s)(?<!\(c\)\s)(?<!\xa9\s)\b(?:(?-i:(?!(?:JAN|ENE|GEN|FEB|FEV|MAR|MRT|APR|ABR|AVR|MAI|MAY|MEI|MAG|MAJ|JU[NLI]|GIU|LUG|AUG|AGO|AO[U\xdb]"
+    r"|SE[PT]|SEPT|O[CKTU]T|NOV|DE[CZ]|DIC|UTC|GMT|[A-Z]E?[SD]T|CET|MON|TUE|WED|THU|FRI|SAT|SUN|AD|CE|BC|ON|IN|AT|BY|AM|UM|IM|FY|Q[1-4])\b)[A-Z]{2,4})"
+    r"|lot|no|nr|item|object|asteroid|plot|room|bib)\.?\s(?:19|20)\d\d(?![\w/:]|[-.]\d)",
     re.IGNORECASE,
 )
 _INVENTORY = late(r"\W*(?:inv(?:ent\w*)?|acc(?:ession)?|cat(?:al\w*)?|signatur)\b", re.IGNORECASE)
@@ -199,7 +207,7 @@ _PICTURES = frozenset({"img", "svg", "canvas", "meter", "progress", *_TARGETS})
 _NOTED = frozenset({"script", "title", "meta", "link", *_SHOWN, *_PICTURES})
 _UNSEEN = _SKIPPED | _HIDDEN
 _WORDS = late(r"[\W_]+")
-_WORDS_OF_A_TITLE = 3
+_WORDS_OF_A_TITLE, _TITLE_ENDS = 3, late(r"\s+[-|\u2013\u2014\xb7\u2022\xab\xbb:]+\s+")
 _INVISIBLE = frozenset({"0", "1", "0px", "1px"})
 # Nothing but their names says what they are.
 _BOXES_ALONE = _BOXES - _AROUND - _ASKING - _LEAVES_OUT - {"header"}
@@ -329,12 +337,12 @@ class Layout:
     def with_the_name(self, boxes: set[int]) -> set[int]:
         """Return those of some boxes that hold all that names the page, and are not mostly links: "sponsor-profile", "cookie-recipe".
 
-        That is an h1, or, on a page without any, a heading that the title has. One that is a link is the site's.
+        That is an h1, or, on a page without any, a heading with which the title begins. One that is a link is the site's.
         """
         titles = [block for block in self.blocks if self.headings.get(block.element) == "h1" and not block.is_links]
         if "h1" not in self.headings.values():
-            title = self.title.casefold()
-            titles = [block for block in self.blocks if block.element in self.headings and block.text.casefold() in title]
+            called = _TITLE_ENDS.split(self.title, maxsplit=1)[0].casefold()
+            titles = [block for block in self.blocks if block.element in self.headings and block.text.casefold() == called]
         below, names = self._below(boxes), [block.element for block in titles]
         if not names or not all(below[name] for name in names):
             return set()
@@ -361,9 +369,10 @@ class Layout:
         echoes = self._echoes(url) if noindex else None
         quoted = self._below(self.quoted) if self.quoted else None
         datelines = self._datelines(widths, links)
-        for block, width, is_links, is_dateline in zip(self.blocks, widths, links, datelines, strict=True):
+        of_visits = self._of_visits()
+        for place, (block, width, is_links, is_dateline) in enumerate(zip(self.blocks, widths, links, datelines, strict=True)):
             own = inside[block.element]
-            if (echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes)) or self._is_of_a_visit(block):
+            if (echoes and width < _LONGEST_ECHO and self._is_echo(block, echoes)) or place in of_visits:
                 parts.around.append(block)
                 continue
             if block.is_quoted or (quoted and quoted[block.element]):
@@ -517,8 +526,13 @@ class Layout:
         heads = {id(block) for block in parts.around if block.width < _PARAGRAPH and _LEADS_ON.match(block.text)}
         if not heads:
             return parts.content
-        boxes = [self._first_block(box, end) for box, end in self._outermost(self._small(self.named_around | self.named_links, sizes))]
-        others = self._below(box for box, first in boxes if id(first) in heads)
+        roots = list(self._outermost(self._small(self.named_around | self.named_links, sizes)))
+        starts, first = [root for root, _ in roots], dict[int, Block]()
+        for block in self.blocks:
+            place = bisect_right(starts, block.element) - 1
+            if place >= 0 and block.element < roots[place][1]:
+                first.setdefault(starts[place], block)
+        others = self._below(root for root, block in first.items() if id(block) in heads)
         prose = {id(block) for block in parts.prose}
         left_out = {id(block): block.width for block in parts.content if others[block.element] and id(block) not in prose}
         length = sum(block.width for block in parts.prose)
@@ -526,11 +540,17 @@ class Layout:
             return parts.content
         return [block for block in parts.content if id(block) not in left_out]
 
-    def _first_block(self, box: int, end: int) -> tuple[int, Block | None]:
-        return box, next((block for block in self.blocks if box <= block.element < end), None)
-
-    def _is_of_a_visit(self, block: Block) -> bool:
-        return is_of_a_visit(block.text) and block.element not in self.headings
+    def _of_visits(self) -> set[int]:
+        """Return the places of the blocks that are other ones at each visit. In a table, and where there are several, counters are data."""
+        counted, made = list[int](), list[int]()
+        for place, block in enumerate(self.blocks):
+            if block.element not in self.headings and is_of_a_visit(block.text):
+                made.append(place)
+            elif block.element not in self.data and block.element not in self.headings and counts_readers(block.text):
+                counted.append(place)
+        in_table = [place for place in made if self.blocks[place].element in self.data]
+        found = {*made}.difference(in_table if len(in_table) > 1 else ())
+        return found | {*counted} if len(counted) < _LEAST_OF_A_LIST else found
 
     def _are_remarks(self, boxed: bytearray, doubtful: bytearray, inside: bytearray, widths: list[int], links: list[bool]) -> bool:
         """Return whether next to no paragraph stands in a box with a doubtful name: then those that do are no content."""
@@ -795,7 +815,7 @@ class _Walk:
         self._marked: dict[object, set[int]] = {"pre": self._preformatted, "dt": layout.terms}
         # As some themes call the box with the picture and the name of the page. By id it is the site's, in themes for WordPress.
         self._mastheads = set[int]()
-        self._called_around = set[int]()
+        self._may_be_about = set[int]()
         # Blocks that begin as quoted lines do: one or two may be a slip of the pen.
         self._quoted_lines: list[int] = []
         # Of the innermost open element its number, whether it is in a link, and whether it breaks lines; of those around it likewise.
@@ -897,8 +917,8 @@ class _Walk:
             for place in self._quoted_lines:
                 layout.blocks[place] = layout.blocks[place]._replace(is_quoted=False)
         whole = replace(layout, depth=self._depth, title=self._title)
-        if self._called_around:
-            whole.named_around.difference_update(whole.with_the_name(self._called_around))
+        if self._may_be_about:
+            whole.named_around.difference_update(whole.with_the_name(self._may_be_about))
         return whole
 
     def _clear_of_mains(self, named: set[int]) -> None:
@@ -1043,7 +1063,7 @@ class _Walk:
         if tag == "aside" and number not in self._layout.named_around:
             # No class says what it is.
             self._layout.asides.add(number)
-        self._called_around.discard(number)
+        self._may_be_about.discard(number)
         self._layout.named_around.add(number)
 
     def _enter_heading(self, tag: str, number: int) -> None:
@@ -1058,6 +1078,8 @@ class _Walk:
         if names and (kinds := _kinds_of(names)):
             *others, is_title = kinds
             self._call(number, others)
+            if others[0] and _MAY_BE_ABOUT.search(_CAMEL.sub("-", names[:_LONGEST_NAMES])):
+                self._may_be_about.add(number)
             if "masthead" in names:
                 self._mastheads.add(number)
             if is_title:
@@ -1073,8 +1095,6 @@ class _Walk:
         for is_so, elements in zip(kinds, named, strict=True):
             if is_so:
                 elements.add(number)
-        if number in layout.named_around:
-            self._called_around.add(number)
 
     def _end_block(self) -> None:
         text = "".join(self._pieces)
@@ -1171,6 +1191,6 @@ def _kinds(names: str) -> _Kinds:
 
     None: it does none of these, as most do.
     """
-    words = _CAMEL.sub("-", _SUBJECT.sub("", names.strip()))
+    words = _CAMEL.sub("-", (_SUBJECT.sub("", names) if _OWN_BOX.search(names) else names).strip())
     found = tuple(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER, _TITLED))
     return found if any(found) else None

@@ -54,14 +54,15 @@ _FIRST = "x"
 _HAN_NUMERALS = "\u3007\u96f6\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u4e24"
 _HAN_SECTIONS = "\u7ae0\u8282\u7bc0\u90e8\u7bc7"
 _NUMBERING = late(
-    # A section sign makes a number a name: that of a law's paragraph. A letter before one word is an initial: "A. Smith", "P. vulgaris".
-    r"^[^\w\xa7]*(?![a-z]\.\s+[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*\s*(?:$|\s[-|\u2013\u2014\xb7\u2022\xab\xbb]))(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
+    # A section sign makes a number a name: that of a law's paragraph. A letter before a word in lower case is an initial: "P. vulgaris".
+    r"^[^\w\xa7]*(?!(?-i:[A-Z]\.\s+[a-z]))(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
     r"(?:\d++(?>(?:[.-]\d++)*)(?=[.:)])|\d\d?+(?>(?:[.-]\d++)*)(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)"
     rf"|^\s*(?:(?:\u7b2c\s*[\d.{_HAN_NUMERALS}]++|[\d.]++)\s*[{_HAN_SECTIONS}]|[{_HAN_NUMERALS}]++[\u3001.\uff0e)\uff09])\s*(?=\S)",
     re.IGNORECASE,
 )
+_INITIAL = late(r"\s*([A-Z])\.\s+([^\W\d_]+(?:[-'\u2019][^\W\d_]+)*)\s*(?:$|\s[-|\u2013\u2014\xb7\u2022\xab\xbb])")
 _VERSION = late(r"(?<![\w.])v?\d[\d.]*+(?!\w)")
 _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
@@ -101,7 +102,8 @@ _IN_A_LIST = late(
     r"|[\u9875\u9801\u6761\u4ef6]",
     re.IGNORECASE,
 )
-_NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!of\s+\d)[^\W\d_]")
+_NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!\w{1,4}\s+\d)[^\W\d_]")
+_OF_A_READER = late(r"\b(?:you|your|cart|basket|unread|notices?|notifications?|things?)\b", re.IGNORECASE)
 _OF_A_DAY = late(
     r"\b(?:jan|feb|m[a\xe4]r|apr|ma[ijy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|mon|tue|wed|thu|fri|sat|sun|w(?:ee|o)[ck])\w*\b", re.IGNORECASE
 )
@@ -151,12 +153,14 @@ _OF_NO_PAGE = late(
 _EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 # Parameters that say who came, and from where, and never to which page.
 _OF_A_VISITOR = late(
-    r"(?<=[?&;])(?:(?:phpsessid|aspsessionid\w*|oscsid|zenid|jsessionid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|replytocom|sectok)=[^&;]*"
-    r"|(?:s|sid|sess(?:ion)?_?id)=[0-9a-z]{16,}(?![^&;]))[&;]?",
+    r"(?<=[?&;])(?:phpsessid|aspsessionid\w*|oscsid|zenid|jsessionid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|replytocom"
+    r"|sectok)=[^&;?]*[&;]?",
     re.IGNORECASE,
 )
 # Of a file's name: "page.de.html", "page.html.en". A longer number is the page's own: "story.4711.html".
-_FURTHER_ENDINGS = late(r"(?:\.(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[psx]?html?|php|txt|utf-?8|\d{1,2}))+$", re.IGNORECASE)
+_FURTHER_ENDINGS = late(
+    r"(?:\.(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[psx]?html?|php|txt|utf-?8|amp|print|mobile|old|min|\d{1,2}))+$", re.IGNORECASE
+)
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # In the directory of a number: /objects/126/view.html. Smaller numbers are those of releases.
 _VIEW_OF_A_NUMBER = late(r"\d{3,}/(?:view|show|details?|item|entry|record)(?:\.\w{1,5})*$", re.IGNORECASE)
@@ -208,7 +212,8 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     raw = [_composed(text[:_LONGEST]) for text in (*headings, title)]
     measures = {*_MEASURED.findall(" | ".join(raw[:2]))}.intersection(_MEASURED.findall(raw[2]))
     # Before numbers are taken for those of chapters: "6 mm hex bolt".
-    inner, outer, full = (_unnumbered(_MEASURED.sub(partial(_as_word, measures), text)) for text in raw)
+    slug = _slug(url)
+    inner, outer, full = (_without_number(_MEASURED.sub(partial(_as_word, measures), text), slug) for text in raw)
     signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
     signs.update(measures)
     signs.update({*_SIGNED.findall(f"{inner} {outer}")}.intersection(_SIGNED.findall(full)))
@@ -217,7 +222,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     # A bus line, a question: one that the address has as well.
     short = {*_NUMBER.findall(f"{inner} {outer}")} - numbers
     if short:
-        numbers |= short.intersection(_NUMBER.findall(full), _DIGITS.findall(_slug(url)))
+        numbers |= short.intersection(_NUMBER.findall(full), _DIGITS.findall(slug))
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
@@ -316,6 +321,18 @@ def _squeezed(text: str) -> str:
 
 def _words_of(text: str) -> set[str]:
     return {word for word in _RUN.findall(text.casefold().replace("_", " ")) if not word.isdigit()}
+
+
+def _without_number(text: str, slug: str) -> str:
+    """Return a heading without the number of its chapter. The letter before one word may be an initial: "A. Smith".
+
+    It is one where the end of the address has both as well, or has no words. "A. Glossary" is called so in one release.
+    """
+    if found := _INITIAL.match(text):
+        together, (letter, name) = _squeezed(slug), map(str.casefold, found.groups())
+        if not together or together.isdigit() or f"{letter}{name}" in together or f"{name}{letter}" in together:
+            return text
+    return _unnumbered(text)
 
 
 def _unnumbered(text: str) -> str:
@@ -539,7 +556,8 @@ def _has_its_own_number(heading: str) -> bool:
         return False
     if any(len(number) >= _DIGITS_OF_A_NAME and not _YEAR.fullmatch(number) for number in _numbers(heading)):
         return True
-    return bool(_NUMBER_AMONG_WORDS.search(_unnumbered(heading))) and not (_YEAR.search(heading) or _OF_A_DAY.search(heading))
+    is_one = _NUMBER_AMONG_WORDS.search(_unnumbered(heading))
+    return bool(is_one) and not any(pattern.search(heading) for pattern in (_YEAR, _OF_A_DAY, _OF_A_READER))
 
 
 def _is_of_an_event(dateline: str) -> bool:

@@ -148,15 +148,19 @@ _CUT = late(r"/([^/]+?)(?:_files/\d+/0_0|/TileGroup0/0-0-0)\.\w+$")
 _SIZE = late(r"[wh]\d+$|\d+x\d*$", re.IGNORECASE)
 _PASSED_OVER = late(r"(?:[wh]\d+(?:,.*)?|\d+x\d*|w_\d+.*|(?:fill|fit|crop|scale)|OBJ|TN|JPG|datastream|v1)$", re.IGNORECASE)
 _DIGIT = late(r"\d")
-# Names that every directory has.
+# Names that every directory has, and names that have many: these say nothing of a release, or of what a program has packed.
 _OF_ANY = late(
-    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|main|default|index|preview|file|media|content|view|raw|download|document|native|plot|archive"
-    r"|(?:image|img|photo|picture|pic|cover|fig(?:ure)?|screenshot|scan)(?:[-_]?\d{1,2})?|floor[-_]?plan|plan|map|portrait|poster|logo|structure|strip"
-    r"|diagram|front|back|detail|hero|avatar|profile|headshot|manual|firmware|data|data[-_]?sheet|brochure|flyer|report|slides?|frame|still|sample"
-    r"|audio|video|track|clip|episode|trailer|label|product|item|object|specimen|distribution|comic|page|spectrum|setup|driver|update"
-    r"|\d+x\d+|[wh]\d+|\w{1,2})$",
+    r"(?:thumb(?:nail)?|small|medium|large|full|orig(?:inal)?|image|img|photo|picture|cover|main|default|index|preview|file|media|content|view|raw"
+    r"|download|document|native|plot|archive|\d+x\d+|[wh]\d+|\w{1,2})$",
     re.IGNORECASE,
 )
+_OF_MANY = late(
+    r"(?:(?:image|img|photo|picture|pic|cover|fig(?:ure)?|screenshot|scan)[-_]?\d{1,2}|pic|fig(?:ure)?|screenshot|scan|floor[-_]?plan|plan|map|portrait|poster"
+    r"|structure|strip|diagram|front|back|detail|profile|headshot|manual|firmware|data|data[-_]?sheet|brochure|flyer|report|slides?|frame|still|sample"
+    r"|audio|video|track|clip|episode|trailer|label|product|item|object|specimen|distribution|comic|spectrum|setup|driver|update)$",
+    re.IGNORECASE,
+)
+_OF_A_RELEASE = late(r".*\d\.\d.*|v(?:ersion)?[-_]?\d+|(?=\d*[a-f])[0-9a-f]{6,}|build\w*|static|assets|dist|latest|stable$", re.IGNORECASE)
 # How formulas begin that are pictures, in their `alt`, and what generators call them.
 _TEX = late(r"\s*(?:\$[^$]+\$|\\[(\[]|\\[a-zA-Z]{2}|\{\\)")
 _IN_SIGNS = late(r"[\d=+^_\\<>|]")
@@ -315,7 +319,9 @@ def offered(link: HtmlElement, target: str) -> str:
         # One that all have, such as "document.pdf", says where it is as well.
         if _FILE.search(name):
             return name_of(target[:_LONGEST])
-        return _called(path[-_LONGEST:].rpartition(".")[0], "") if _OF_ANY.match(name.rpartition(".")[0]) else name
+        stem, _, ending = path[-_LONGEST:].rpartition(".")
+        called = _called(stem, "")
+        return name if name.startswith(called) else f"{called}.{ending}"
     if ("youtu" in target or "vimeo" in target) and (film := _FILM.match(target[:_LONGEST])):
         return "".join(filter(None, film.groups()))
     if (called := link.get("download")) is not None:
@@ -358,19 +364,19 @@ def _called(path: str, query: str) -> str:
         # The digest of what it holds is all that is its own: "photo_3fa81c09".
         stem = _IN_SIZES.sub("", named)
     is_of_any = bool(_OF_ANY.match(stem))
-    is_file = bool(_FILE.search(name))
     # A file of its own name may have a version in its query, or a size.
-    if query and (is_of_any or not is_file) and (which := _which(query, of_file=is_file)):
+    if query and (is_of_any or not _FILE.search(name)) and (which := _which(query)):
         return f"{stem}?{which}"
     if not is_of_any:
-        return stem
+        above = directories[-1] if directories and _OF_MANY.match(stem) else ""
+        return f"{above}/{stem}" if above and not _OF_A_RELEASE.fullmatch(above) else stem
     above = next((directory for directory in reversed(directories) if not _PASSED_OVER.match(directory)), "")
     # A size is not what a picture is called where a directory of its own is: not "rugs/12x24".
     return above if _SIZE.match(stem) and _DIGIT.search(above) and not _OF_ANY.match(above) else f"{above}/{stem}"
 
 
-def _which(query: str, *, of_file: bool = False) -> str:
-    """Return what a query says of which picture it is; "" where it says nothing. `of_file`: where a file's name has said what it is."""
+def _which(query: str) -> str:
+    """Return what a query says of which picture it is; "" where it says nothing."""
     if "=" not in query:
         # A number is a version.
         return "" if query.isdecimal() else query
@@ -379,8 +385,7 @@ def _which(query: str, *, of_file: bool = False) -> str:
     except ValueError:
         return ""
     # Not by a list of those that do: each program has its own name for them.
-    # What says which film it is for a program is a file's version.
-    named = [(name, value) for name, value in fields if not (_is_never_which(name, value) or (of_file and name.lower() == "v"))]
+    named = [(name, value) for name, value in fields if not _is_never_which(name, value)]
     values = [value for name, value in named if not _SELDOM_WHICH.match(name)] or [value for _, value in named]
     # Beside an address the others say how it is to be shown.
     addresses = [value.partition("?")[0].rpartition("/")[2] for value in values if "/" in value]

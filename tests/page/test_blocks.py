@@ -11,7 +11,6 @@ from lxml import etree, html as lxml_html
 from lxml.builder import ElementMaker
 
 from simcrawl.page.blocks import NO_PARTS, Block, Layout, join, layout
-from simcrawl.page.visits import is_of_a_visit
 from tests.samples import chinese, english, link_list, site_page, table
 
 if TYPE_CHECKING:
@@ -305,14 +304,43 @@ NO_DATELINES = [
 ]
 
 
+# Of the datelines, those that are of no page whatever.
+OF_VISITS = {
+    "77 views",
+    "Viewed 1,033 times",
+    "Page views: 1033",
+    "Users browsing this forum: Ivy, Cy and 85 guests",
+    "77 Aufrufe",
+    "1033 просмотров",
+    "阅读量：1033",
+    "閲覧数: 1033",
+}
+
+
 @pytest.mark.parametrize(("line", "around"), [(line, True) for line in DATELINES] + [(line, False) for line in NO_DATELINES])
 def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around: bool):
     article = f"<h1>The harbour</h1><p>{line}</p>" + _article(english(20)).removeprefix("<h1>The harbour</h1>")
     parts = _page(article).parts()
-    # Nor is what is another one at each visit anything of the page.
-    assert join(parts.content) == _whole(article.replace(f"<p>{line}</p>", "") if is_of_a_visit(line) else article)
+    assert join(parts.content) == _whole(article.replace(f"<p>{line}</p>", "") if line in OF_VISITS else article)
     assert join(parts.around) == (line if around else "")
     assert (line in join(parts.prose)) != around
+
+
+@pytest.mark.parametrize(
+    ("lines", "of_content"),
+    [
+        ("<p>77 views</p><p>Hits: 12</p>", 0),
+        # Several are data, as those in tables are.
+        ("<p>77 views</p><p>78 views</p><p>79 views</p>", 3),
+        ("<table><tr><td>77 views</td><td>Hits: 12</td></tr></table>", 2),
+        ("<h2>77 views</h2>", 1),
+        ("<table><tr><td>Page rendered in 12 ms</td></tr></table>", 0),
+        ("<table><tr><td>Page rendered in 12 ms</td></tr><tr><td>Page rendered in 13 ms</td></tr></table>", 2),
+    ],
+)
+def test_counters_of_readers_are_data_in_tables_and_where_there_are_several(lines: str, of_content: int):
+    parts = _page(f"<body><main><h1>The harbour</h1><p>{english(20)}</p>{lines}</main></body>").parts()
+    assert len(parts.content) - 2 == of_content
 
 
 @pytest.mark.parametrize(("filler", "around"), [("a" * 53, True), ("a" * 54, False), ("港" * 17, True), ("港" * 18, False)])

@@ -66,10 +66,10 @@ def shown(markup: str) -> tuple[str, ...]:
         ("/species/oak/map.png", "oak/map"),
         ("/people/17/photo-1.jpg", "17/photo-1"),
         ("/docs/maps.png", "maps"),
-        # A file's version, and a film's name.
-        ("/boats/17/photo.jpg?v=1715501112", "17/photo"),
-        ("/boats/17/photo.jpg?v=3&width=400", "17/photo"),
-        ("/watch?v=3", "watch?3"),
+        # Of a release, or packed by a program.
+        ("/doc-3.0/map.png", "map"),
+        ("/static/3fa81c09/portrait.jpg", "portrait"),
+        ("/assets/map.png", "map"),
         ("/maps/town_files/0/0_0.jpg", "town"),
         ("/sheets/herb17/TileGroup0/0-0-0.jpg", "herb17"),
         ("/object/site%3A17/datastream/OBJ/view", "site%3A17/view"),
@@ -130,7 +130,7 @@ def test_a_picture_is_called_by_its_address_not_by_where_it_is_or_in_what_size(a
         ("<div data-oembed-url='https://video.test/embed/one'></div>", ("one",)),
         ("<a href='https://www.youtube.com/watch?list=x&v=dQw4w9WgXcQ'>Watch</a>", ("dQw4w9WgXcQ",)),
         ("<a href='https://youtu.be/dQw4w9WgXcQ'>Watch</a><a href=https://www.youtube.com/@us>Us</a>", ("dQw4w9WgXcQ",)),
-        ("<a href=/fw/17/firmware.zip>Get</a><a href=/fw/17/lamp.zip>Get</a>", ("17/firmware", "lamp.zip")),
+        ("<a href=/fw/17/firmware.zip>Get</a><a href=/fw/17/lamp.zip>Get</a>", ("17/firmware.zip", "lamp.zip")),
         ("<a href=/docs/17/document.pdf>Read</a><a href=/docs/17/rules.pdf>Read</a>", ("17/document", "rules")),
         ("<img width=71 height=32 src=img1.png alt='$x^2-3$'>", ("formula $x^2-3$",)),
         ("<img class=latex src='https://math.test/latex.php?latex=x%5E2&s=0' alt='x^2'>", ("formula x^2",)),
