@@ -163,9 +163,6 @@ def test_a_box_with_the_page_s_name_is_no_furniture_by_what_the_page_is_about(ca
 @pytest.mark.parametrize(
     "own",
     [
-        "<div class=alert role=alert>{0} branch is closed</div>",
-        "<div class=alert role=alert><p>The {0} branch is closed until the roof has been mended.</p></div>",
-        "<ul role=menu><li>{0} soup</li><li>{0} pie</li></ul>",
         "<p>Case No. 2:24-cv-010{1}</p>",
         "<p>Case 2:24-cr-0010{1}, {0}</p>",
         "<p>1:{1} scale model</p>",
@@ -175,7 +172,7 @@ def test_a_box_with_the_page_s_name_is_no_furniture_by_what_the_page_is_about(ca
         "<p>1{1}0 years ago</p>",
     ],
 )
-def test_an_alert_a_menu_and_a_number_of_a_catalogue_tell_pages_apart(own: str, lines: int) -> None:
+def test_a_case_a_scale_and_a_number_of_a_catalogue_tell_pages_apart(own: str, lines: int) -> None:
     text = _paragraphs(english(lines, seed=5))
     _check([_page(f"<h1>Details</h1>{own.format(name, place)}{text}") for place, name in enumerate(CITIES, 11)])
 
@@ -231,7 +228,7 @@ def test_facts_in_a_grid_of_boxes_are_rows(row: str) -> None:
         ("", "<div>Acme {}</div>"),
     ],
 )
-def test_addresses_that_end_in_one_word_may_be_of_many_branches(address: str, own: str, beside: str) -> None:
+def test_addresses_that_end_in_what_a_page_is_of_may_be_of_many_branches(address: str, own: str, beside: str) -> None:
     text = _paragraphs(english(40, seed=5))
     pages = {
         f"https://{address.format(place if '47' in address or '05-' in address else name.lower())}": _page(
@@ -243,16 +240,33 @@ def test_addresses_that_end_in_one_word_may_be_of_many_branches(address: str, ow
     assert lost(pages, 1)[0] == 0
 
 
-@pytest.mark.parametrize("address", ["9.{}/contact", "{}/red-boot", "mirror-{}/contact", "2{}/page.de.html"])
+@pytest.mark.parametrize("address", ["9.{}/contact", "{}/red-boot", "{}/stool", "mirror-{}/contact", "2{}/page.de.html", "harbour.{}.html"])
 def test_releases_mirrors_and_categories_stay_copies_whatever_stands_beside(address: str) -> None:
     text = _paragraphs(english(40, seed=5))
     pages = {
-        f"https://site.example/{address.format(name.lower() if 'boot' in address else number)}": _page(
+        f"https://site.example/{address.format(name.lower() if '{}/red' in address or 'stool' in address else number)}": _page(
             f"<h1>Contact</h1>{text}", title="Contact", beside=f"<div>Acme {name}</div>"
         )
         for number, name in enumerate(CITIES)
     }
     assert lost(pages, 1)[0] == len(pages) - 1
+
+
+def test_boxes_that_ask_for_consent_or_a_subscription_are_furniture_with_a_heading_of_their_own() -> None:
+    text = _paragraphs(english(40, seed=5))
+    for called in ("cookie-consent", "newsletter-box", "footer", "navbar", "site-footer", "category-sidebar pagination"):
+        box = f"<div class='{called}'><h1>Notes</h1><p>As you are in {{}}, we need your consent.</p></div>"
+        pages = {f"https://site.example/?at={name}": _page(f"<div><h2>Harbour</h2>{text}</div>{box.format(name)}") for name in CITIES}
+        assert lost(pages, 1)[0] == len(pages) - 1, called
+
+
+def test_what_is_related_is_what_a_page_has_where_no_shop_or_blog_says_so() -> None:
+    text = _paragraphs(english(8, seed=5))
+    words = sorted({*english(400, seed=9).split()})
+    for seed, head in enumerate(("Related substances", "Related topics", "More about it")):
+        lists = [Random(seed * 99 + number).sample(words, 8) for number in range(PAGES)]
+        boxes = ["".join(f"<li><a href='/s/{word}'>{word}</a></li>" for word in listed) for listed in lists]
+        _check([_page(f"<h1>Sheet</h1>{text}<div class=related><h2>{head}</h2><ul>{box}</ul></div>") for box in boxes])
 
 
 def test_a_short_page_is_no_copy_beside_a_long_menu() -> None:

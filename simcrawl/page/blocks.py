@@ -43,10 +43,11 @@ _UNSEEN_BREAKS = _BREAKS | {"option", "optgroup", "text", "title", "desc", "nosc
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _DATA = frozenset({"td", "th", "pre", "dt", "dd"})
 _AROUND = frozenset({"nav", "footer", "aside"})
-# As a name that boxes of content have as well, see `_LINKS_NAMES`. So are the roles in `_LINKS_ROLES`.
+# As a name that boxes of content have as well, see `_LINKS_NAMES`.
 _ASKING = frozenset({"form", "label"})
-_AROUND_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "search", "menubar", "dialog"})
-_LINKS_ROLES = frozenset({"menu", "toolbar", "alert"})
+_AROUND_ROLES = frozenset({
+    "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
+})
 # A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
 _BOXES = frozenset({
     "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
@@ -112,8 +113,9 @@ _SUBJECT = late(r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type
 _OWN_BOX = late(r"(?<!\S)(?:hentry|post-\d+|node|product)(?!\S)", re.IGNORECASE)
 # What a page may be about as well, where more is said behind it: "sponsor-profile", "cookie-recipe".
 _MAY_BE_ABOUT = late(
-    r"(?:^|\s)(?:advert(?:s|isements?|isers?)?|ads|sponsors?|sharing|social(?:-?media)?|cookies?|consent|newsletters?|subscri(?:bers?|ptions?)|copyright"
-    r"|foot|trending)[_-](?!bar|box|banner|button|icon|link|list|form|popup|modal|notice|wrap|widget|sign|area|container|inner|block|section|footer|header)\w",
+    r"(?:^|\s)(?:advert(?:s|isements?|isers?)?|ads|sponsors?|sharing|social(?:-?media)?|cookies?|newsletters?|subscri(?:bers?|ptions?)|copyright|foot|trending)"
+    r"[_-](?!bar|box|banner|button|icon|link|logo|list|form|popup|modal|overlay|dialog|layer|wall|message|notice|alert|info|law|policy|consent|settings"
+    r"|preferences|manager|control|opt|sign|subscri|regist|wrap|widget|area|container|inner|block|section|footer|header)\w",
     re.IGNORECASE,
 )
 # A price or a height is no date, whatever year it looks like. (Signs and codes; koruna, zloty, ruble, yuan, yen, won. "2019 m." and
@@ -1042,7 +1044,7 @@ class _Walk:
         is_of_a_part = tag == "footer" and not _is_of_the_site(element)
         if (tag in _AROUND and not is_of_a_part) or role in _AROUND_ROLES:
             self._enter_furniture(tag, number)
-        elif tag in _ASKING or role in _LINKS_ROLES:
+        elif tag in _ASKING:
             self._layout.named_links.add(number)
         if tag == "main" or role == "main":
             self._layout.mains.add(number)

@@ -159,7 +159,9 @@ _OF_A_VISITOR = late(
 )
 # Of a file's name: "page.de.html", "page.html.en". A longer number is the page's own: "story.4711.html".
 _FURTHER_ENDINGS = late(
-    r"(?:\.(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[psx]?html?|php|txt|utf-?8|amp|print|mobile|old|min|\d{1,2}))+$", re.IGNORECASE
+    r"(?:\.(?:[a-z]{2}(?:[-_][a-z]{2,4})?|[psx]?html?|php|txt|utf-?8|amp|print|mob(?:ile)?|old|min|raw|text|plain|full|lite|wap|html5"
+    r"|alt|new|bak|src|\d{1,2}))+$",
+    re.IGNORECASE,
 )
 _OWN_PAGE = late(r"(?:index|default|home|main)(?:\.\w{1,5})*$", re.IGNORECASE)
 # In the directory of a number: /objects/126/view.html. Smaller numbers are those of releases.

@@ -320,8 +320,8 @@ def offered(link: HtmlElement, target: str) -> str:
         if _FILE.search(name):
             return name_of(target[:_LONGEST])
         stem, _, ending = path[-_LONGEST:].rpartition(".")
-        called = _called(stem, "")
-        return name if name.startswith(called) else f"{called}.{ending}"
+        named = _called(stem, "")
+        return name if name.startswith(named) else f"{named}.{ending}"
     if ("youtu" in target or "vimeo" in target) and (film := _FILM.match(target[:_LONGEST])):
         return "".join(filter(None, film.groups()))
     if (called := link.get("download")) is not None:

@@ -55,7 +55,7 @@ _READ = (
 )
 _TIMES = r"(?:times?|mal|fois|veces|vez|volte|vezes|razy|\u0440\u0430\u0437\u0430?|keer|\u6b21)"
 _COUNTER = late(
-    rf"\(?(?:{_READERS}\s*[:\uff1a]?\s*{_NUMBER}x?|{_NUMBER}\s*(?:views?|hits|reads|vues|aufrufe|visitas"
+    rf"\(?(?:{_READERS}\s*[:\uff1a]?\s*{_NUMBER}x?|{_NUMBER}\s*(?:views?|vues|aufrufe|visitas"
     rf"|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\u043e\u0432|keer gelezen)"
     rf"|{_READ}\s*{_NUMBER}\s*{_TIMES})\)?\.?(?:\s*\|\s*(?:replies|\u56de\u590d|\u56de\u8986)\W*\d+)?",
     re.IGNORECASE,

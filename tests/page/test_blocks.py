@@ -327,6 +327,45 @@ def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around:
 
 
 @pytest.mark.parametrize(
+    ("called", "is_content"),
+    [
+        ("post-7 hentry category-cookies", True),
+        ("node node-newsletter", True),
+        ("product product_cat-ads", True),
+        # That of no page.
+        ("category-cookies", False),
+        ("node-newsletter", False),
+        ("newsletter", False),
+    ],
+)
+def test_what_a_page_is_about_may_be_said_in_the_classes_of_its_own_box(called: str, *, is_content: bool):
+    parts = _page(f"<body><main><h1>The harbour</h1><div class='{called}'><p>Salt</p></div><p>{english(20)}</p></main></body>").parts()
+    assert ("Salt" in join(parts.prose)) == is_content
+
+
+@pytest.mark.parametrize(
+    ("box", "is_furniture"),
+    [
+        ("<div class=sponsor-profile><h1>Acme</h1><p>Salt and more of it</p></div>", False),
+        ("<div class=sponsor-profile><h1>Acme</h1><p><a href=/1>One of them</a> <a href=/2>Another</a></p></div>", True),
+        ("<div class=sponsor-profile><h1><a href=/>Acme</a></h1><p>Salt and more of it</p></div>", True),
+        ("<div class=sponsor><h1>Acme</h1><p>Salt and more of it</p></div>", True),
+        ("<div class=sponsor-profile><h1>Acme</h1><p>Salt and more of it</p></div><h1>Boats</h1>", True),
+        ("<nav class=sponsor-profile><h1>Acme</h1><p>Salt and more of it</p></nav>", True),
+    ],
+)
+def test_a_box_that_holds_the_only_name_may_be_furniture(box: str, *, is_furniture: bool):
+    parts = _page(f"<body><main>{box}<p>{english(20)}</p></main></body>").parts()
+    assert ("Acme" not in join(parts.prose)) == is_furniture
+
+
+@pytest.mark.parametrize("called", ["mw-revision", "printfooter"])
+def test_which_version_of_a_page_this_is_says_nothing_of_it(called: str):
+    parts = _page(f"<body><main><h1>The harbour</h1><p>{english(20)}</p><div class={called}>The one by Ann</div></main></body>").parts()
+    assert "Ann" not in join([*parts.content, *parts.beside])
+
+
+@pytest.mark.parametrize(
     ("lines", "of_content"),
     [
         ("<p>77 views</p><p>Hits: 12</p>", 0),

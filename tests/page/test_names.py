@@ -988,3 +988,18 @@ def test_signs_at_a_word_that_heading_and_title_have_make_another_name(one: str,
 def test_a_sign_that_the_title_does_not_have_is_an_anchor_or_a_star() -> None:
     first, second = (_handbook(name, number, title="Chapter") for number, name in enumerate(("Chapter", "Chapter#")))
     assert simcrawl.compare(first, second).is_near_duplicate
+
+
+@pytest.mark.parametrize(
+    ("url", "end"),
+    [
+        ("https://a.test/2017/05/boats/?replytocom=12#respond", "boats"),
+        ("https://a.test/boats.html?utm_source=b&utm_medium=c", "boats"),
+        ("https://a.test/boats.do;jsessionid=AF17", "boats"),
+        ("https://a.test/boats.html?id=7&utm_source=b", ""),
+        ("https://a.test/boats.do;jsessionid=AF17?id=4711", ""),
+        ("https://a.test/boats.php?sid=3fa81c09d23fa81c09d23fa81c09d2aa", ""),
+    ],
+)
+def test_parameters_of_a_visitor_say_nothing_of_where_an_address_ends(url: str, end: str):
+    assert names._slug(url) == end

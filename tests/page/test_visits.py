@@ -42,7 +42,6 @@ def test_how_a_page_was_made_and_who_reads_it_is_of_a_visit(line: str):
         "1,234 views",
         "1.2k views",
         "(Read 1234 times)",
-        "1234 reads",
         "Zugriffe: 1234",
         "Gelesen 1234 mal",
         "Lu 1234 fois",
@@ -86,6 +85,8 @@ def test_how_often_a_page_was_read_is_counted(line: str):
         "We have 23 guests and a choir",
         "Users browsing this forum should read the rules.",
         # They may be content.
+        "14 hits",
+        "14 reads",
         "Downloads: 1234",
         "12 people like this",
         "5 in stock",
