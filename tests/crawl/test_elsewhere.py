@@ -735,8 +735,8 @@ def test_what_is_known_of_all_contents_is_bounded(monkeypatch: pytest.MonkeyPatc
 
 def test_a_file_that_only_the_copy_s_item_asks_for_is_no_part_of_the_original():
     known = Elsewhere({"file_urls"})
-    known.note(URL, USE, {"file_urls": ["http://a.test/en/manual.pdf", "http://a.test/download?edition=5"], "title": HTML[:20]})
-    for urls in (["http://b.test/files/manual.pdf"], "http://b.test/get/download?edition=5", [], None):
+    known.note(URL, USE, {"file_urls": ["http://a.test/en/handbook.pdf", "http://a.test/download?edition=5"], "title": HTML[:20]})
+    for urls in (["http://b.test/files/handbook.pdf"], "http://b.test/get/download?edition=5", [], None):
         assert known.find(URL, USE, {"file_urls": urls}, _page(), identical=True) is None
     assert known.find(URL, USE, {"file_urls": ["http://a.test/download?edition=6"]}, _page(), identical=True) == "file_urls"
     known.note(URL, USE, {"links": ["http://a.test/"]})

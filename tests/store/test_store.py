@@ -1226,6 +1226,7 @@ class StoreMachine(RuleBasedStateMachine):
     def unreject(self, url: str, original: str | None) -> None:
         found = [pair for pair in self.rejected if {url, original or url} <= set(pair)]
         assert self.store.unreject(url, original) == len(found)
+        self.commit()
         for pair in found:
             del self.rejected[pair]
 
