@@ -173,7 +173,7 @@ class Frontier:
         config = common.config
         settings = self._crawler.settings
         self._order = self._has_ordered = config.order
-        self._deepest, self._by_depth = settings.getint("DEPTH_LIMIT"), settings.getint("DEPTH_PRIORITY")
+        self._deepest = settings.getint("DEPTH_LIMIT")
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
         self._skips_from = 1.0 if self._skip is None else self._skip
@@ -206,7 +206,7 @@ class Frontier:
         self._watches_scheduled = self._told = False
         # Whether requests that were put back may wait: of an earlier run, or another crawler, nobody here knows.
         own = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
-        self._lowered = bool(settings.get("JOBDIR")) or not own
+        self._lowered, self._refuses = bool(settings.get("JOBDIR")) or not own, False
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
@@ -260,13 +260,13 @@ class Frontier:
         watch = _while_it_runs if isasyncgenfunction(callback) else _while_it_waits
         return self._last_asker, watch(result, self._askers, self._last_asker)
 
-    def mark(self, request: Request, *, may_wait: bool, asker: int = 0) -> None:
+    def mark(self, request: Request, page: Request | None, *, may_wait: bool, asker: int = 0) -> None:
         """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait.
 
-        `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
+        `page`: the request that it comes of; `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
         """
         meta = request.meta
-        wants_late = request.priority < 0 and self._wants_late(request)
+        wants_late = request.priority < 0 and self._wants_late(request, page)
         if meta:
             # What was handed on with the meta of a response is not this request's.
             for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT):
@@ -285,11 +285,14 @@ class Frontier:
             # So much that it was seen here.
             meta.setdefault(CARRIED, "")
 
-    def _wants_late(self, request: Request) -> bool:
-        """Return whether a spider has lowered the priority of a request itself, and not Scrapy, for its depth or as it is tried again."""
-        meta = request.meta
-        by_others = "retry_times" in meta or (self._by_depth and "depth" in meta)
-        return self._has_ordered and request.priority < meta.get(MOVED, 0) and not by_others
+    def _wants_late(self, request: Request, page: Request | None) -> bool:
+        """Return whether a spider has lowered the priority of a request itself: below 0, and below that of the page.
+
+        A page may be that low because of its depth, or as it was tried again, and hand that on. What is tried again is lowered, too.
+        """
+        tried = page.meta.get("retry_times", 0) if page else 0
+        usual = min(0, page.priority if page else 0, request.meta.get(MOVED, 0))
+        return self._has_ordered and request.priority < usual and request.meta.get("retry_times", 0) <= tried
 
     def _let_come_late(self, request: Request) -> None:
         """Let a request come after all others, and none of these wait any more: they would come after it."""
@@ -391,6 +394,7 @@ class Frontier:
         if self._named and self._key(request.url) in self._named:
             moved += 1
         if moved:
+            self._lowered = self._lowered or moved < 0
             request.priority += moved
             meta[MOVED] = moved
 
@@ -489,8 +493,9 @@ class Frontier:
 
     def _refused(self, request: Request) -> None:
         """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
-        if self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED, RETURNED):
-            self._order = False
+        was_late = request.meta.get(LATE, [0])[0] and not self._refuses
+        if was_late or (self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED, RETURNED)):
+            self._order, self._refuses = False, True
             self._common.warn("refused", _REFUSED, self._common.known_as(request.url))
 
     def pass_by(self, response: Response) -> None:
@@ -569,7 +574,7 @@ class Frontier:
         """Return a request that is to come after others, once, if some of these were put back; then None: it is made."""
         meta = request.meta
         late, own = meta[LATE]
-        if late or not self._lowered or meta.get(ASKER) in self._askers:
+        if late or self._refuses or not self._lowered or meta.get(ASKER) in self._askers:
             _restore(request)
             return None
         request.priority += _AFTER_ALL

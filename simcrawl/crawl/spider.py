@@ -217,7 +217,7 @@ class CallbackWatchMiddleware(OfSession):
             request = self._session.frontier.unshared(request)
             # First: before there are marks in its meta.
             mark_carried(request, response.url)
-            self._session.frontier.mark(request, may_wait=may_wait, asker=asker)
+            self._session.frontier.mark(request, response.request, may_wait=may_wait, asker=asker)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the link is followed
             self._session.failed(exc)
         return request

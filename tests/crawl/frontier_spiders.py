@@ -168,7 +168,7 @@ class Leaving(Watched):
 
 
 class Mild(Watched):
-    """Yields requests that others have lowered: it tries each page again, and makes more of the request that it has."""
+    """Yields requests that others have lowered: it tries a page again, and makes more of the request that it has."""
 
     name = "mild"
 
@@ -179,6 +179,7 @@ class Mild(Watched):
         if not request.meta.get("retry_times") and response.url.endswith("/main/3.html"):
             yield get_retry_request(request, spider=self, reason="once more")
             yield request.replace(url=self.url + "more")
+            yield Request(self.url + "handed-on", priority=request.priority)
 
 
 class OneMenu(Watched):

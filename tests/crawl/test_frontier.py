@@ -358,9 +358,10 @@ def test_what_a_spider_wants_after_all_others_comes_after_likely_copies_too(site
 def test_a_priority_that_scrapy_has_lowered_is_no_wish_of_the_spider(site: Site) -> None:
     pair(site, 120, hubs=False)
     site.add("/more", text(5000))
+    site.add("/handed-on", text(6000))
     outcome = crawl("tests.crawl.frontier_spiders.Mild", site.url(), settings=FIRST_FIRST)
     assert site.requests["/main/3.html"] == 2
-    assert site.requests["/more"] == 1
+    assert site.requests["/more"] == site.requests["/handed-on"] == 1
     assert "a low priority" not in outcome.log
     assert predicted(outcome)["skipped"] > 20
 
