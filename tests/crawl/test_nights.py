@@ -317,7 +317,7 @@ def test_a_reset_begins_anew_and_is_refused_while_another_crawl_uses_the_store(s
         seed = opened.header.seed
         refused = night_fails(site, store)
         assert "another process writes to" in refused
-    second = night(site, store, SIMCRAWL_RESET=True)
+    second = night(site, store, SIMCRAWL_RESET=True, TEST_SEED=None)
     assert "revisited" not in second.pages()
     with open_store(store, create=False) as opened:
         assert opened.header.seed != seed
