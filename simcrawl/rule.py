@@ -6,19 +6,18 @@ which is what makes a check-and-insert atomic; it must not block.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
-from itertools import chain, combinations, islice
-from math import inf
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, Protocol
-from urllib.parse import urlsplit
 
+from simcrawl import differences
+from simcrawl.addresses import host_of, of_one_site
 from simcrawl.bits import hamming_distance
-from simcrawl.page import names
-from simcrawl.page.fingerprint import UNKNOWN, Abstention, Page, PageFingerprint, Reason
-from simcrawl.page.sketch import Part, differing, own_units, resemblance, resemblances
+from simcrawl.page import naming
+from simcrawl.page.fingerprint import Abstention, Page, PageFingerprint, Reason
+from simcrawl.page.naming import Naming
+from simcrawl.page.sketch import differing, own_units, resemblance, resemblances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,25 +30,6 @@ Scope = Literal["all", "site"]
 Originals = Literal["crawl", "store"]
 
 _DAY = 86_400
-# Pages of other methods than GET are known as "POST http://...".
-_ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
-# The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
-_EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
-# Ends of addresses that say of what kind a page is, and names that say of whom, of what or of when it is. Not two letters, which are
-# languages, no numbers of releases, no stamps, and no years.
-_KIND_OF_PAGE = re.compile(
-    r"(?:contacts?|about(?:us)?|profile|overview|report|reviews?|details?|info|home|hours|opening|directions|location|map|menu|gallery|photos?|team|staff"
-    r"|people|jobs|careers|vacancies|events?|news|services|prices?|products?|faq|summary|results?|schedule|timetable|fixtures|programme?|agenda|minutes"
-    r"|biography|bio|discography|lyrics|statistics|stats|history|forecast|weather|bookings?|rooms|rates|courses|members|visit|visiting|kontakt"
-    r"|impressum|anfahrt|profil|steckbrief|bericht|leistungen|preise|veranstaltungen|ergebnisse|contacto|contato|contatti|accueil|horaires|avis|tarifs"
-    r"|horarios|orari|story|article|entry|item|view|show|record)(?:\.\w{1,5})?$"
-)
-_WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,7}|\d{4}-\d\d-\d\d)$")
-_RELEASE = re.compile(
-    r"(?:latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
-    r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
-)
-_VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
 one page would slow the crawl down; to stop keeps the page, which is the safe side."""
@@ -65,35 +45,10 @@ _MANY = 4
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
-# Of equal content, see `_same_beside`: units, a share of the content, and units at most: some paragraphs are content on any page.
-_BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 40
-_BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
-# Of what the page that is dropped has beside, or in its prose, and its original has not: a commit's message above its difference, a
-# paragraph. A paragraph in which a word differs is one that each of them has, so there the original may have so much of that for itself.
-_MOST_LOST, _EXCHANGED_TO_ADDED = 40, 0.25
-# The same in proportion to what it has more; and of a page that is mostly a list units, and a share of the page.
-_EXCHANGED_TO_MORE, _LEAST_ROWS, _ROWS_TO_LIST = 0.33, 12, 0.02
-# Of a few lines beside a list of links so many times as long: what share of them, in all, two pages may differ in. A shorter list would let
-# their likeness show that they differ.
-_LONG_LIST, _EXCHANGED_PROSE = 15, 0.2
-# Units of a line that three pages have beside their contents, each another one.
-_A_LINE = 2
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.35
-# A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
-_SHORT_PAGE, _AROUND_SHORT = 75, 0.5
-# Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
-# releases of one page exchange fewer, but where they are as short. (Units, not words, as they were measured on releases in Chinese, too.)
-_RECORDS = ((300, 1, 0.04), (450, 2, 0.05), (inf, 3, 0.15))
-# Where all paragraphs are equal, of so many words at most: two pages, and three of which each has another line than the others.
-_LONGEST_RECORD, _LONGEST_OF_THREE = 1000, 5000
-# The same of pages whose surroundings differ, from so many words of prose on: an article may have a teaser or two among its lines.
-_ARTICLE, _LINES_OF_ARTICLE, _SHARE_OF_LINES = 500, 3, 0.34
-# Of a page of fewer units than the first: a block of so many words in the place of another one is a sentence of the page's own, unless the
-# contents show that less than such a share of it was exchanged: a word or two in it.
-_SHORT_OF_SENTENCES, _SENTENCE, _EXCHANGED_TO_BLOCKS = 600, 8, 0.6
 # By how much more than a copy a record may differ from a page that says less to be of its series.
 _NEARLY = 2.0
 # An outlink threshold of 1 is for identical text, which no estimate is.
@@ -323,44 +278,44 @@ class Rule:
         Similarity is that of the contents, with tables and lists of links: they are often all that differs between two pages of one
         template. Where much stands around an article the article decides: see `_same_article`.
         """
-        return self._compare(a, b, _naming(a, b))
+        return self._compare(a, b, differences.compare_names(a, b))
 
-    def _compare(self, a: PageFingerprint, b: PageFingerprint, naming: tuple[names.Naming, names.Naming]) -> Comparison:
+    def _compare(self, a: PageFingerprint, b: PageFingerprint, called: tuple[Naming, Naming]) -> Comparison:
         distance = hamming_distance(a.fingerprint, b.fingerprint)
-        links = _same_links(a, b)
+        links = differences.same_links(a, b)
         if a.text_digest == b.text_digest:
-            pictures = Apart.PICTURES if _show_others(a, b) else None
+            pictures = Apart.PICTURES if differences.show_others(a, b) else None
             return Comparison(distance, 1.0, is_near_duplicate=not pictures, identical_text=True, identical_links=links, apart=pictures)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
             return Comparison(distance, similarity, is_near_duplicate=near, identical_links=links)
-        apart = self._apart(a, b, similarity, naming)
+        apart = self._apart(a, b, similarity, called)
         if not apart or apart is Apart.NAMES:
             return Comparison(distance, similarity, is_near_duplicate=not apart, identical_links=links, apart=apart)
-        if prose := self._same_article(a, b, naming[1]):
+        if prose := self._same_article(a, b, called[1]):
             return Comparison(distance, prose, is_near_duplicate=True, same_article=True, identical_links=links)
         return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links, apart=apart)
 
-    def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, naming: tuple[names.Naming, names.Naming]) -> Apart | None:
+    def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, called: tuple[Naming, Naming]) -> Apart | None:
         """Return what tells the contents of two pages apart, None where they are the same."""
-        doubtful, differ, may_differ = names.Naming.LONGER in naming, 1 - similarity, 1 - self.min_similarity
+        doubtful, differ, may_differ = Naming.LONGER in called, 1 - similarity, 1 - self.min_similarity
         apart: Apart | None = None
-        if names.Naming.OTHER in naming or (doubtful and differ > _DOUBTFUL_NAME * may_differ):
+        if Naming.OTHER in called or (doubtful and differ > _DOUBTFUL_NAME * may_differ):
             apart = Apart.NAMES
         elif differ > may_differ:
             apart = Apart.CONTENTS
-        elif differ > _of_short_pages(may_differ, a, b):
+        elif differ > differences.of_short_pages(may_differ, a, b):
             apart = Apart.SHORT
-        elif _is_other_prose(a, b):
+        elif differences.is_other_prose(a, b):
             apart = Apart.PROSE
-        elif _has_other_values(a, b):
+        elif differences.has_other_values(a, b):
             apart = Apart.LINES
-        elif _has_other_sentences(a, b):
+        elif differences.has_other_sentences(a, b):
             apart = Apart.SENTENCES
-        elif _show_others(a, b):
+        elif differences.show_others(a, b):
             apart = Apart.PICTURES
-        elif not _same_beside(a, b):
+        elif not differences.same_beside(a, b):
             apart = Apart.BESIDE
         return apart
 
@@ -369,7 +324,7 @@ class Rule:
         may_differ = 1 - self.min_similarity
         return self.min_similarity <= 0 or 1 - similarity <= (_PROSE_MAY_DIFFER * may_differ if same_article else may_differ)
 
-    def _same_article(self, a: PageFingerprint, b: PageFingerprint, outside: names.Naming) -> float:
+    def _same_article(self, a: PageFingerprint, b: PageFingerprint, outside: Naming) -> float:
         """Return by how much two pages' prose is the same, where that makes them one article in other surroundings; else 0.
 
         What differs outside the prose is furniture only if there is much of it, if links do not far outweigh the prose (a list of links is
@@ -378,10 +333,10 @@ class Rule:
         headings outside the contents name them.
         """
         pages = (a, b)
-        if outside is not names.Naming.SAME:
+        if outside is not Naming.SAME:
             return 0
         # Beside teasers that change from page to page two records of one site are two records still.
-        if of_one_site(a.url, b.url) and _are_records_beside(a, b):
+        if of_one_site(a.url, b.url) and differences.are_records_beside(a, b):
             return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
@@ -389,7 +344,7 @@ class Rule:
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
         # In the same surroundings a picture is another page's, and so are rows, or lines with a label: only their order may be another one.
-        if links + around < self.min_around and (_show_others(a, b) or names.exchange_rows(a.names, b.names)):
+        if links + around < self.min_around and (differences.show_others(a, b) or naming.exchange_rows(a.names, b.names)):
             return 0
         same = (
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
@@ -517,11 +472,11 @@ class Rule:
 
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
-        naming = _naming(page, original)
+        called = differences.compare_names(page, original)
         # Of records of one template most end here, hundreds a page. `compare` would say the same, with figures that nobody asks for.
-        if names.Naming.OTHER in naming and self.min_similarity > 0 and page.text_digest != original.text_digest:
+        if Naming.OTHER in called and self.min_similarity > 0 and page.text_digest != original.text_digest:
             return None
-        comparison = self._compare(page, original, naming)
+        comparison = self._compare(page, original, called)
         return comparison if comparison.is_near_duplicate and not self.loses(page, original, comparison) else None
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:
@@ -539,15 +494,15 @@ class Rule:
             return False
         on_one_site = of_one_site(page.url, original.url)
         # One article in other surroundings may stand with another picture.
-        if on_one_site and not comparison.same_article and names.shows_more(page.names, original.names):
+        if on_one_site and not comparison.same_article and naming.shows_more(page.names, original.names):
             return True
         if comparison.identical_text:
             return False
         surrounds_itself = on_one_site or not comparison.same_article
         return (
-            (names.is_left_alone(original.names) and not names.is_left_alone(page.names))
-            or (surrounds_itself and own_units(page.beside, original.beside)[0] > _MOST_LOST)
-            or (on_one_site and (_adds_paragraphs(page, original) or _adds_content(page, original)))
+            (naming.is_left_alone(original.names) and not naming.is_left_alone(page.names))
+            or (surrounds_itself and differences.adds_beside(page, original))
+            or (on_one_site and (differences.adds_paragraphs(page, original) or differences.adds_content(page, original)))
         )
 
     def _is_another(
@@ -566,24 +521,28 @@ class Rule:
         original, comparison = copy.stored.page, copy.comparison
         if comparison.identical_text or self.min_similarity <= 0:
             return False
-        if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint) or not may_be_another(page, original):
+        if (
+            not isinstance(page, PageFingerprint)
+            or not isinstance(original, PageFingerprint)
+            or not differences.may_be_another(page, original)
+        ):
             return False
         siblings = (candidate.stored() for candidate in near)
         stored = (other.page for other in siblings if other and other.page.url not in (page.url, original.url))
         kept = [other for other in stored if isinstance(other, PageFingerprint)]
         if comparison.same_article:
             # In other surroundings other lines and sentences are those of the surroundings.
-            return any(_are_three_articles(page, other, original) for other in chain(dropped, kept))
-        if not says_more(page, original):
+            return any(differences.are_three_articles(page, other, original) for other in chain(dropped, kept))
+        if not differences.says_more(page, original):
             return False
-        if any(_says_other(page, other, original) for other in dropped) or any(
-            _says_other(page, other, original)
-            and says_more(other, original)
-            and (self._is_of_its_kind(page, other, original) or _are_three_records(page, other, original))
+        if any(differences.says_other(page, other, original) for other in dropped) or any(
+            differences.says_other(page, other, original)
+            and differences.says_more(other, original)
+            and (self._is_of_its_kind(page, other, original) or differences.are_three_records(page, other, original))
             for other in kept
         ):
             return True
-        return names.holds_more(original.names, page.names) and _is_one_of_a_series(page, kept)
+        return naming.holds_more(original.names, page.names) and differences.is_one_of_a_series(page, kept)
 
     def _is_of_its_kind(self, page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
         """Return whether another page would be a copy of the original, or is told apart by nothing but what stands beside its content.
@@ -596,7 +555,7 @@ class Rule:
             return True
         differs = 1 - (comparison.similarity or 0.0)
         is_nearly = comparison.apart in (Apart.CONTENTS, Apart.SHORT) and differs <= _NEARLY * (1 - self.min_similarity)
-        return is_nearly and names.exchange_a_line(page.names, other.names)
+        return is_nearly and naming.exchange_a_line(page.names, other.names)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
@@ -634,225 +593,6 @@ class Rule:
         return alike >= self.outlinks and comparison.identical_links
 
 
-def _same_links(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether the links of both pages are known to lead to the same addresses."""
-    return a.links_digest == b.links_digest != UNKNOWN
-
-
-def _of_short_pages(may_differ: float, a: PageFingerprint, b: PageFingerprint) -> float:
-    """Return by how much the contents of two pages may differ, less where they are short.
-
-    Of a few lines one word may be all that tells them apart, and even what stands around them is a good part of the page.
-    """
-    units = min(a.units, b.units)
-    if units >= _SHORT_PAGE:
-        return may_differ
-    return max(0.0, may_differ * units / _SHORT_PAGE - _AROUND_SHORT * differing(a.around, b.around) / max(1, units))
-
-
-def _is_other_prose(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether two pages share little but a long list of links: a site's contents stand beside a few lines on each of its pages."""
-    whole = a.prose.units + b.prose.units
-    if min(a.links.units, b.links.units) <= _LONG_LIST * max(a.prose.units, b.prose.units):
-        return False
-    return differing(a.prose, b.prose) > max(_BESIDE_EXCHANGED, _EXCHANGED_PROSE * whole)
-
-
-def may_be_another(page: Page, original: Page) -> bool:
-    """Return whether a page says something that its original does not, or shows a picture more: a third page may prove it."""
-    if says_more(page, original):
-        return True
-    return isinstance(page, PageFingerprint) and isinstance(original, PageFingerprint) and names.shows_more(page.names, original.names)
-
-
-def says_more(page: Page, original: Page) -> bool:
-    """Return whether a page says something that its original does not: in lines, rows, headings, paragraphs, or beside its content."""
-    if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
-        return False
-    return names.holds_more(page.names, original.names) or _has_sentences_more(page, original) or _has_more_of_its_own(page, original)
-
-
-def _has_more_of_its_own(page: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page with another title says more than its original: a line beside what counts as content, or a sentence in it."""
-    if not names.are_titled_apart(page.names, original.names):
-        return False
-    if own_units(page.beside, original.beside)[0] >= _A_LINE:
-        return True
-    return bool(page.prose.sketch and original.prose.sketch) and _words(page, own_units(page.prose, original.prose)[0]) >= _SENTENCE
-
-
-def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> bool:
-    # Of a longer page, or of fewer words, sketches tell no more than chance does.
-    if min(page.units, original.units) >= _SHORT_OF_SENTENCES or not (page.prose.sketch and original.prose.sketch):
-        return False
-    return _words(page, own_units(page.prose, original.prose)[0]) >= _SENTENCE
-
-
-def _says_other(page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page says more than its original, and there something else than another page says."""
-    if names.holds_more(page.names, original.names) and (
-        _is_called_differently(page, other) or _has_other_values(page, other) or _are_three_records(page, other, original)
-    ):
-        return True
-    if all(_has_more_of_its_own(*pair) for pair in ((page, original), (page, other), (other, page))):
-        return True
-    return _has_sentences_more(page, original) and _has_other_sentences(page, other)
-
-
-def _are_three_records(*pages: PageFingerprint) -> bool:
-    """Return whether of three pages of one site each has a value or a paragraph of its own in one place, where all else is the same.
-
-    Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days.
-    """
-    if not _are_short_of_one_site(pages):
-        return False
-    return all(
-        names.exchange_a_line(a.names, b.names)
-        or (names.exchange_a_paragraph(a.names, b.names) and not _may_be_mirrors(a, b))
-        or (names.exchange_lines_beside(a.names, b.names) and not (_may_be_mirrors(a, b) or _is_view(a.url, b.url)))
-        for a, b in combinations(pages, 2)
-    )
-
-
-def _is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:
-    """Return whether a page and two others are three records, see `_are_three_records`."""
-    of_it = [other for other in others if _are_three_records(page, other)]
-    return any(_are_three_records(*pair) for pair in combinations(of_it, 2))
-
-
-def _are_short_of_one_site(pages: Sequence[PageFingerprint]) -> bool:
-    return len({site(page.url) for page in pages}) == 1 and min(_words(page, page.units) for page in pages) < _LONGEST_OF_THREE
-
-
-def _is_view(url: str, other: str) -> bool:
-    """Return whether one address is the other one with a query more, or what a view is called: `?id=7&print=1`, `/boats/7/print`.
-
-    A number of three digits or more names a page there, or a day: `?date=2025-05-12`. So does a word that no view is called.
-    """
-    shorter, longer = sorted((url.rstrip("/"), other.rstrip("/")), key=len)
-    shorter = _EXTENSION.sub("", shorter)
-    more = longer[len(shorter) :]
-    return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
-
-
-def _are_three_articles(*pages: PageFingerprint) -> bool:
-    """Return whether three pages of one site have the same paragraphs, whatever surrounds them, and yet each has something for itself.
-
-    A heading that its title has as well, rows in its tables or behind its labels, a picture, or one paragraph in the place of the others'.
-    """
-    if len({site(page.url) for page in pages}) != 1:
-        return False
-    pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
-    if any(all(way(*pair) for pair in pairs) for way in (names.exchange_names, names.exchange_values)):
-        return True
-    ways = (names.exchange_pictures, names.exchange_a_paragraph)
-    is_one = any(all(way(*pair) for pair in pairs) for way in ways)
-    return is_one and not any(_may_be_mirrors(a, b) for a, b in combinations(pages, 2))
-
-
-def _may_be_mirrors(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether the addresses of two pages end alike, as in mirrors and releases, which have lines and pictures of their own.
-
-    Of two releases one may say that it is not the latest. But `/leeds/contact` and `/york/contact` are two pages: where the end says of
-    what kind a page is, and what differs before it is a name or a long number, and no name of releases or mirrors.
-    """
-    return names.end_alike(a.names, b.names) and not _are_of_two(a.url, b.url)
-
-
-def _are_of_two(url: str, other: str) -> bool:
-    a, b = (_parts_of(one) for one in (url, other))
-    if len(a) != len(b) or a[-1] != b[-1] or not _KIND_OF_PAGE.match(a[-1]):
-        return False
-    differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
-    return bool(differing) and all(_WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair)
-
-
-def _parts_of(url: str) -> list[str]:
-    host, _, path = url.casefold().partition("://")[2].partition("#")[0].rstrip("/").partition("/")
-    return [*host.split("."), *path.split("/")]
-
-
-def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:
-    return names.Naming.OTHER in _naming(a, b)
-
-
-def _naming(a: PageFingerprint, b: PageFingerprint) -> tuple[names.Naming, names.Naming]:
-    """Return how two pages are called, compared: by the headings of their contents, and by those outside."""
-    return names.compare(a.names, b.names, of_one_site=of_one_site(a.url, b.url)), names.compare_outside(a.names, b.names)
-
-
-def _show_others(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether each of two pages of one site shows a picture of its own: on two sites an article may stand with two photographs."""
-    return names.show_others(a.names, b.names) and of_one_site(a.url, b.url)
-
-
-def _has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
-    units = min(a.units, b.units)
-    least, share = next((least, share) for below, least, share in _RECORDS if units < below)
-    # Of terms of a thousand words the county is a detail.
-    are_short = min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
-    return (are_short and names.are_records(a.names, b.names)) or names.hold_others(a.names, b.names, least=least, share=share)
-
-
-def _has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether of two short pages each has a block of prose in the place of one of the other's, and not only a word or two of it."""
-    if min(a.units, b.units) >= _SHORT_OF_SENTENCES or not (a.prose.sketch and a.content_sketch):
-        return False
-    blocks = min(own_units(a.prose, b.prose))
-    if min(_words(page, blocks) for page in (a, b)) < _SENTENCE:
-        return False
-    contents = (Part(one.units, one.content_sketch) for one in (a, b))
-    return min(own_units(*contents)) >= _EXCHANGED_TO_BLOCKS * blocks
-
-
-def _are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether two pages whose surroundings differ have values of their own among their short lines."""
-    if min(_words(page, page.prose.units) for page in (a, b)) < _ARTICLE:
-        return _has_other_values(a, b)
-    return names.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
-
-
-def _words(page: PageFingerprint, units: float) -> float:
-    """Return how many words so many units of a page are: a page in Thai is no longer than the same one in English."""
-    return units / names.units_of_a_word(page.names)
-
-
-def _same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether two pages differ by no more beside their contents than chance changes: a counter, a version, a caption.
-
-    The container may have been a long box that many pages share, with the facts around it, or in a script.
-    """
-    own_a, own_b = own_units(a.beside, b.beside)
-    # A contents list in a frame may be longer than any page, and says nothing of how much of a page is its own.
-    content = max(0, min(page.units - page.links.units for page in (a, b)))
-    exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
-    added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
-    return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
-
-
-def _adds_paragraphs(page: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page says all that another one says, and paragraphs more."""
-    if not (page.prose.sketch and original.prose.sketch):
-        return False
-    added, exchanged = own_units(page.prose, original.prose)
-    return added > _MOST_LOST and exchanged <= _EXCHANGED_TO_ADDED * added
-
-
-def _adds_content(page: PageFingerprint, original: PageFingerprint) -> bool:
-    """Return whether a page has all that another one of its site has, and more within its blocks, or in a list.
-
-    Of one long block, such as a table's cell or a listing, a word is enough to make it another one, so blocks do not tell what was added to
-    it. The number of units does, and shingles, whether anything else is different.
-    """
-    more = page.units - original.units
-    least = _MOST_LOST if 2 * page.prose.units >= page.units else max(_LEAST_ROWS, _ROWS_TO_LIST * page.units)
-    if more <= least or not (page.content_sketch and original.content_sketch):
-        return False
-    contents = (Part(one.units, one.content_sketch) for one in (original, page))
-    return own_units(*contents)[0] <= _EXCHANGED_TO_MORE * more
-
-
 def _is_shell(page: PageFingerprint | Abstention) -> bool:
     """Return whether a page has next to no text and no link: what requests it leads to its URL or a script decides, not its bytes."""
     return isinstance(page, Abstention) and not page.outlinks
@@ -860,7 +600,7 @@ def _is_shell(page: PageFingerprint | Abstention) -> bool:
 
 def _identical(page: Page, other: Page) -> Comparison:
     """Return what is to be said of two pages of the same bytes: relative links lead elsewhere from another address."""
-    links = isinstance(page, PageFingerprint) and isinstance(other, PageFingerprint) and _same_links(page, other)
+    links = isinstance(page, PageFingerprint) and isinstance(other, PageFingerprint) and differences.same_links(page, other)
     return Comparison(0, 1.0, is_near_duplicate=True, identical_text=True, identical_links=links)
 
 
@@ -868,55 +608,3 @@ def _not_a_copy(page: PageFingerprint | Abstention, kind: Kind) -> Verdict:
     if isinstance(page, Abstention):
         return Verdict(kind=Kind.SKIPPED, reason=page.reason.value, page=page)
     return Verdict(kind=kind, page=page)
-
-
-def site(url: str) -> str:
-    """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost).
-
-    Domains under which a company lets others have their sites are public suffixes, too: `a.github.io` and `b.github.io` are two sites.
-    """
-    return _registrable_domain(host_of(url))
-
-
-def of_one_site(url: str, other: str) -> bool:
-    """Return whether two URLs are of one `site`."""
-    # Asked of each two pages that are compared, and nearly all of them are of one host.
-    return url.split("/", 3)[:3] == other.split("/", 3)[:3] or site(url) == site(other)
-
-
-def host_of(url: str) -> str:
-    """Return the host of a URL in lower case, without user and port; "" where it has none. A method may stand before it."""
-    found = _ORIGIN.match(url)
-    return _host_in(found[1]) if found else ""
-
-
-def of_one_host(url: str, other: str) -> bool:
-    """Return whether two URLs are of one host, but for "www." and the scheme."""
-    return host_of(url).removeprefix("www.") == host_of(other).removeprefix("www.")
-
-
-# Rules about URLs ask for the same few hosts all the time.
-@lru_cache(maxsize=10_000)
-def _host_in(origin: str) -> str:
-    try:
-        return urlsplit(origin).hostname or ""
-    except ValueError:
-        return ""
-
-
-@lru_cache(maxsize=10_000)
-def _registrable_domain(host: str) -> str:
-    extracted = _public_suffixes()(host)
-    return extracted.top_domain_under_public_suffix or host
-
-
-@lru_cache(maxsize=1)
-def _public_suffixes() -> TLDExtract:
-    # The list that comes with the package: a crawl must not depend on fetching a newer one.
-    from tldextract import TLDExtract  # noqa: PLC0415 - loaded for SIMCRAWL_SCOPE="site" only
-
-    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract

@@ -23,8 +23,10 @@ LAYERS = [
     "system",
     "bits",
     "sealed",
+    "addresses",
     "index",
     "page",
+    "differences",
     "rule",
     "config",
     "store",
@@ -38,7 +40,7 @@ LAYERS = [
 ]
 OWNERS = {
     "lmdb": ["index.environment"],
-    "lxml": ["page.blocks", "page.extraction", "page.fast_extraction", "page.hints"],
+    "lxml": ["page.extraction", "page.fast_extraction", "page.hints", "page.walk"],
     "trafilatura": ["page.extraction"],
     "resiliparse": ["page.fast_extraction"],
     "jieba": ["page.features"],
@@ -46,7 +48,7 @@ OWNERS = {
     "matplotlib": ["tools.calibration"],
     "jinja2": ["report.page"],
     "xxhash": ["crawl.elsewhere", "crawl.preferred", "page.features", "page.hints", "page.recipes", "urls.classes"],
-    "tldextract": ["rule"],
+    "tldextract": ["addresses"],
     "click": ["cli"],
     "redis": ["store.fleet_log"],
     "fastwarc": ["tools.bulk"],
@@ -150,17 +152,10 @@ def test_the_package_itself_imports_nothing_of_its_own():
     assert {imported.name.partition(".")[0] for imported in _of("")} == {"__future__", "importlib", "typing"}
 
 
-def test_blocks_need_the_parser_s_tree_and_nothing_else():
-    names = {imported.name.partition(".")[0] for imported in _of("page.blocks")}
-    assert {name for name in names if name not in sys.stdlib_module_names} == {"lxml", "simcrawl"}
-    assert {own for imported in _of("page.blocks") if (own := _own(imported))} == {
-        "page.echoes",
-        "page.patterns",
-        "page.pictures",
-        "page.scripts",
-        "page.told",
-        "page.visits",
-    }
+def test_the_walk_needs_the_parser_s_tree_and_what_is_decided_by_it_does_not():
+    names = {module: {imported.name.partition(".")[0] for imported in _of(f"page.{module}")} for module in ("walk", "blocks")}
+    foreign = {module: {name for name in found if name not in sys.stdlib_module_names} for module, found in names.items()}
+    assert foreign == {"walk": {"lxml", "simcrawl"}, "blocks": {"simcrawl"}}
 
 
 def test_there_is_no_cycle_of_modules():

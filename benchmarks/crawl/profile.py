@@ -35,10 +35,10 @@ from lxml import etree
 import simcrawl
 from benchmarks.quality.churn import package_pages
 from simcrawl.page import extraction, fast_extraction, fingerprint as pages
-from simcrawl.page.blocks import layout
 from simcrawl.page.pictures import attributes, has_styles
 from simcrawl.page.recipes import resolve
 from simcrawl.page.scripts import in_attributes
+from simcrawl.page.walk import layout
 from simcrawl.workers.process import Asker, PageProcess, _pack, _read
 from tests.sites import installguide
 

@@ -35,13 +35,14 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.spiders import CrawlSpider, SitemapSpider
 from scrapy.utils.misc import load_object
 
+from simcrawl.addresses import of_one_host
 from simcrawl.crawl.carried import CARRIED, mark_unyielded
 from simcrawl.crawl.signals import request_skipped
 from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import digest, page_key
 from simcrawl.page.hints import address
-from simcrawl.rule import Kind, of_one_host, without_data
+from simcrawl.rule import Kind, without_data
 from simcrawl.store.register import PREDICTED, Duplicate
 from simcrawl.store.rejections import url_key
 from simcrawl.urls.outlinks import APART, EXPECTED, Outlinks

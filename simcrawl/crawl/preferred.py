@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 from scrapy import signals as scrapy_signals
 from xxhash import xxh3_64_intdigest
 
+from simcrawl.addresses import host_of
 from simcrawl.crawl.threads import Wake
-from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,11 +14,11 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, DeferredLock
 
+from simcrawl.addresses import host_of
 from simcrawl.crawl.line import Line, UnansweredError, line_over
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import SettingError, WorkerError
 from simcrawl.page.fingerprint import Reason
-from simcrawl.rule import host_of
 from simcrawl.workers.pool import TextPool
 from simcrawl.workers.process import MOST_DEATHS, Asker, PageProcess
 from simcrawl.workers.starting import Starter

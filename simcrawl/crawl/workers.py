@@ -8,11 +8,11 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from simcrawl.addresses import host_of
 from simcrawl.crawl.processes import Crawling, PassedError, abandon, leave, shared
 from simcrawl.crawl.threads import Threads
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
-from simcrawl.rule import host_of
 from simcrawl.system import cores
 from simcrawl.workers.starting import can_start
 

@@ -3,12 +3,15 @@
 fingerprint    guards, and all of the below; PageFingerprint or Abstention
 recipes        what a fingerprint means, under one name
 extraction     what a page says, by kinds of text
-├ blocks       visible text in blocks, and which of them are its content
-│ ├ echoes     lines that repeat the address
-│ ├ visits     lines that are other ones at each visit
+├ walk         the tree that a parser made, into blocks of text and what stands beside them
 │ ├ scripts    text that scripts bring
 │ ├ told       what machines are told: prices, numbers of articles
-│ └ pictures   what is shown and offered beside text
+│ ├ pictures   what is shown and offered beside text
+│ └ furniture  what boxes call themselves
+├ blocks       which of the blocks are a page's content
+│ ├ datelines  lines that say when, or how often
+│ ├ echoes     lines that repeat the address
+│ └ visits     lines that are other ones at each visit
 ├ hints        canonical URL, robots
 └ fast_extraction    main text by another library
 features       text into weighted features
@@ -16,7 +19,9 @@ features       text into weighted features
 └ hashing      units into hashes
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
-names          what a page is called
+names          what a page is called, and what else it has for itself
+├ names_record what is kept of that
+└ naming       two pages compared by it
 kept           its text as stores keep it
 patterns       regular expressions that are compiled when they are used
 """

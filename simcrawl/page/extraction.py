@@ -16,10 +16,11 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from lxml import etree
 from w3lib.encoding import html_to_unicode
 
-from simcrawl.page.blocks import Block, Parts, join, layout
+from simcrawl.page.blocks import Block, Parts, join
 from simcrawl.page.hints import NO_HINTS, Hints, of_tree, says_nofollow, unfollowed
 from simcrawl.page.pictures import attributes, has_styles
 from simcrawl.page.scripts import in_attributes
+from simcrawl.page.walk import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,11 +14,10 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from enum import Enum
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from itertools import accumulate, pairwise
 from operator import xor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 from urllib.parse import unquote
 
@@ -28,6 +27,24 @@ from simcrawl.bits import mix
 from simcrawl.page import visits
 from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
+from simcrawl.page.names_record import (
+    BITS_BELOW,
+    END,
+    HEADED,
+    IN_TITLE,
+    LATIN,
+    LEFT_ALONE,
+    MIXED,
+    MOST_PICTURES,
+    MOST_WORDS,
+    OF_NOTHING,
+    POWERS,
+    PRIME,
+    SECOND_BITS_BELOW,
+    SIXTEENTHS,
+    SPEAKS,
+    WORD,
+)
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
@@ -38,11 +55,8 @@ if TYPE_CHECKING:
     from simcrawl.page.blocks import Parts
     from simcrawl.page.features import Cut, Lines
 
-# Of two bytes a word, or a picture.
-_MOST_WORDS = _MOST_PICTURES = 16
 # Of a page with few short lines all are kept: it may be a record.
 _FEW_VALUES, _SAMPLE_OF_VALUES = 24, 12
-_LEAST_OF_A_RECORD = 2
 # What a record is called stands first, or behind a label.
 _FIRST_VALUES, _LONGEST_NAME, _ENDS = 2, 40, (".", "!", "?", "\u3002", "\uff01", "\uff1f")
 _SPACES_OF_A_SENTENCE = 3
@@ -177,11 +191,6 @@ _HAN = late("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 # Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese.
 _UNSPACED = late("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORDS = late(lambda: f"(?>(?:[^\\W\\d\u2e80-\uffdc][{marks()}]*+)+)|[\u2e80-\uffdc]{{1,3}}")
-_SPEAKS = 1
-# Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, second digests, those that are
-# mixed, and paragraphs.
-_END, _PARTS = 0, 7
-_LATIN, _MIXED = 1, 0
 # What stands before and behind a line in one release and not in the other: a link to it, a colon, a point, a star. Not ".5", "C#", "A*".
 _SIGNS, _ANCHOR = "#\xb6:.*", "\xb6"
 _BEFORE = late(r"(?:[#\xb6]+\s*|[:.*]+\s+)+")
@@ -196,14 +205,8 @@ _LANGUAGE = late(
     r"|chinese|japanese|korean|arabic|dutch|nederlands|polish|polski|turkish|t[u\xfc]rk[c\xe7]e",
 )
 _QUERIED = late(r"=([^&;=]*)")
-_OF_NOTHING, _LEFT_ALONE, _IN_TITLE, _HEADED = 1, 2, 3, 4
-# As `units_of_a_word` is written.
-_SIXTEENTHS = 16
 # For digests of texts in order.
 _ODD, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64
-# For power sums: the largest prime that leaves room for one more in two bytes.
-_PRIME, _POWERS = 65_521, (1, 2, 3)
-_WORD, _BITS_BELOW, _SECOND_BITS_BELOW = 0xFFFF ^ _SPEAKS, 48, 32
 
 
 def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> str:
@@ -374,7 +377,7 @@ def of(
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times.get(word, 0) > 0) for word in {*full_title})
-    values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, _END, *outer]
+    values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
     lasting = {text for text in paragraphs if not visits.are_spoken_of(text)}
@@ -389,21 +392,21 @@ def of(
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
     shown, lines = _digests(pictures), _digests(short)
-    values += [_END, *shown[:_MOST_PICTURES], _END, *([reduce(xor, shown) or 1] if len(shown) > _MOST_PICTURES else ())]
-    values += [_END, *([min(len(lines), _WORD | _SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
+    values += [END, *shown[:MOST_PICTURES], END, *([reduce(xor, shown) or 1] if len(shown) > MOST_PICTURES else ())]
+    values += [END, *([min(len(lines), WORD | SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
     # From Oslo to Bergen is not from Bergen to Oslo.
     ordered = _in_order(full_title), _second(facts), _in_order(all_own), _in_order([word for word in all_above if word not in all_own])
     second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
-    second.append(_LEFT_ALONE if noindex else (_OF_NOTHING, _HEADED, _IN_TITLE)[len(standing)])
+    second.append(LEFT_ALONE if noindex else (OF_NOTHING, HEADED, IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
-    second.append(round(units_of_a_word * _SIXTEENTHS) if units_of_a_word > 1 else _OF_NOTHING)
+    second.append(round(units_of_a_word * SIXTEENTHS) if units_of_a_word > 1 else OF_NOTHING)
     second += map(_second, (leading, filled, following, beside_it))
-    values += [_END, *_shortened(second)]
+    values += [END, *_shortened(second)]
     mixed = _shortened([*map(_mixed, (short, in_rows, in_rows_beside))])
     if mixed or len(of_all_visits) > 1:
-        values += [_END, *mixed]
+        values += [END, *mixed]
     if len(of_all_visits) > 1:
-        values += [_END, min(len(of_all_visits), _WORD | _SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))]
+        values += [END, min(len(of_all_visits), WORD | SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))]
     return struct.pack(f">{len(values)}H", *values)
 
 
@@ -412,7 +415,7 @@ def _ends_of(words: list[int]) -> list[int]:
 
     Where no spaces part words each letter is one, and a school or an office has more than sixteen; its town stands in front or behind.
     """
-    return words if len(words) <= _MOST_WORDS else words[: _MOST_WORDS // 2] + words[-_MOST_WORDS // 2 :]
+    return words if len(words) <= MOST_WORDS else words[: MOST_WORDS // 2] + words[-MOST_WORDS // 2 :]
 
 
 def _kept(lines: int) -> int:
@@ -429,17 +432,17 @@ def _hashes(kinds: Sequence[set[str]], seed: int) -> list[list[int]]:
 
 def _digests(hashes: Iterable[int]) -> list[int]:
     """Return two bytes for each text, none of them 0, in order: the first ones are a sample of all."""
-    return sorted({(value >> _BITS_BELOW) or 1 for value in hashes})
+    return sorted({(value >> BITS_BELOW) or 1 for value in hashes})
 
 
 def _second(hashes: Iterable[int]) -> int:
     """Return two bytes for all of some texts together, not 0, of other bits than those that stand for one."""
-    return (reduce(xor, hashes, 0) >> _SECOND_BITS_BELOW) & 0xFFFF or _OF_NOTHING
+    return (reduce(xor, hashes, 0) >> SECOND_BITS_BELOW) & 0xFFFF or OF_NOTHING
 
 
 def _shortened(digests: list[int]) -> list[int]:
     """Return digests without those at the end that are of nothing."""
-    while digests and digests[-1] == _OF_NOTHING:
+    while digests and digests[-1] == OF_NOTHING:
         digests.pop()
     return digests
 
@@ -462,8 +465,8 @@ def _in_order(hashes: Iterable[int]) -> int:
 
 def _power_sums(hashes: Iterable[int]) -> list[int]:
     """Return the sums of some values, of their squares and of their cubes, modulo a prime: see `_exchanged_paragraphs`."""
-    values = [value % _PRIME for value in hashes]
-    return [sum(pow(value, power, _PRIME) for value in values) % _PRIME for power in _POWERS]
+    values = [value % PRIME for value in hashes]
+    return [sum(pow(value, power, PRIME) for value in values) % PRIME for power in POWERS]
 
 
 def _template(parts: Parts) -> set[str]:
@@ -618,21 +621,9 @@ def _below(heading: str, words: NDArray[np.uint64], prose: Cut) -> int:
     """
     latin = {letter.isascii() for letter in heading if letter.isalpha()}
     if len(latin) != 1:
-        return _MIXED
-    rest = ((int(prose.hashes.sum()) - int(words.sum())) >> _BITS_BELOW) & 0xFFFF
-    return (rest & ~_LATIN) | (_LATIN if latin == {True} else 0)
-
-
-def _is_translated(a: _Read, b: _Read) -> bool:
-    """Return whether the same text stands below headings in two scripts, and the pages are of two languages, or at the end of one address.
-
-    In releases of a manual the same file may have its heading translated, or not yet. Names may be in two scripts, too.
-    """
-    if _MIXED in (a.below, b.below) or a.below ^ b.below != _LATIN:
-        return False
-    one, other = a.second, b.second
-    # Addresses that say nothing, or that nobody knows, are no reason against it.
-    return one.language != other.language or one.end == other.end
+        return MIXED
+    rest = ((int(prose.hashes.sum()) - int(words.sum())) >> BITS_BELOW) & 0xFFFF
+    return (rest & ~LATIN) | (LATIN if latin == {True} else 0)
 
 
 def _all(words: Iterable[int]) -> int:
@@ -641,432 +632,9 @@ def _all(words: Iterable[int]) -> int:
     for word in words:
         together ^= word
         speaks |= word
-    return (together & _WORD) | (speaks & _SPEAKS)
+    return (together & WORD) | (speaks & SPEAKS)
 
 
 def _word(word: int, *, speaks: bool) -> int:
     """Return two bytes for a word."""
-    return ((word >> _BITS_BELOW) & _WORD or _WORD) | (_SPEAKS if speaks else 0)
-
-
-class Naming(Enum):
-    """What two pages are called, compared."""
-
-    SAME = "same"
-    """Or it does not matter."""
-    LONGER = "longer"
-    """The one as the other, with words more: the contents of a book, and of its reference."""
-    OTHER = "other"
-
-
-def compare(a: bytes, b: bytes, *, of_one_site: bool = False) -> Naming:
-    """Return whether two pages are called differently, and it matters.
-
-    It does where one of them speaks of what its heading is called, or says other things under it, or where the headings have at most half
-    of their words in common. That counts on one site, where all pages may have one title. On two, headings may be what the sites are
-    called: there the titles must have them as well. Pages of one title are called the same, where the title is not only the site's, and
-    so are those of one text below headings in two scripts: one of them is a translation.
-    """
-    if not a or not b:
-        return Naming.SAME
-    one, other = _read(a), _read(b)
-    if not one.own.words or not other.own.words or _same_words(one.own, other.own) or _same_title(one, other):
-        return Naming.SAME
-    if _is_translated(one, other):
-        return Naming.SAME
-    names, only = (_IN_TITLE, _HEADED) if of_one_site else (_IN_TITLE,), _only(one.own, other.own)
-    headed_apart = _are_headed_apart(one.own, other.own) and _stand_as_names(one, other, names)
-    other_facts = bool((one.facts ^ other.facts) & ~_SPEAKS) or _differ(one.second.facts, other.second.facts)
-    if headed_apart or (only and one.facts and other.facts and other_facts):
-        return Naming.OTHER
-    if any(word & _SPEAKS for word in only):
-        return Naming.LONGER if len({*only} & {*one.own.words}) in (0, len(only)) else Naming.OTHER
-    return Naming.LONGER if only and other_facts else Naming.SAME
-
-
-def compare_outside(a: bytes, b: bytes) -> Naming:
-    """Return whether the headings that stand outside the contents of two pages name them differently.
-
-    LONGER: doubtful, for what stands outside may be the site's. OTHER: each of them speaks of a name that the other one has not.
-    """
-    if not a or not b:
-        return Naming.SAME
-    one, other = _read(a), _read(b)
-    if not one.outer.words or not other.outer.words or _same_words(one.outer, other.outer) or _same_title(one, other):
-        return Naming.SAME
-    alone = not one.own.words and not other.own.words
-    if alone and _are_headed_apart(one.outer, other.outer) and _stand_as_names(one, other, (_IN_TITLE,)):
-        return Naming.OTHER
-    only = _only(one.outer, other.outer)
-    spoken = [word for word in only if word & _SPEAKS]
-    if 0 < len({*spoken} & {*one.outer.words}) < len(spoken):
-        return Naming.OTHER
-    return Naming.LONGER if spoken or 0 < len({*only} & {*one.outer.words}) < len(only) else Naming.SAME
-
-
-def show_others(a: bytes, b: bytes) -> bool:
-    """Return whether each of two pages shows a picture that the other one does not: one that is left out says nothing."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    if one.pictures == other.pictures and len(one.pictures) < _MOST_PICTURES:
-        return _differ(one.second.pictures, other.second.pictures)
-    return all(_shown_alone(one.pictures, other.pictures))
-
-
-def shows_more(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages shows a picture that the other one does not. That with more than 16 may show no other ones."""
-    return bool(a and b) and _shown_alone(_read(a).pictures, _read(b).pictures)[0]
-
-
-def _shown_alone(a: Sequence[int], b: Sequence[int]) -> tuple[bool, bool]:
-    """Return whether each of two pages is known to show a picture that the other one does not."""
-    # Of many only those are known that come first.
-    last = min((shown[-1] for shown in (a, b) if len(shown) == _MOST_PICTURES), default=_WORD | _SPEAKS)
-    known_a, known_b = ({picture for picture in shown if picture <= last} for shown in (a, b))
-    return bool(known_a - known_b), bool(known_b - known_a)
-
-
-def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
-    """Return whether each of two pages has short lines that the other one has not: so many at least, and such a share of its own."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    exchanged, known = _exchanged(one, other)
-    return bool(known) and exchanged >= share * known and exchanged * min(one.values[0], other.values[0]) >= least * known
-
-
-def holds_more(a: bytes, b: bytes) -> bool:
-    """Return whether the first of two pages has a short line that the other one has not, or another name, or other headings.
-
-    Or other paragraphs, or other rows in its tables: then each of them may say more.
-    """
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    if one.second.standing in (_IN_TITLE, _HEADED) and not (other.own.words or other.outer.words):
-        return True
-    if _are_named(one, other):
-        return True
-    return (
-        _has_own_lines(one, other)
-        or _exchange_rows(one, other)
-        or _are_others(one.mixed.rows_beside, other.mixed.rows_beside)
-        or any(
-            _has_other(*told)
-            for told in (
-                (one.second.headings, other.second.headings),
-                (one.second.subheadings, other.second.subheadings),
-                (one.second.beside, other.second.beside),
-                (one.second.paragraphs, other.second.paragraphs),
-            )
-        )
-    )
-
-
-def are_titled_apart(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have titles, and other ones."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    return _differ(one.title & ~_SPEAKS, other.title & ~_SPEAKS) or _differ(one.second.title, other.second.title)
-
-
-def are_records(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs and differ in short lines alone: in two, or in one that may be a record's name."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    if not _of_one_template(one, other):
-        return False
-    is_exchanged = one.values[0] == other.values[0] and _differ(one.second.values, other.second.values)
-    is_renamed = min(one.second.headings, other.second.headings) > _OF_NOTHING and one.second.headings != other.second.headings
-    return is_renamed or (is_exchanged and _differ(one.second.first, other.second.first)) or _exchanged(one, other)[0] >= _LEAST_OF_A_RECORD
-
-
-def exchange_a_line(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, or none, and other headings that may be their names, or other rows.
-
-    Or as many short lines, and each of them one that the other one has not, or other headings of sections.
-    """
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    # A list, or a table, has none.
-    if not _of_one_template(one, other) and not one.second.paragraphs == other.second.paragraphs == _OF_NOTHING:
-        return False
-    if _are_named(one, other) or _exchange_rows(one, other):
-        return True
-    return one.values[0] == other.values[0] and (_has_own_lines(one, other) or _have_other_headings(one.second, other.second))
-
-
-def exchange_a_paragraph(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    own, of_other = _exchanged_paragraphs(one.paragraphs, other.paragraphs)
-    if not own and not of_other:
-        return False
-    return bool(own or _has_own_lines(one, other)) and bool(of_other or _has_own_lines(other, one))
-
-
-def _exchanged_paragraphs(a: list[int], b: list[int]) -> tuple[int, int]:
-    """Return (1, 1) where two pages have the same paragraphs but for one each, (1, 0) or (0, 1) where one has one more, otherwise (0, 0).
-
-    By their power sums, of which no more is needed however many paragraphs there are: if p is what the one has and q the other, the sums
-    differ by p - q, p^2 - q^2 and p^3 - q^3. The first two tell p and q, and the third whether that is so; by chance it is once in 65,521.
-    """
-    if not a or not b:
-        return 0, 0
-    first, second, third = ((x - y) % _PRIME for x, y in zip(a[1:], b[1:], strict=True))
-    more = a[0] - b[0]
-    if not first or abs(more) > 1:
-        return 0, 0
-    if more:
-        first, second, third = (value * more % _PRIME for value in (first, second, third))
-        is_one = (pow(first, 2, _PRIME), pow(first, 3, _PRIME)) == (second, third)
-        return (int(is_one and more > 0), int(is_one and more < 0))
-    together = second * pow(first, -1, _PRIME)
-    p, q = ((together + sign * first) * pow(2, -1, _PRIME) for sign in (1, -1))
-    is_one = (p**3 - q**3 - third) % _PRIME == 0
-    return int(is_one), int(is_one)
-
-
-def exchange_rows(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have other rows in their tables, or lines with labels, whatever the order.
-
-    The same cells may stand beside other ones.
-    """
-    return bool(a and b) and _exchange_rows(_read(a), _read(b))
-
-
-def exchange_values(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and other rows, see `exchange_rows`, or begin with other short lines."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    if not _of_one_template(one, other):
-        return False
-    begin_apart = _are_others(one.second.first, other.second.first)
-    return _exchange_rows(one, other) or (begin_apart and _has_own_lines(one, other) and _has_own_lines(other, one))
-
-
-def _exchange_rows(a: _Read, b: _Read) -> bool:
-    return _are_others(a.mixed.rows, b.mixed.rows)
-
-
-def _has_own_lines(a: _Read, b: _Read) -> bool:
-    """Return whether the first of two pages is known to have a short line that the other one has not."""
-    # A set that is no smaller than another one, and not the same, has something for itself.
-    if a.values[0] >= b.values[0] and _are_others(a.mixed.lines, b.mixed.lines):
-        return True
-    known, others = _known(a.values, b.values)
-    return bool(known - others)
-
-
-def exchange_lines_beside(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, or none, and other lines beside their contents.
-
-    A list of all pages of a site is more than a short page beside which it stands.
-    """
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    other_lines = _differ(one.second.beside, other.second.beside) or _are_others(one.mixed.rows_beside, other.mixed.rows_beside)
-    same = _same(one.second.paragraphs, other.second.paragraphs) or one.second.paragraphs == other.second.paragraphs == _OF_NOTHING
-    return same and other_lines
-
-
-def end_alike(a: bytes, b: bytes) -> bool:
-    """Return whether the addresses of two pages end in the same name, as those of mirrors and releases do."""
-    return bool(a and b) and _read(a).second.end == _read(b).second.end > _OF_NOTHING
-
-
-def exchange_names(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, but for one, below other headings, which their titles have as well."""
-    if not a or not b:
-        return False
-    one, other = _read(a), _read(b)
-    is_one = _of_one_template(one, other) or all(_exchanged_paragraphs(one.paragraphs, other.paragraphs))
-    return one.second.standing == other.second.standing == _IN_TITLE and is_one and _are_named(one, other)
-
-
-def exchange_pictures(a: bytes, b: bytes) -> bool:
-    """Return whether two pages have the same paragraphs, and each shows a picture that the other one does not."""
-    return show_others(a, b) and _of_one_template(_read(a), _read(b))
-
-
-def _of_one_template(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have the same paragraphs, if need be without what their short lines say."""
-    return _same(a.second.paragraphs, b.second.paragraphs) or _same(a.second.template, b.second.template)
-
-
-def is_left_alone(names: bytes) -> bool:
-    """Return whether a page asks search engines to leave it alone; False where that is not known."""
-    return bool(names) and _read(names).second.standing == _LEFT_ALONE
-
-
-def units_of_a_word(names: bytes) -> float:
-    """Return how many units say what a word does, 1 or more: letters are units where no spaces part words."""
-    return max(1.0, _read(names).second.units_of_a_word / _SIXTEENTHS) if names else 1.0
-
-
-def _exchanged(a: _Read, b: _Read) -> tuple[int, int]:
-    """Return how many short lines each of two pages has that the other one has not, and of how many that is known."""
-    (lines_a, sample_a), (lines_b, sample_b) = a.values, b.values
-    if not lines_a or not lines_b:
-        return 0, 0
-    if sample_a == sample_b and lines_a == lines_b == len(sample_a):
-        return int(_differ(a.second.values, b.second.values)), lines_a
-    known_a, known_b = _known(a.values, b.values)
-    return min(len(known_a - known_b), len(known_b - known_a)), min(len(known_a), len(known_b))
-
-
-def _known(a: tuple[int, list[int]], b: tuple[int, list[int]]) -> tuple[set[int], set[int]]:
-    """Return of the short lines of two pages those of which it is known whether the other one has them, too."""
-    last = min((sample[-1] for number, sample in (a, b) if len(sample) < number), default=_WORD | _SPEAKS)
-    return {value for value in a[1] if value <= last}, {value for value in b[1] if value <= last}
-
-
-def pictures(names: bytes) -> bytes:
-    """Return what stands for all pictures of a page, b"" where it has none."""
-    read = _read(names) if names else None
-    return struct.pack(f">{len(read.pictures) + len(read.all)}H", *read.pictures, *read.all) if read else b""
-
-
-class _Second(NamedTuple):
-    """Two more bytes for each of what `of` wrote; 0: there is nothing of the kind, or an older version wrote it."""
-
-    title: int = 0
-    facts: int = 0
-    own: int = 0
-    outer: int = 0
-    paragraphs: int = 0
-    first: int = 0
-    pictures: int = 0
-    values: int = 0
-    standing: int = 0
-    language: int = _OF_NOTHING
-    end: int = _OF_NOTHING
-    units_of_a_word: int = _OF_NOTHING
-    headings: int = _OF_NOTHING
-    template: int = _OF_NOTHING
-    subheadings: int = _OF_NOTHING
-    beside: int = _OF_NOTHING
-
-
-class _Mixed(NamedTuple):
-    """Two bytes each, see `_mixed`; 1: there is nothing of the kind, or an older version wrote it."""
-
-    lines: int = _OF_NOTHING
-    rows: int = _OF_NOTHING
-    rows_beside: int = _OF_NOTHING
-
-
-class _Heading(NamedTuple):
-    """Words of headings."""
-
-    words: list[int]
-    """With the mark of those that the page speaks of."""
-    set: frozenset[int]
-    """As if it spoke of all of them."""
-    second: int
-    """Their second digest."""
-
-
-class _Read(NamedTuple):
-    """What `of` wrote."""
-
-    title: int
-    facts: int
-    below: int
-    own: _Heading
-    outer: _Heading
-    pictures: list[int]
-    all: list[int]
-    values: tuple[int, list[int]]
-    second: _Second
-    mixed: _Mixed
-    paragraphs: list[int]
-    """How many there are, and their power sums; empty for fewer than two."""
-
-
-# A page is compared with hundreds, in half a dozen ways each: of a site of one template with any of it.
-@lru_cache(maxsize=2048)
-def _read(names: bytes) -> _Read:
-    title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
-    # Older versions wrote no pictures, no lines, no second digests, or no paragraphs.
-    ends = [place for place, value in enumerate(rest) if value == _END][:_PARTS]
-    own, outer, shown, together, lines, second, mixed, paragraphs = (
-        rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (_PARTS + 1 - len(ends))])
-    )
-    digests = _Second(*second[: len(_Second._fields)])
-    headings = (_heading(own, digests.own), _heading(outer, digests.outer))
-    values = (lines[0], lines[1:]) if lines else (0, [])
-    number, sums = paragraphs[:1], paragraphs[1:]
-    return _Read(
-        title, facts, below, *headings, shown, together, values, digests, _Mixed(*mixed), [*number, *(total - 1 for total in sums)]
-    )
-
-
-def _heading(words: list[int], second: int) -> _Heading:
-    return _Heading(words, frozenset(word | _SPEAKS for word in words), second)
-
-
-def _same(a: int, b: int) -> bool:
-    """Return whether two second digests are of the same texts, and of any."""
-    return a == b > _OF_NOTHING
-
-
-def _differ(a: int, b: int) -> bool:
-    """Return whether two second digests are known, and of different texts."""
-    return a != b and a != 0 != b
-
-
-def _are_others(a: int, b: int) -> bool:
-    """Return whether two second digests are of any texts, and of different ones. Older versions may not have written them."""
-    return min(a, b) > _OF_NOTHING and a != b
-
-
-def _has_other(a: int, b: int) -> bool:
-    """Return whether the first of two second digests is of any texts, and the second one known, and of others."""
-    return a > _OF_NOTHING and _differ(a, b)
-
-
-def _have_other_headings(a: _Second, b: _Second) -> bool:
-    """Return whether two pages have other headings, above their first paragraphs or of their sections."""
-    return _has_other(a.headings, b.headings) or _has_other(a.subheadings, b.subheadings)
-
-
-def _are_headed_apart(a: _Heading, b: _Heading) -> bool:
-    """Return whether two headings are quite different ones."""
-    return 2 * len(a.set & b.set) <= min(len(a.set), len(b.set))
-
-
-def _are_named(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have other headings that may be their names."""
-    left, right = (one.own if one.own.words else one.outer for one in (a, b))
-    return bool(_only(left, right)) and _stand_as_names(a, b, (_IN_TITLE, _HEADED))
-
-
-def _stand_as_names(a: _Read, b: _Read, names: Sequence[int]) -> bool:
-    return a.second.standing in names and b.second.standing in names
-
-
-def _same_title(a: _Read, b: _Read) -> bool:
-    """Return whether two pages have one title, and not only their site's."""
-    return a.title == b.title and bool(a.title & _SPEAKS) and not _differ(a.second.title, b.second.title)
-
-
-def _same_words(a: _Heading, b: _Heading) -> bool:
-    """Return whether two headings are the same, as far as it is known: `_only` would find nothing, and be slower."""
-    return a.words == b.words and not _differ(a.second, b.second)
-
-
-def _only(a: _Heading, b: _Heading) -> list[int]:
-    """Return the words that only one of two headings has; all, where two bytes each are the same and the words are not."""
-    both, words = a.set & b.set, a.words + b.words
-    if a.set == b.set and _differ(a.second, b.second):
-        return words
-    return [word for word in words if word | _SPEAKS not in both]
+    return ((word >> BITS_BELOW) & WORD or WORD) | (SPEAKS if speaks else 0)

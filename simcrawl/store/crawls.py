@@ -31,9 +31,9 @@ from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING, Literal
 
+from simcrawl.differences import says_more
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import page_key
-from simcrawl.rule import says_more
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
 from simcrawl.store.visits import CAME, COPY, GONE, KEPT, SEEN, spider_key

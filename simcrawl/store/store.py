@@ -22,11 +22,12 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from simcrawl.bits import fitting_rows, to_rows
+from simcrawl.differences import may_be_another
 from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View, may_be_another
+from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives

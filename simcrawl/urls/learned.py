@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from simcrawl.rule import of_one_host
+from simcrawl.addresses import of_one_host
 from simcrawl.urls.classes import Address, host_and_port
 from simcrawl.urls.evidence import KEPT, in_other_case, lower_bound, pair_of, replaced, says, spared
 from simcrawl.urls.parameters import without

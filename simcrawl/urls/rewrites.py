@@ -36,7 +36,8 @@ from collections import OrderedDict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simcrawl.rule import Kind, host_of, of_one_host
+from simcrawl.addresses import host_of, of_one_host
+from simcrawl.rule import Kind
 from simcrawl.urls.classes import Address, Classes, host_and_port, key_of
 from simcrawl.urls.evidence import (
     COPY,

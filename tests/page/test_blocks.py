@@ -1,61 +1,28 @@
 from __future__ import annotations
 
-import re
-from html import escape, unescape
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, strategies as st
-from lxml import etree, html as lxml_html
-from lxml.builder import ElementMaker
+from lxml import html as lxml_html
 
-from simcrawl.page.blocks import NO_PARTS, Block, Layout, join, layout
+from simcrawl.page.blocks import NO_PARTS, Block, Layout, join
+from simcrawl.page.walk import layout
 from tests.samples import chinese, english, link_list, site_page, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lxml.html import HtmlElement
-
-E = ElementMaker(makeelement=lxml_html.html_parser.makeelement)
-
-
-def _page(html: str) -> Layout:
-    return layout(lxml_html.document_fromstring(html))
-
-
-def _texts(html: str) -> tuple[str, str]:
-    """Return content and prose."""
-    parts = _page(html).parts()
-    return join(parts.content), join(parts.prose)
+from tests.page.layouts import ARTICLE, article_of, layout_of, lines_in, prose_of, said_in, text_of
 
 
 def _content(html: str) -> str:
-    return _texts(html)[0]
-
-
-def _prose(html: str) -> str:
-    return _texts(html)[1]
-
-
-def _whole(html: str) -> str:
-    return join(_page(html).blocks)
-
-
-def _lines(html: str) -> list[str]:
-    return _lines_of(_page(html))
-
-
-def _lines_of(found: Layout) -> list[str]:
-    return [block.text for block in found.blocks]
-
-
-def _article(text: str, title: str = "The harbour") -> str:
-    return f"<h1>{title}</h1>" + "".join(f"<p>{line}</p>" for line in text.splitlines())
+    return said_in(html)[0]
 
 
 # ---- the container
+
 
 ENGLISH = """<html><body><div id="wrapper">
   <div class="navbar"><a class="brand" href="/">The Harbour Times</a> <a href="/news">News</a> <a href="/boats">Boats</a></div>
@@ -64,33 +31,37 @@ ENGLISH = """<html><body><div id="wrapper">
   town, and nobody who asks what has become of the copper bells.</p></div></div>
   <footer><p>© 2024 The Harbour Times Limited, registered at the old lighthouse. All rights reserved, everywhere and for ever.</p>
   <a href="/imprint">Imprint</a></footer></div></body></html>"""
+
+
 CHINESE = """<html><body><div id="header"><ul class="menu"><li><a href="/">首页</a></li><li><a href="/news">新闻中心</a></li></ul></div>
   <div class="main">{article}<div class="sideBar"><h3>热门推荐</h3><ul><li><a href="/1">船长在长期罢工之后回到家乡</a></li></ul>
   <p>欢迎关注我们的公众号，获取更多关于港口、铁路和博物馆的最新消息。</p></div></div>
   <div id="footer"><p>版权所有 © 2024 港口时报有限公司，未经书面授权不得转载本网站的任何内容。京ICP备00000000号</p></div></body></html>"""
+
+
 FRAMES = [pytest.param(ENGLISH, english(30), id="en"), pytest.param(CHINESE, chinese(30), id="zh")]
 
 
 @pytest.mark.parametrize(("frame", "text"), FRAMES)
 @pytest.mark.parametrize("wrap", ["<article>{}</article>", "<div>{}</div>", "<td>{}</td>", "<div><div><div>{}</div></div></div>"])
 def test_content_is_the_article_without_what_stands_around_it(frame: str, text: str, wrap: str):
-    page = frame.format(article=wrap.format(_article(text)))
-    content, prose = _texts(page)
+    page = frame.format(article=wrap.format(article_of(text)))
+    content, prose = said_in(page)
     assert content == prose == f"The harbour\n{text}"
-    assert len(_whole(page)) > len(content)
+    assert len(text_of(page)) > len(content)
 
 
 @pytest.mark.parametrize(("frame", "text"), FRAMES)
 def test_of_a_sidebar_in_the_element_of_the_article_only_running_text_is_prose(frame: str, text: str):
     # In a book a sidebar is a box that belongs to the chapter.
-    content, prose = _texts(frame.format(article=_article(text)))
+    content, prose = said_in(frame.format(article=article_of(text)))
     assert content.startswith(f"The harbour\n{text}\n")
     assert any(words in content for words in ("Most read", "热门推荐"))
     assert not any(words in content for words in ("Limited", "版权所有", "News", "新闻中心"))
     running = content.splitlines()[-1]
     assert running.startswith(("Support us", "欢迎关注"))
     assert prose == f"The harbour\n{text}\n{running}"
-    _, shorter = _texts(frame.format(article=_article(text)).replace(running.replace(" in this town", " in this\n  town"), running[:20]))
+    _, shorter = said_in(frame.format(article=article_of(text)).replace(running.replace(" in this town", " in this\n  town"), running[:20]))
     assert shorter == f"The harbour\n{text}"
 
 
@@ -104,9 +75,9 @@ def test_of_a_sidebar_in_the_element_of_the_article_only_running_text_is_prose(f
     ],
 )
 def test_what_stands_beside_the_article_and_is_little_running_text_is_no_content(beside: str):
-    article = _article(english(40))
+    article = article_of(english(40))
     for parts in (f"<div>{article}</div><div>{beside}</div>", f"<div>{beside}</div><div>{article}</div>"):
-        assert _texts(f"<html><body>{parts}</body></html>") == (_whole(article), _whole(article))
+        assert said_in(f"<html><body>{parts}</body></html>") == (text_of(article), text_of(article))
 
 
 def test_running_text_beside_the_article_is_content_if_it_is_more_than_a_tenth():
@@ -118,15 +89,15 @@ def test_running_text_beside_the_article_is_content_if_it_is_more_than_a_tenth()
 @pytest.mark.parametrize("part", [table(6), f"<pre>{english(5, 2)}</pre>", link_list(6), "<dl><dt>-v</dt><dd>say more</dd></dl>"])
 @pytest.mark.parametrize("place", ["before", "between", "after"])
 def test_tables_code_and_lists_of_links_inside_the_container_are_content(part: str, place: str):
-    before, after = _article(english(10)), f"<h2>Boats</h2>{_article(english(10, 1), 'More')}"
+    before, after = article_of(english(10)), f"<h2>Boats</h2>{article_of(english(10, 1), 'More')}"
     article = {"before": part + before + after, "between": before + part + after, "after": before + after + part}[place]
-    assert _content(site_page(article)) == _whole(article)
+    assert _content(site_page(article)) == text_of(article)
 
 
 @pytest.mark.parametrize("part", [table(6), f"<pre>{english(5, 2)}</pre>"])
 def test_tables_and_code_are_prose_too(part: str):
-    article = _article(english(20)) + part
-    assert _prose(site_page(article)) == _whole(article)
+    article = article_of(english(20)) + part
+    assert prose_of(site_page(article)) == text_of(article)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +115,9 @@ def test_tables_and_code_are_prose_too(part: str):
 )
 def test_links_and_furniture_inside_the_container_are_content_and_no_prose(part: str):
     article = f"<h1>The harbour</h1>{part}<p>{english(30)}</p><p>{english(30, 1)}</p>"
-    content, prose = _texts(site_page(article))
-    assert content == _whole(article)
-    assert prose == _whole(article.replace(part, ""))
+    content, prose = said_in(site_page(article))
+    assert content == text_of(article)
+    assert prose == text_of(article.replace(part, ""))
     assert len(prose) < len(content)
 
 
@@ -167,7 +138,7 @@ _OTHERS = "<ul><li><a href='/seven'>Seven boats</a></li><li><a href='/night'>The
     ],
 )
 def test_what_says_that_it_leads_to_other_pages_is_no_content_of_a_long_text(box: str, lines: int, *, is_content: bool):
-    parts = _page(f"<body><main><h1>The harbour</h1><p>{english(lines)}</p>{box.format(_OTHERS)}</main></body>").parts()
+    parts = layout_of(f"<body><main><h1>The harbour</h1><p>{english(lines)}</p>{box.format(_OTHERS)}</main></body>").parts()
     assert ("Seven boats" in join(parts.content)) == is_content
     assert join(parts.around).endswith("The last night") == ("class=boats" not in box)
 
@@ -182,165 +153,42 @@ def test_what_says_that_it_leads_to_other_pages_is_no_content_of_a_long_text(box
     ],
 )
 def test_an_aside_stands_beside_what_it_belongs_to_unless_it_leads_elsewhere(aside: str, is_told: bool):
-    content = f"<main>{_article(english(40))}</main>"
+    content = f"<main>{article_of(english(40))}</main>"
     for page in (content + aside, aside + content):
-        found = _page(f"<body>{page}</body>").parts()
+        found = layout_of(f"<body>{page}</body>").parts()
         assert [block.text for block in found.beside] == (["Where", "Town hall of Husum"] if is_told else [])
-        assert join(found.content) == _whole(content)
+        assert join(found.content) == text_of(content)
 
 
 @pytest.mark.parametrize(("frame", "text"), FRAMES)
 def test_every_block_is_prose_links_or_surroundings(frame: str, text: str):
-    article = f"<article>{_article(text)}{link_list(3)}<aside>{english(1, 5)}</aside><p>12:30</p>{table(3)}</article>"
-    found = _page(frame.format(article=article))
+    article = f"<article>{article_of(text)}{link_list(3)}<aside>{english(1, 5)}</aside><p>12:30</p>{table(3)}</article>"
+    found = layout_of(frame.format(article=article))
     parts = found.parts()
     assert sorted(map(id, parts.prose + parts.links + parts.around)) == sorted(map(id, found.blocks))
-    assert join(parts.content) == _whole(article)
-    assert join(parts.prose) == _whole(_article(text) + table(3))
-    assert join(parts.links) == _whole(link_list(3))
+    assert join(parts.content) == text_of(article)
+    assert join(parts.prose) == text_of(article_of(text) + table(3))
+    assert join(parts.links) == text_of(link_list(3))
     inside = [block for block in parts.around if block in parts.content]
-    assert join(inside) == _whole(f"<aside>{english(1, 5)}</aside><p>12:30</p>")
+    assert join(inside) == text_of(f"<aside>{english(1, 5)}</aside><p>12:30</p>")
     outside = [block for block in found.blocks if block not in parts.content]
     assert [block for block in parts.around if block not in inside] == outside != []
 
 
 def test_links_outside_the_container_are_surroundings():
-    parts = _page(f"<html><body><div>{link_list(4)}</div><article>{_article(english(30))}</article></body></html>").parts()
-    assert join(parts.around) == _whole(link_list(4))
+    parts = layout_of(f"<html><body><div>{link_list(4)}</div><article>{article_of(english(30))}</article></body></html>").parts()
+    assert join(parts.around) == text_of(link_list(4))
     assert parts.links == []
 
 
 @pytest.mark.parametrize("tag", ["form", "label"])
 def test_what_is_filled_in_is_furniture_unless_it_is_half_of_the_page(tag: str):
-    article = _article(english(20))
-    parts = _page(site_page(f"{article}<{tag}>Your name and your harbour</{tag}>")).parts()
-    assert join(parts.prose) == _whole(article)
+    article = article_of(english(20))
+    parts = layout_of(site_page(f"{article}<{tag}>Your name and your harbour</{tag}>")).parts()
+    assert join(parts.prose) == text_of(article)
     assert "Your name and your harbour" in join(parts.around)
     # Some systems put the whole page into a form.
-    assert _prose(f"<html><body><{tag}>{article}</{tag}><footer>Imprint</footer></body></html>") == _whole(article)
-
-
-DATELINES = [
-    "12 May 2024",
-    "Published 1999-12-31",
-    "Monday, 9:05",
-    "Updated at 23:59 by the harbour master",
-    "3 minutes ago",
-    "1 min ago",
-    "2 HOURS ago",
-    "14 days ago",
-    "5 years ago",
-    "128 comments",
-    "1 Comment",
-    "77 views",
-    "Viewed 1,033 times",
-    "This page has been accessed 77 times.",
-    "Page views: 1033",
-    "17 people are looking at this now",
-    "24 users currently online",
-    "Users browsing this forum: Ivy, Cy and 85 guests",
-    "Currently active users viewing this thread: 3",
-    "12/05/2024-17h30",
-    "12.05.2024/17h30",
-    "\xa9 2019-24 Harbour Ltd",
-    "3 items in your shopping basket",
-    "77 Aufrufe",
-    "1033 \u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\u043e\u0432",
-    "\u9605\u8bfb\u91cf\uff1a1033",
-    "\u95b2\u89a7\u6570: 1033",
-    "3 shares",
-    "12likes",
-    "4 replies",
-    "发布时间2024年",
-    "2024 年5月",
-    "5月12日",
-    "5 月 12 日",
-    "© 2024 The Harbour Times",
-    "2024.05.12",
-    "2019 m. kovo 5 d.",
-    "5. maj 2019 g.",
-    "From 9:05 until 24:00",
-    "May 2024, kmart",
-]
-NO_DATELINES = [
-    "Price: 1950 K\u010d",
-    "Price: 2050.50 EUR",
-    "Rent \xa3 1950",
-    "Rent \xa31950 a month",
-    "Riesling 2019, dry, \xa312",
-    "Merlot 2016, 12 \u20ac",
-    "Elevation: 1987 m",
-    "Area 2012 m\xb2",
-    "Kiel 31:28 Berlin",
-    "Scale 1:20000",
-    "Odds of 25:10",
-    "CVE-2024-1234",
-    "GHSA-2024-07",
-    "No. 2024-00017",
-    # Numbers of a museum, a file and a season: no month is called so.
-    "Inventory 1920.44.4",
-    "Inv. no.: 1920.4.4",
-    "File 2024/117",
-    "Season 2024/25",
-    "After reading this section, in 12 minutes, you tie a bowline",
-    "2 rules for viewing this page",
-    "Twelve boats",
-    "The year 20245",
-    "A 1850 map",
-    "Boats 2124",
-    "12 boats",
-    "ago",
-    "5 ships ago",
-    "123:4",
-    "viewers 12",
-    "12 viewers",
-    "Room for 12 people",
-    "12 items",
-    "Members: 12",
-    "Viewed from 3 sides",
-    "五月",
-    "5月",
-    "版本20241",
-]
-
-
-# Of the datelines, those that are of no page whatever.
-OF_VISITS = {
-    "77 views",
-    "Viewed 1,033 times",
-    "Page views: 1033",
-    "Users browsing this forum: Ivy, Cy and 85 guests",
-    "77 Aufrufe",
-    "1033 просмотров",
-    "阅读量：1033",
-    "閲覧数: 1033",
-}
-
-
-@pytest.mark.parametrize(("line", "around"), [(line, True) for line in DATELINES] + [(line, False) for line in NO_DATELINES])
-def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around: bool):
-    article = f"<h1>The harbour</h1><p>{line}</p>" + _article(english(20)).removeprefix("<h1>The harbour</h1>")
-    parts = _page(article).parts()
-    assert join(parts.content) == _whole(article.replace(f"<p>{line}</p>", "") if line in OF_VISITS else article)
-    assert join(parts.around) == (line if around else "")
-    assert (line in join(parts.prose)) != around
-
-
-@pytest.mark.parametrize(
-    ("called", "is_content"),
-    [
-        ("post-7 hentry category-cookies", True),
-        ("node node-newsletter", True),
-        ("product product_cat-ads", True),
-        # That of no page.
-        ("category-cookies", False),
-        ("node-newsletter", False),
-        ("newsletter", False),
-    ],
-)
-def test_what_a_page_is_about_may_be_said_in_the_classes_of_its_own_box(called: str, *, is_content: bool):
-    parts = _page(f"<body><main><h1>The harbour</h1><div class='{called}'><p>Salt</p></div><p>{english(20)}</p></main></body>").parts()
-    assert ("Salt" in join(parts.prose)) == is_content
+    assert prose_of(f"<html><body><{tag}>{article}</{tag}><footer>Imprint</footer></body></html>") == text_of(article)
 
 
 @pytest.mark.parametrize(
@@ -355,14 +203,8 @@ def test_what_a_page_is_about_may_be_said_in_the_classes_of_its_own_box(called: 
     ],
 )
 def test_a_box_that_holds_the_only_name_may_be_furniture(box: str, *, is_furniture: bool):
-    parts = _page(f"<body><main>{box}<p>{english(20)}</p></main></body>").parts()
+    parts = layout_of(f"<body><main>{box}<p>{english(20)}</p></main></body>").parts()
     assert ("Acme" not in join(parts.prose)) == is_furniture
-
-
-@pytest.mark.parametrize("called", ["mw-revision", "printfooter"])
-def test_which_version_of_a_page_this_is_says_nothing_of_it(called: str):
-    parts = _page(f"<body><main><h1>The harbour</h1><p>{english(20)}</p><div class={called}>The one by Ann</div></main></body>").parts()
-    assert "Ann" not in join([*parts.content, *parts.beside])
 
 
 @pytest.mark.parametrize(
@@ -378,13 +220,13 @@ def test_which_version_of_a_page_this_is_says_nothing_of_it(called: str):
     ],
 )
 def test_counters_of_readers_are_data_in_tables_and_where_there_are_several(lines: str, of_content: int):
-    parts = _page(f"<body><main><h1>The harbour</h1><p>{english(20)}</p>{lines}</main></body>").parts()
+    parts = layout_of(f"<body><main><h1>The harbour</h1><p>{english(20)}</p>{lines}</main></body>").parts()
     assert len(parts.content) - 2 == of_content
 
 
 @pytest.mark.parametrize(("filler", "around"), [("a" * 53, True), ("a" * 54, False), ("港" * 17, True), ("港" * 18, False)])
 def test_a_line_of_60_letters_is_no_dateline(filler: str, around: bool):
-    parts = _page(f"<div>{_article(english(20))}<p>{filler} 12:30</p></div>").parts()
+    parts = layout_of(f"<div>{article_of(english(20))}<p>{filler} 12:30</p></div>").parts()
     assert bool(parts.around) == around
     assert join(parts.prose).endswith("12:30") != around
 
@@ -394,8 +236,8 @@ def test_a_line_of_60_letters_is_no_dateline(filler: str, around: bool):
 def test_dates_in_tables_code_and_headings_are_prose(tag: str, line: str):
     inside = f"<{tag}>{line}</{tag}>"
     wrapped = f"<table><tr>{inside}</tr></table>" if tag in ("td", "th") else f"<dl>{inside}</dl>" if tag in ("dt", "dd") else inside
-    parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p>{wrapped}</div>").parts()
-    assert _lines(f"<p>{line}</p>")[0] in join(parts.prose)
+    parts = layout_of(f"<div><h1>Tides</h1><p>{english(20)}</p>{wrapped}</div>").parts()
+    assert lines_in(f"<p>{line}</p>")[0] in join(parts.prose)
     assert parts.around == []
 
 
@@ -412,7 +254,7 @@ def test_dates_in_tables_code_and_headings_are_prose(tag: str, line: str):
 )
 def test_several_dates_in_a_row_with_what_was_then_are_a_list(lines: list[str], around: bool):
     entries = "".join(f"<li>{line}</li>" for line in lines)
-    parts = _page(f"<div><h1>Films</h1><ul>{entries}</ul><p>{english(20)}</p></div>").parts()
+    parts = layout_of(f"<div><h1>Films</h1><ul>{entries}</ul><p>{english(20)}</p></div>").parts()
     assert [block.text for block in parts.around] == (lines if around else [])
     assert [*parts.values] == ([] if around else lines)
 
@@ -441,7 +283,7 @@ ROWS = [
 )
 def test_when_something_is_in_rows_with_labels_is_content(row: str, rows: list[tuple[str, str]], around: list[str]):
     written = "".join(row.format(*pair) for pair in rows)
-    parts = _page(f"<div><h1>Flights</h1><div>{written}</div><p>{english(20)}</p></div>").parts()
+    parts = layout_of(f"<div><h1>Flights</h1><div>{written}</div><p>{english(20)}</p></div>").parts()
     assert [block.text.rpartition(": ")[2] for block in parts.around] == around
     values = [value for _, value in rows if value not in around]
     assert [text.rpartition(": ")[2] for text in parts.values if text.rpartition(": ")[2] in values] == values
@@ -462,17 +304,17 @@ def test_when_something_is_in_rows_with_labels_is_content(row: str, rows: list[t
     ],
 )
 def test_what_stands_together_in_a_table_or_a_list_of_terms(markup: str, rows: list[tuple[str, ...]]):
-    parts = _page(f"<div><h1>Votes</h1>{markup}<p>{english(20)}</p></div>").parts()
+    parts = layout_of(f"<div><h1>Votes</h1>{markup}<p>{english(20)}</p></div>").parts()
     assert [*parts.rows] == rows
     # Above the box that holds the only long text.
-    above = _page(f"<body>{markup}<div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
+    above = layout_of(f"<body>{markup}<div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
     if "By Ann" not in markup:
         assert [*above.rows_beside] == [row for row in rows if row[-1] != "line 80"] + [("Warning",)] * ("Warning" in markup)
 
 
 @pytest.mark.parametrize(("tag", "own"), [("article", True), ("section", True), ("main", True), ("div", False)])
 def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(tag: str, own: bool):
-    parts = _page(f"<body><{tag}><h1>Gold</h1><p>{english(20)}</p><footer><p>Symbol</p><p>Au</p></footer></{tag}></body>").parts()
+    parts = layout_of(f"<body><{tag}><h1>Gold</h1><p>{english(20)}</p><footer><p>Symbol</p><p>Au</p></footer></{tag}></body>").parts()
     assert [*parts.values] == (["Symbol", "Au"] if own else [])
     assert join(parts.content).endswith("Au") is own
 
@@ -492,13 +334,7 @@ def test_the_footer_of_a_part_of_a_page_is_content_and_that_of_the_page_is_not(t
     ],
 )
 def test_the_one_highest_heading_of_a_page_names_it_though_it_is_a_link(above: str, heading: str):
-    assert _page(f"<body><main>{above}<p>{english(40)}</p></main></body>").parts().heading == heading
-
-
-@pytest.mark.parametrize(("name", "own"), [("card-footer", True), ("card__footer", True), ("panel-footer", True), ("page-footer", False)])
-def test_the_foot_of_a_card_is_content(name: str, own: bool):
-    card = f"<div class=card><h1>Gold</h1><p>{english(20)}</p><div class={name}><p>Symbol</p></div></div>"
-    assert [*_page(f"<body><main>{card}</main></body>").parts().values] == ["Symbol"] * own
+    assert layout_of(f"<body><main>{above}<p>{english(40)}</p></main></body>").parts().heading == heading
 
 
 @pytest.mark.parametrize(
@@ -517,27 +353,17 @@ def test_the_foot_of_a_card_is_content(name: str, own: bool):
 )
 def test_a_few_links_above_the_text_may_say_what_the_page_is_about(above: str, below: str, values: list[str]):
     main = f"<main><h1>Gold</h1>{above}<p>{english(20)}</p>{below}</main>"
-    assert [*_page(f"<body>{main}</body>").parts().values] == values
+    assert [*layout_of(f"<body>{main}</body>").parts().values] == values
 
 
 def test_a_date_that_is_a_link_is_a_link():
-    parts = _page(f"<div><h1>Tides</h1><p>{english(20)}</p><p><a href='/'>12 May 2024</a></p></div>").parts()
+    parts = layout_of(f"<div><h1>Tides</h1><p>{english(20)}</p><p><a href='/'>12 May 2024</a></p></div>").parts()
     assert (join(parts.links), parts.around) == ("12 May 2024", [])
-
-
-def test_links_within_a_sentence_are_prose():
-    article = _article(english(20)) + f"<p>{english(1)} <a href='/x'>the lighthouse</a> {english(1, 3)}</p>"
-    assert _prose(site_page(article)) == _whole(article)
-
-
-def test_an_anchor_without_a_target_is_no_link():
-    article = _article(english(20)) + "<p><a name='boats'>Of seven wooden boats</a></p>"
-    assert _prose(article).endswith("Of seven wooden boats")
 
 
 @pytest.mark.parametrize(("linked", "is_links"), [("1234", False), ("12345", True), ("123 45", True), ("1 2 3 4", False)])
 def test_half_a_text_of_links_is_links(linked: str, is_links: bool):
-    (block,) = _page(f"<p><a href='/'>{linked}</a> {'0' * (10 - len(linked.replace(' ', '')))}</p>").blocks
+    (block,) = layout_of(f"<p><a href='/'>{linked}</a> {'0' * (10 - len(linked.replace(' ', '')))}</p>").blocks
     assert block.is_links == is_links
 
 
@@ -547,63 +373,22 @@ THEMES = ["class='sidebar'", "id='nav'", "class='content widget'", "class='has-s
 @pytest.mark.parametrize("name", THEMES)
 @pytest.mark.parametrize("text", [english(30), chinese(30)])
 def test_what_is_named_like_furniture_but_holds_most_of_the_page_is_none(name: str, text: str):
-    article = _article(text)
+    article = article_of(text)
     page = f"<html><body><div {name}><div id='a'>{article}</div></div><footer>{english(2)}</footer></body></html>"
-    assert _texts(page) == (_whole(article), _whole(article))
+    assert said_in(page) == (text_of(article), text_of(article))
 
 
 @pytest.mark.parametrize("element", ["html", "body"])
 def test_page_and_body_are_never_furniture(element: str):
-    article = _article(english(30))
+    article = article_of(english(30))
     page = f"<html><body>{article}</body></html>".replace(f"<{element}>", f"<{element} class='nav sidebar' role='dialog'>")
-    assert _prose(page) == _whole(article)
+    assert prose_of(page) == text_of(article)
 
 
 @pytest.mark.parametrize("number", [49, 50])
 def test_half_of_the_page_is_too_much_for_furniture(number: int):
     filled = f"<div><div class='menu'><p>{'a' * number}</p></div><p>{'b' * (100 - number)}</p></div>"
-    assert ("a" * number in _prose(filled)) == (number == 50)
-
-
-NAMES = {
-    "nav navbar menu side-bar sideBar sidebar breadcrumb bread-crumbs foot footer pageFooter masthead banner ad ads advertisement": True,
-    "related relatedTopics share-bar social-icons comments cookie popup newsletter pager copyright": True,
-    "navy unshared add header headline adage loading shadow upload content body commentary bannerman side": False,
-}
-
-
-@pytest.mark.parametrize(("name", "around"), [(name, around) for names, around in NAMES.items() for name in names.split()])
-def test_furniture_is_known_by_its_name_as_a_word_of_its_own(name: str, around: bool):
-    for attribute in ("class", "id"):
-        page = f"<div>{_article(english(20))}<div {attribute}='x1 {name}'>the lighthouse opens</div></div>"
-        assert ("the lighthouse opens" not in _prose(page)) == around
-        assert "the lighthouse opens" in _whole(page)
-
-
-def test_an_id_of_several_words_takes_nothing_from_the_class():
-    for attributes, around in (("id='the-harbour-menu'", False), ("id='the-harbour-menu' class='menu'", True)):
-        page = f"<div>{_article(english(20))}<div {attributes}>the lighthouse opens</div></div>"
-        assert ("the lighthouse opens" not in _prose(page)) == around
-
-
-@pytest.mark.parametrize(
-    ("page", "around"),
-    [
-        ("<body><header>{said}</header><div>{article}</div>", True),
-        ("<body><div><header>{said}</header></div><div>{article}</div>", True),
-        ("<body><article><header>{said}</header>{article}</article>", False),
-        ("<body><main><header>{said}</header>{article}</main>", False),
-        # Here it has the page's own heading.
-        ("<body><div><header><h1>All of it</h1>{said}</header>{article}</div>", False),
-        ("<body><div><header><div><h1>All of it</h1></div>{said}</header>{article}</div>", False),
-        ("<body><div><header class='masthead'><div><h1>All of it</h1></div>{said}</header>{article}</div>", False),
-    ],
-)
-def test_a_header_is_furniture_where_it_is_that_of_the_site(page: str, around: bool):
-    parts = _page(page.format(said="<p>the lighthouse opens</p>", article=_article(english(20)))).parts()
-    assert ("the lighthouse opens" in join(parts.around)) == around
-    # Where it does not consist of links it may say something all the same.
-    assert ("the lighthouse opens" in join(parts.beside)) == around
+    assert ("a" * number in prose_of(filled)) == (number == 50)
 
 
 @pytest.mark.parametrize(
@@ -619,7 +404,7 @@ def test_a_header_is_furniture_where_it_is_that_of_the_site(page: str, around: b
 )
 def test_what_is_to_be_sent_or_to_be_embedded_is_beside(box: str, around: bool):
     said = "the lighthouse opens on the first of May, " * 4
-    parts = _page(f"<body><div>{_article(english(10))}{box.format(said=said)}</div>").parts()
+    parts = layout_of(f"<body><div>{article_of(english(10))}{box.format(said=said)}</div>").parts()
     assert ("the lighthouse opens" not in join(parts.prose)) == around
     assert ("the lighthouse opens" in join(parts.around)) == around
     assert ("the lighthouse opens" in join(parts.beside)) == around
@@ -634,7 +419,7 @@ _LOGIN = "http://wiki.example/doku.php?id=tools:hammer&do=login"
 
 def _echoed(line: str, *, heading: str = "<h1>Log in</h1>", noindex: bool = True) -> bool:
     """Return whether a line of an application's page counts as surroundings, and nothing else."""
-    page = _page(f"<html><head><title>tools:hammer</title></head><body>{heading}<p>{english(40)}</p>{line}</body></html>")
+    page = layout_of(f"<html><head><title>tools:hammer</title></head><body>{heading}<p>{english(40)}</p>{line}</body></html>")
     parts = page.parts(_LOGIN, noindex=noindex)
     said = lxml_html.fragment_fromstring(line).text_content()
     around, content = (said in join(blocks).splitlines() for blocks in (parts.around, parts.content))
@@ -673,8 +458,8 @@ def test_cells_code_links_and_paragraphs_that_repeat_the_address_are_what_they_a
     "name", ["class=breadcrumbs", "id=bread-crumb", "class=mw-revision", "class=printfooter", 'class="page-breadcrumb"']
 )
 def test_the_trail_to_a_page_is_no_content(name: str):
-    assert _content(f"<body><main><div {name}>Home, then tools</div>{_article(english(60))}</main></body>") == _content(
-        f"<body><main>{_article(english(60))}</main></body>"
+    assert _content(f"<body><main><div {name}>Home, then tools</div>{article_of(english(60))}</main></body>") == _content(
+        f"<body><main>{article_of(english(60))}</main></body>"
     )
 
 
@@ -682,22 +467,24 @@ def test_the_trail_to_a_page_is_no_content(name: str):
 def test_a_page_without_headings_has_its_running_text_for_content(text: str):
     paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())
     page = f"<html><body><div class='top'><a href='/'>Home</a></div><div>{paragraphs}</div><div>Imprint</div></body></html>"
-    assert _texts(page) == (text, text)
+    assert said_in(page) == (text, text)
 
 
 def test_headings_of_furniture_are_no_headings_of_the_page():
-    paragraphs = f"<div>{_article(english(30)).removeprefix('<h1>The harbour</h1>')}</div>"
+    paragraphs = f"<div>{article_of(english(30)).removeprefix('<h1>The harbour</h1>')}</div>"
     sidebar = f"<div class='sidebar'><h3>Popular</h3>{link_list(3)}</div>"
     assert _content(f"<html><body><div>{sidebar}{paragraphs}</div><footer><h2>Us</h2></footer></body></html>") == english(30)
 
 
 def test_a_heading_beside_the_running_text_widens_the_container():
-    paragraphs = f"<div>{_article(english(30)).removeprefix('<h1>The harbour</h1>')}</div>"
+    paragraphs = f"<div>{article_of(english(30)).removeprefix('<h1>The harbour</h1>')}</div>"
     page = f"<html><body><nav><h2>Menu</h2></nav><div><div><h1>The harbour</h1></div>{paragraphs}</div><p>Imprint</p></body></html>"
     assert _content(page) == f"The harbour\n{english(30)}"
 
 
 _SUMMARY = "<div><h1>Package java.time</h1></div><p>The main API for dates.</p>"
+
+
 _SECTION = "<section><h2>Description</h2>" + "".join(f"<p>{line}</p>" for line in english(30).splitlines()) + "</section>"
 
 
@@ -741,8 +528,8 @@ def test_one_long_paragraph_is_found_with_its_heading():
     "html", ["<html></html>", "<html><body></body></html>", "<html><body><div><p> \n </p></div><script>x</script></body>"]
 )
 def test_a_page_without_text_has_no_content(html: str):
-    assert _page(html).blocks == []
-    assert _texts(html) == ("", "")
+    assert layout_of(html).blocks == []
+    assert said_in(html) == ("", "")
 
 
 def test_an_empty_layout_has_no_content():
@@ -752,95 +539,15 @@ def test_an_empty_layout_has_no_content():
 
 @pytest.mark.parametrize("html", [link_list(30), table(30), "<p>two words</p>", f"<nav>{link_list(10)}</nav>"])
 def test_a_page_without_running_text_keeps_all_its_text(html: str):
-    assert _content(f"<html><body>{html}</body></html>") == _whole(html) != ""
+    assert _content(f"<html><body>{html}</body></html>") == text_of(html) != ""
 
 
 def test_a_page_of_two_equal_articles_keeps_both():
-    page = f"<html><body><div><article>{_article(english(9))}</article><article>{_article(chinese(9))}</article></div></body></html>"
-    assert _content(page) == _whole(page)
+    page = f"<html><body><div><article>{article_of(english(9))}</article><article>{article_of(chinese(9))}</article></div></body></html>"
+    assert _content(page) == text_of(page)
 
 
 # ---- the walk
-
-
-def test_text_is_cut_at_breaks_and_nowhere_else():
-    html = "<p>one <b>bold</b>ly<i> said</i><br>two<img>three</p>four<div>five<span>six</span></div>seven<ul><li>eight<li>nine</ul>ten"
-    assert _lines(html) == ["one boldly said", "twothree", "four", "fivesix", "seven", "eight", "nine", "ten"]
-
-
-def test_white_space_is_one_space():
-    assert _lines("<p>\n a \t b\u00a0\u3000c&nbsp;</p><p>\u2003</p>") == ["a b c"]
-
-
-@pytest.mark.parametrize("attribute", ["hidden", "style='display:none'", "aria-hidden='true'", "class='hidden'"])
-def test_hidden_text_counts(attribute: str):
-    article = _article(english(20))
-    page = f"<html><body><div>{article}<div {attribute}>{english(3, 7)}</div></div></body></html>"
-    for text in (_whole(page), *_texts(page)):
-        assert english(3, 7) in text
-
-
-@pytest.mark.parametrize(
-    "unseen", ["<script>no</script>", "<style>no</style>", "<noscript><p>no</p></noscript>", "<template>no</template>"]
-)
-def test_scripts_and_their_like_are_left_out_and_what_follows_them_is_not(unseen: str):
-    assert _lines(f"<div>before {unseen} after<p>and {unseen}{unseen} on</p></div>") == ["before after", "and on"]
-
-
-def test_what_stands_in_unseen_elements_is_unseen_however_deep():
-    html = "<div>a<svg><title>no</title><g><!-- no -->no<text>no</text>no</g>no</svg>b<select><option>no</option>no</select>c</div>"
-    assert _lines(html) == ["abc"]
-
-
-def test_the_title_of_the_page_is_no_part_of_it():
-    assert _lines("<html><head><title>no</title></head><body>yes</body></html>") == ["yes"]
-
-
-@pytest.mark.parametrize("inserted", ["<!-- no -->", "<?php no ?>", "<!-- no --><!-- no -->", "<?no?><!-- no -->"])
-def test_what_follows_a_comment_or_an_instruction_is_kept(inserted: str):
-    marked = "<div>@one @<p>@two @three@</p>@ four <a href='/'>five @six@</a>@ @</div>"
-    plain, found = (_page(marked.replace("@", instead)) for instead in ("", inserted))
-    assert _lines_of(found) == ["one", "two three", "four five six"]
-    assert found == plain
-
-
-@pytest.mark.parametrize("make", [lambda: etree.Comment("no"), lambda: etree.ProcessingInstruction("php", "no")])
-def test_nodes_that_are_no_elements_are_passed_over(make: Callable[[], Any]):
-    # Parsers differ in what they make of <?php: libxml2 2.14 makes a comment.
-    tree = E.div("one", E.a("two", href="/"), " three")
-    for inside in (tree, tree[0]):
-        node = make()
-        node.tail = " and"
-        inside.insert(0, node)
-    assert layout(tree).blocks == [Block("one andtwo and three", 1, 6)]
-
-
-def test_links_count_whatever_stands_in_them():
-    (block,) = _page("<p>one <a href='/'>two <b>three <i>four</i></b><!-- no --> five</a> six</p>").blocks
-    assert block == Block("one two three four five six", 3, len("twothreefourfive"))
-
-
-def test_a_tree_without_a_break_is_one_block():
-    assert layout(E.span("one ", E.b("two"), " three")).blocks == [Block("one two three", 0, 0)]
-
-
-def test_only_the_tree_that_is_given_is_walked():
-    tree = lxml_html.document_fromstring("<!-- no --><html><body><div id='a'>one</div>two</body></html><!-- no -->")
-    assert join(layout(tree).blocks) == "one\ntwo"
-
-
-def test_a_page_is_left_as_it_was():
-    tree = lxml_html.document_fromstring(site_page(_article(english(20)) + table(5)))
-    before = etree.tostring(tree)
-    assert layout(tree) == layout(tree)
-    assert layout(tree).parts() == layout(tree).parts()
-    assert etree.tostring(tree) == before
-
-
-def test_blocks_know_their_element_and_their_links():
-    found = _page("<html><body><p>a <a href='/'>b c</a></p><div>d</div></body></html>")
-    assert found.blocks == [Block("a b c", 3, 2), Block("d", 5, 0)]
-    assert found.parents == [0, 0, 1, 2, 3, 2]
 
 
 @pytest.mark.parametrize(("text", "width"), [("abc", 3), ("港口", 6), ("a港口é", 8), ("𠀀", 3), ("한국", 6), ("", 0), ("й ю", 3)])
@@ -850,81 +557,30 @@ def test_a_wide_character_is_as_wide_as_three_letters(text: str, width: int):
 
 # ---- deep and broad pages
 
-MANY = 100_000
-
-
-def _nest(inside: HtmlElement, tag: str) -> None:
-    """Put an article deep into an element."""
-    # Parsers stop at a depth of 2,048. Inside out and in pieces: appending costs as much as there is above.
-    nested = [E.h1("The harbour"), E.p(english(20))]
-    for _ in range(MANY // 500):
-        piece = [E(tag)]
-        for _ in range(499):
-            piece.append(etree.SubElement(piece[-1], tag))
-        piece[-1].extend(nested)
-        nested = piece[:1]
-    inside.append(nested[0])
-
-
-@given(st.lists(st.sampled_from(["<div>", "</div>", "<p>a", "<b>b", "</b>", "<ul><li>c", "</ul>", "<nav>d", "<script>"]), max_size=40))
-def test_an_element_ends_behind_all_that_stand_in_it(pieces: list[str]):
-    found = _page("".join(["<html><body>e", *pieces]))
-    number = len(found.parents)
-    last = list(range(number))
-    for element in range(number - 1, 0, -1):
-        last[found.parents[element]] = max(last[found.parents[element]], last[element])
-    assert found.ends == [element + 1 for element in last]
-
-
-@pytest.mark.parametrize("tag", ["div", "span", "nav"])
-def test_very_deep_nesting(tag: str):
-    tree = E.body(E.p("Imprint"), E.div())
-    _nest(tree[1], tag)
-    found = layout(tree)
-    assert len(found.parents) > MANY
-    parts = found.parts()
-    content = join(parts.content)
-    assert parts.content == parts.prose
-    assert content.split() == f"The harbour {english(20)}".split()
-
-
-def test_very_deep_nesting_of_what_is_not_seen():
-    tree = E.div(E.p("seen"), E.svg(), "too")
-    _nest(tree[1], "g")
-    assert _lines_of(layout(tree)) == ["seen", "too"]
-
-
-@pytest.mark.parametrize(
-    ("sibling", "lines"),
-    [
-        ("<p>a captain</p>", ["a captain"] * MANY),
-        ("<br>", []),
-        ("a<br>", ["a"] * MANY),
-        ("<b>x</b>", ["x" * MANY]),
-        ("<!-- no -->x", ["x" * MANY]),
-        ("<i></i>", []),
-    ],
-)
-def test_very_many_siblings(sibling: str, lines: list[str]):
-    found = _page(f"<html><body><div>{sibling * MANY}</div><div>{_article(english(20))}</div></body></html>")
-    assert _lines_of(found) == [*lines, "The harbour", *english(20).splitlines()]
-    parts = found.parts()
-    assert parts.content[-5:] == parts.prose[-5:] == found.blocks[-5:]
-    assert sorted(map(id, parts.prose + parts.links + parts.around)) == sorted(map(id, found.blocks))
-
 
 # ---- properties
 
+
 _LONG = {"en": f"<h1>The harbour</h1><p>{english(60)}</p>{table(5)}{link_list(3)}<p>{english(20, 1)}</p>"}
+
+
 _LONG["zh"] = f"<h1>北方的港口</h1><p>{chinese(60)}</p>{table(5)}{link_list(3)}<p>{chinese(20, 1)}</p>"
+
+
 _words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=120) | st.sampled_from([english(2), chinese(2)])
+
+
 _FURNITURE = [
     "<nav>{}</nav>",
     "<div class='side-bar'><h3>{}</h3></div>",
     "<aside><a href='/'>{}</a></aside>",
     "<div id='footer'><p>{}</p></div>",
 ]
+
+
 _furniture = st.tuples(st.sampled_from(_FURNITURE), _words).map(lambda part: part[0].format(escape(part[1])))
+
+
 _around = st.lists(_furniture, max_size=4).map("".join)
 
 
@@ -932,9 +588,9 @@ _around = st.lists(_furniture, max_size=4).map("".join)
 @given(before=_around, after=_around, title=_words)
 def test_furniture_changes_nothing_about_the_content(language: str, before: str, after: str, title: str):
     article = _LONG[language]
-    found = _texts(f"<html><body>{before}<p>{escape(title[:40])}</p><div>{article}</div>{after}</body></html>")
-    assert found == _texts(f"<html><body><div>{article}</div></body></html>")
-    assert found[0] == _whole(article)
+    found = said_in(f"<html><body>{before}<p>{escape(title[:40])}</p><div>{article}</div>{after}</body></html>")
+    assert found == said_in(f"<html><body><div>{article}</div></body></html>")
+    assert found[0] == text_of(article)
 
 
 @pytest.mark.parametrize(
@@ -952,76 +608,15 @@ def test_what_changes_the_article_changes_the_content(language: str, change: Cal
     article = _LONG[language]
     assert change(article) != article
     for seed in (1, 2):
-        assert _texts(site_page(change(article), seed=seed)) == _texts(change(article))
-        assert all(a != b for a, b in zip(_texts(site_page(change(article), seed=seed)), _texts(site_page(article)), strict=True))
-
-
-_SEEN = ["div", "p", "span", "a", "b", "li", "table", "td", "h2", "nav", "aside", "main", "br"]
-_UNSEEN = ["script", "template", "svg", "select", "noscript"]
-_trees: st.SearchStrategy[Any] = st.recursive(
-    st.sampled_from([*_SEEN, *_UNSEEN, "!"]).map(lambda tag: (tag, [])),
-    lambda children: st.tuples(st.sampled_from(_SEEN * 2 + _UNSEEN), st.lists(children, max_size=4)),
-    max_leaves=25,
-)
-
-
-def _build(spec: tuple[str, list[Any]], seen: list[str], *, visible: bool = True) -> Any:
-    """Return a tree in which every text and tail is another word; those that are visible are added to `seen`, in order."""
-    tag, children = spec
-    if tag == "!":
-        return etree.Comment("unseen")
-    element = E(tag, {"href": "/", "class": "menu" if len(children) == 3 else "x"})
-    visible = visible and tag not in _UNSEEN
-
-    def word() -> str:
-        made = f" w{len(seen)} " if visible else " unseen "
-        if visible:
-            seen.append(made.strip())
-        return made
-
-    element.text = word()
-    for child in children:
-        element.append(_build(child, seen, visible=visible))
-        element[-1].tail = word()
-    return element
-
-
-@given(_trees)
-def test_every_visible_word_stands_once_and_in_order_in_the_whole_text(spec: tuple[str, list[Any]]):
-    words: list[str] = []
-    tree = E.html(_build(("div", [spec]), words))
-    found = layout(tree)
-    assert join(found.blocks).split() == words
-    content, *parts = found.parts()[:4]
-    start = found.blocks.index(content[0])
-    assert found.blocks[start : start + len(content)] == content
-    # Every text is another one: no block is in two parts, none is missing, all stand in order.
-    assert sorted(chain(*parts), key=found.blocks.index) == found.blocks
-    assert all(part == sorted(part, key=found.blocks.index) for part in parts)
-    prose, links, _ = parts
-    assert all(block in content and block.is_links == (block in links) for block in prose + links)
-    assert all(parent < number for number, parent in enumerate(found.parents) if number)
-    assert all(block.text == " ".join(block.text.split()) != "" for block in found.blocks)
-    assert all(0 <= block.link_characters <= len(block.text.replace(" ", "")) for block in found.blocks)
-
-
-@given(_trees, st.integers(0, 3))
-def test_an_element_around_everything_changes_nothing(spec: tuple[str, list[Any]], depth: int):
-    plain, wrapped = E.body(_build(spec, [])), _build(spec, [])
-    for _ in range(depth):
-        wrapped = E.div(wrapped)
-    a, b = layout(plain), layout(E.body(wrapped))
-    assert join(a.blocks) == join(b.blocks)
-    assert [join(part) for part in a.parts()[:6]] == [join(part) for part in b.parts()[:6]]
+        assert said_in(site_page(change(article), seed=seed)) == said_in(change(article))
+        assert all(a != b for a, b in zip(said_in(site_page(change(article), seed=seed)), said_in(site_page(article)), strict=True))
 
 
 # ---- beside the content, and unseen
 
-_ARTICLE = f"<h1>The harbour</h1><p>{english(20)}</p>"
-
 
 def _beside(html: str) -> list[str]:
-    return [block.text for block in _page(f"<body><div><article>{_ARTICLE}</article></div>{html}</body>").parts().beside]
+    return [block.text for block in layout_of(f"<body><div><article>{ARTICLE}</article></div>{html}</body>").parts().beside]
 
 
 def test_a_box_outside_the_content_may_be_content_all_the_same():
@@ -1045,56 +640,10 @@ def test_furniture_buttons_datelines_and_links_are_nothing_beside(box: str):
     assert _beside(box) == []
 
 
-@pytest.mark.parametrize(
-    ("html", "unseen"),
-    [
-        ("<noscript>the picture of a ship</noscript>", ["the picture of a ship"]),
-        ("<template><p>one</p><p>two</p></template>", ["one", "two"]),
-        ("<svg><text>January 12</text><g><text>March</text></g></svg>", ["January 12", "March"]),
-        ("<select><option>red<option>blue</select>", ["red", "blue"]),
-        ("<img alt='A ship in the harbour at dawn'>", ["a picture shows here: A ship in the harbour at dawn"]),
-        ("<img alt='A ship'>", []),
-        ("<a href='/x'><img alt='A ship in the harbour at dawn'></a>", []),
-        ("<input value='twelve'><input type='hidden' value='x17'>", ["twelve"]),
-        ("<iframe src='/map?at=12'></iframe>", ["embedded iframe to show here, in the place of words of the page's own: /map?at=12"]),
-        ("<iframe src='/ads/12'></iframe><iframe src='/x' width=1></iframe><iframe></iframe>", []),
-        ("<p>.-- .... .- -</p>", ["2ex 2dx 2dx   2ex 2ex 2ex 2ex   2ex 2dx   2dx"]),
-        ("<p>wait... what?</p>", []),
-        ("<style>.x{}</style><script>f()</script>", []),
-    ],
-)
-def test_what_a_browser_does_not_show_as_text_is_unseen(html: str, unseen: list[str]):
-    found = _page(f"<body><div>{_ARTICLE}{html}</div></body>")
-    assert [block.text.split() for block in found.parts().unseen] == [text.split() for text in unseen]
-
-
-def test_what_is_unseen_in_furniture_does_not_count():
-    hidden = "<noscript>the picture of a ship</noscript><img alt='A ship in the harbour at dawn'>"
-    assert _page(f"<body><div>{_ARTICLE}</div><nav>menu {hidden}</nav></body>").parts().unseen == []
-
-
-def test_a_page_without_content_that_a_program_draws_is_a_shell():
-    drawn = _page(f"<body><div id='root'>{_ARTICLE}</div></body>")
-    shell = _page(f"<body><div id='root'></div><p>{english(2)}</p></body>")
-    assert (drawn.is_drawn, drawn.is_shell) == (True, False)
-    assert (shell.is_drawn, shell.is_shell) == (True, True)
-
-
-@pytest.mark.parametrize("mount", ["<div id='app'>%s</div>", "<app-root><p>%s</p></app-root>", "<shop-app><div>%s</div></shop-app>"])
-def test_a_shell_says_at_most_that_it_loads(mount: str):
-    loading, drawn = (_page(f"<body>{mount % text}<p>{english(9)}</p></body>") for text in ("Loading, please wait ...", english(3)))
-    assert (loading.is_drawn, loading.is_shell) == (True, True)
-    assert (drawn.is_drawn, drawn.is_shell) == (True, False)
-
-
-@pytest.mark.parametrize("tag", ["wrapper-box", "approach-text", "x-grassroots"])
-def test_not_every_component_is_where_a_program_draws(tag: str):
-    assert not _page(f"<body><{tag}></{tag}><p>{english(9)}</p></body>").is_drawn
-    assert not _page(f"<body><div>{_ARTICLE}</div></body>").is_drawn
-
-
 def test_heading_facts_and_outer_heading():
-    parts = _page(f"<body><div><h1>Outside</h1></div><div><h2>Inside</h2><p>200 g</p><p>2 kg</p><p>{english(20)}</p></div></body>").parts()
+    parts = layout_of(
+        f"<body><div><h1>Outside</h1></div><div><h2>Inside</h2><p>200 g</p><p>2 kg</p><p>{english(20)}</p></div></body>"
+    ).parts()
     assert (parts.heading, parts.facts, parts.outer_heading) == ("Inside", "200 g\n2 kg", "Outside")
 
 
@@ -1111,7 +660,7 @@ def test_heading_facts_and_outer_heading():
     ],
 )
 def test_what_a_page_without_an_h1_calls_its_title_is_its_outer_heading(boxes: str, title: str):
-    assert _page(f"<body>{boxes}<div><h2>Inside</h2><p>{english(20)}</p></div></body>").parts().outer_heading == title
+    assert layout_of(f"<body>{boxes}<div><h2>Inside</h2><p>{english(20)}</p></div></body>").parts().outer_heading == title
 
 
 @pytest.mark.parametrize(
@@ -1128,7 +677,7 @@ def test_what_a_page_without_an_h1_calls_its_title_is_its_outer_heading(boxes: s
 )
 def test_short_lines_and_the_first_of_them(body: str, heading: str, values: tuple[str, ...]):
     text = "".join(f"<p>{english(9, seed)}</p>" for seed in range(3))
-    parts = _page(f"<body><div>{body}{text}<p><a href=/>Home</a></p><p>12 May 2024</p></div></body>").parts()
+    parts = layout_of(f"<body><div>{body}{text}<p><a href=/>Home</a></p><p>12 May 2024</p></div></body>").parts()
     assert (parts.heading, parts.values) == (heading, values)
 
 
@@ -1149,58 +698,5 @@ def test_a_box_with_a_doubtful_name_that_holds_the_main_part_is_no_furniture():
     body = "<div role=main><h1>Cards</h1><table><tr><td>A-LINK DTU</td><td>05e3:f170</td></tr></table></div>"
     wrapped = f"<div class=nav-content><ul><li><a href=/>Home of the whole manual</a></li><li>Cards</li></ul>{body}</div>"
     html = f"<body><nav class=side><ul>{entries}</ul></nav><section>{wrapped}</section></body>"
-    assert "05e3:f170" in join(_page(html).parts().content)
-    assert "05e3:f170" not in join(_page(html.replace(" role=main", "")).parts().prose)
-
-
-# ---- letters
-
-_LETTER = [english(1, seed=number) for number in range(50, 56)]
-_MARKED = "".join(f"\n&gt; {line}" for line in _LETTER)
-_QUOTING = {
-    "lines": f"<pre>I agree.\n{_MARKED}\nSo do they.</pre>",
-    "marked lines": f"<pre>I agree.\n<span class=q>{_MARKED}</span>\nSo do they.</pre>",
-    "addresses": f"<pre>I agree.\nOn Monday &lt;<a href='mailto:a@b.test'>a at b.test</a>&gt; wrote:{_MARKED}\nSo do they.</pre>",
-    "breaks": f"<div>I agree.{_MARKED.replace(chr(10), '<br>' + chr(10))}<br>So do they.</div>",
-    "cited": f"<p>I agree.</p><blockquote type=cite>{'<br>'.join(_LETTER)}</blockquote><p>So do they.</p>",
-    "gmail": f"<p>I agree.</p><div class=gmail_quote>{'<br>'.join(_LETTER)}</div><p>So do they.</p>",
-    "hidden": f"<p>I agree.</p><div class=quoted-text>{'<br>'.join(_LETTER)}</div><p>So do they.</p>",
-}
-
-
-def _said(html: str) -> str:
-    return " ".join(html.replace(">", " ").split())
-
-
-@pytest.mark.parametrize("form", _QUOTING)
-def test_what_a_letter_quotes_stands_beside_it(form: str):
-    parts = _page(f"<body><div><h1>Re: boats</h1>{_QUOTING[form]}</div></body>").parts()
-    content, beside = (_said(join(blocks)) for blocks in (parts.content, parts.beside))
-    assert "I agree." in content
-    assert content.endswith("So do they.")
-    assert not any(_said(line) in content for line in _LETTER)
-    assert all(_said(line) in beside for line in _LETTER)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"<pre>{chr(10).join(f'&gt;&gt;&gt; f({line})' for line in _LETTER)}</pre>",
-        "<pre>See\n&gt; ls -l here</pre>",
-        f"<p>{_LETTER[0]} &gt; {_LETTER[1]}</p>",
-        f"<p>&gt; {_LETTER[0]}</p><p>{_LETTER[1]}</p><p>&gt;{_LETTER[2]}</p>",
-        "<p>&gt; <a href='/'>Boats of the north that sail</a></p>",
-        "<p>&gt; Boats</p>",
-        f"<blockquote>{_LETTER[0]}</blockquote>",
-    ],
-)
-def test_prompts_comparisons_and_other_quotations_are_content(text: str):
-    html = f"<body><div><h1>Boats</h1><p>{english(9)}</p>{text}</div></body>"
-    assert not any(block.is_quoted for block in _page(html).blocks)
-    assert join(_page(html).parts().content) == _whole(html)
-
-
-def test_a_letter_keeps_all_its_words():
-    for html in _QUOTING.values():
-        words = unescape(re.sub("<[^>]*>", " ", html))
-        assert sorted(re.findall(r"\w+", _whole(html))) == sorted(re.findall(r"\w+", words))
+    assert "05e3:f170" in join(layout_of(html).parts().content)
+    assert "05e3:f170" not in join(layout_of(html.replace(" role=main", "")).parts().prose)

@@ -12,8 +12,9 @@ from lxml import html as lxml_html
 from trafilatura.utils import DOCTYPE_TAG, repair_faulty_html
 
 from simcrawl.page import extraction
-from simcrawl.page.blocks import NO_PARTS, join, layout
+from simcrawl.page.blocks import NO_PARTS, join
 from simcrawl.page.extraction import all_prose, decode, extract, main_text, shown_texts
+from simcrawl.page.walk import layout
 from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
 
 CHINESE = page(chinese(), head='<meta charset="{}">')

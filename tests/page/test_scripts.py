@@ -9,10 +9,10 @@ import sys
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.page.blocks import layout
 from simcrawl.page.extraction import parse
 from simcrawl.page.fingerprint import Abstention, fingerprint_page
 from simcrawl.page.scripts import given as given_data, in_attributes, is_data, texts
+from simcrawl.page.walk import layout
 
 RECIPE = "Cook the lentils for half an hour"
 SENTENCE = "The old lighthouse was repaired by hand"

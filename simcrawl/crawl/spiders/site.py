@@ -12,6 +12,7 @@ from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
+from simcrawl.addresses import host_of
 from simcrawl.config import Config
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import recrawl_requests
@@ -19,7 +20,6 @@ from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.session import Session, verdict
 from simcrawl.errors import SettingError
 from simcrawl.page.fingerprint import PageFingerprint, Reason, without_user
-from simcrawl.rule import host_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

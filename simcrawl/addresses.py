@@ -1,0 +1,108 @@
+"""What addresses say of pages: of which host and site they are, and whether two of them are views, mirrors or releases of one page."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+# Pages of other methods than GET are known as "POST http://...".
+_ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
+# The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
+_EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
+# Ends of addresses that say of what kind a page is, and names that say of whom, of what or of when it is. Not two letters, which are
+# languages, no numbers of releases, no stamps, and no years.
+_KIND_OF_PAGE = re.compile(
+    r"(?:contacts?|about(?:us)?|profile|overview|report|reviews?|details?|info|home|hours|opening|directions|location|map|menu|gallery|photos?|team|staff"
+    r"|people|jobs|careers|vacancies|events?|news|services|prices?|products?|faq|summary|results?|schedule|timetable|fixtures|programme?|agenda|minutes"
+    r"|biography|bio|discography|lyrics|statistics|stats|history|forecast|weather|bookings?|rooms|rates|courses|members|visit|visiting|kontakt"
+    r"|impressum|anfahrt|profil|steckbrief|bericht|leistungen|preise|veranstaltungen|ergebnisse|contacto|contato|contatti|accueil|horaires|avis|tarifs"
+    r"|horarios|orari|story|article|entry|item|view|show|record)(?:\.\w{1,5})?$"
+)
+_WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,7}|\d{4}-\d\d-\d\d)$")
+_RELEASE = re.compile(
+    r"(?:latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
+    r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
+)
+_VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
+
+
+def site(url: str) -> str:
+    """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost).
+
+    Domains under which a company lets others have their sites are public suffixes, too: `a.github.io` and `b.github.io` are two sites.
+    """
+    return _registrable_domain(host_of(url))
+
+
+def of_one_site(url: str, other: str) -> bool:
+    """Return whether two URLs are of one `site`."""
+    # Asked of each two pages that are compared, and nearly all of them are of one host.
+    return url.split("/", 3)[:3] == other.split("/", 3)[:3] or site(url) == site(other)
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL in lower case, without user and port; "" where it has none. A method may stand before it."""
+    found = _ORIGIN.match(url)
+    return _host_in(found[1]) if found else ""
+
+
+def of_one_host(url: str, other: str) -> bool:
+    """Return whether two URLs are of one host, but for "www." and the scheme."""
+    return host_of(url).removeprefix("www.") == host_of(other).removeprefix("www.")
+
+
+# Rules about URLs ask for the same few hosts all the time.
+@lru_cache(maxsize=10_000)
+def _host_in(origin: str) -> str:
+    try:
+        return urlsplit(origin).hostname or ""
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=10_000)
+def _registrable_domain(host: str) -> str:
+    extracted = _public_suffixes()(host)
+    return extracted.top_domain_under_public_suffix or host
+
+
+@lru_cache(maxsize=1)
+def _public_suffixes() -> TLDExtract:
+    # The list that comes with the package: a crawl must not depend on fetching a newer one.
+    from tldextract import TLDExtract  # noqa: PLC0415 - loaded for SIMCRAWL_SCOPE="site" only
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
+def is_view(url: str, other: str) -> bool:
+    """Return whether one address is the other one with a query more, or what a view is called: `?id=7&print=1`, `/boats/7/print`.
+
+    A number of three digits or more names a page there, or a day: `?date=2025-05-12`. So does a word that no view is called.
+    """
+    shorter, longer = sorted((url.rstrip("/"), other.rstrip("/")), key=len)
+    shorter = _EXTENSION.sub("", shorter)
+    more = longer[len(shorter) :]
+    return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
+
+
+def are_of_two(url: str, other: str) -> bool:
+    """Return whether two addresses that end alike are those of two pages, and not of one page in two mirrors or releases.
+
+    The end of `/leeds/contact` and `/york/contact` says of what kind a page is, and what differs before it is a name or a long number, and
+    no name of releases or mirrors.
+    """
+    a, b = (_parts_of(one) for one in (url, other))
+    if len(a) != len(b) or a[-1] != b[-1] or not _KIND_OF_PAGE.match(a[-1]):
+        return False
+    differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
+    return bool(differing) and all(_WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair)
+
+
+def _parts_of(url: str) -> list[str]:
+    host, _, path = url.casefold().partition("://")[2].partition("#")[0].rstrip("/").partition("/")
+    return [*host.split("."), *path.split("/")]

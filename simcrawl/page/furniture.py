@@ -1,0 +1,101 @@
+"""What boxes call themselves, by class, id or their first line: navigation, advertisements, trails, quotations, titles."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from simcrawl.page.patterns import late
+
+_START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
+# Names of surroundings, whatever is in them (but that of Bootstrap's cards, which are parts of a page) ...
+_AROUND_NAMES = late(
+    rf"{_START}(?:nav(?:bar|header|footer|igation)|bread-?crumbs?|mw-revision|print-?footer|(?<!card[_-])(?<!card__)(?<!panel-)foot(?:er)?|masthead|advert(?:s|isements?|ising|orial)?|ads|sponsor(?:s|ed|ship)?"
+    rf"|relbar|sharing|share-?(?:bar|box|buttons?|links?|icons?|tools?|this)|social(?:-?(?:media|bar|buttons?|links?|icons?|share|sharing))?|disqus\w*"
+    rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
+    re.IGNORECASE,
+)
+# ... and names that boxes of content have as well: such a box is furniture where most of it is links.
+_LINKS_NAMES = late(
+    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+|(?:up|cross)-?sells?"
+    rf"|(?:similar|viewed|featured)[_-](?:products|items|posts|articles)|also-(?:bought|viewed|like)|recently-viewed|more-(?:stories|posts|products)){_END}",
+    re.IGNORECASE,
+)
+# How a box begins that leads to other pages: in shops, blogs and forums.
+_LEADS_ON = late(
+    r"(?:(?:related|similar|recommended|suggested) (?:products|items|posts|articles|stories|videos|reading)|recently viewed|viewed products"
+    r"|read next|more (?:posts|stories|products)|you (?:may|might) (?:also )?(?:like|enjoy)|recommended for you|we found other products"
+    r"|customers (?:who|also)|(?:others|people) also (?:bought|viewed|like)|\d+ other products|(?:\xe4hnliche|verwandte) (?:produkte"
+    r"|artikel|beitr\xe4ge)"
+    r"|das k\xf6nnte|auch interessant|zuletzt angesehen|kunden kauften|produits (?:similaires|associ\xe9s)|vous aimerez|articles similaires"
+    r"|tambi\xe9n te puede|(?:productos|entradas|art\xedculos|produtos) relacionad|potrebbe(?:ro)? interessarti|podobne (?:produkty"
+    r"|artyku\u0142y)"
+    r"|\u043f\u043e\u0445\u043e\u0436\u0438\u0435 \u0442\u043e\u0432\u0430\u0440\u044b|\u0447\u0438\u0442\u0430\u0439\u0442\u0435"
+    r"|[\u76f8\u95dc\u5173]{2}(?:\u6587\u7ae0|\u4ea7\u54c1|\u7522\u54c1|\u5546\u54c1|\u63a8\u8350|\u9605\u8bfb|\u65b0\u95fb)"
+    r"|\u95a2\u9023(?:\u8a18\u4e8b|\u5546\u54c1|\u88fd\u54c1))",
+    re.IGNORECASE,
+)
+# What WordPress and Drupal say in a class of the page's own box: what it is about ("post-7 category-cookies", "node node-newsletter").
+_SUBJECT = late(r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type|taxonomy)-\S+|(?<=(?<!\S)node )node-\S+", re.IGNORECASE)
+_OWN_BOX = late(r"(?<!\S)(?:hentry|post-\d+|node|product)(?!\S)", re.IGNORECASE)
+# What a page may be about as well, where more is said behind it: "sponsor-profile", "cookie-recipe".
+_MAY_BE_ABOUT = late(
+    r"(?:^|\s)(?:advert(?:s|isements?|isers?)?|ads|sponsors?|sharing|social(?:-?media)?|cookies?|newsletters?|subscri(?:bers?|ptions?)|copyright|foot|trending)"
+    r"[_-](?!bar|box|banner|button|icon|link|logo|list|form|popup|modal|overlay|dialog|layer|wall|message|notice|alert|info|law|policy|consent|settings"
+    r"|preferences|manager|control|opt|sign|subscri|regist|wrap|widget|area|container|inner|block|section|footer|header)\w",
+    re.IGNORECASE,
+)
+# Where a page stands, which pages a reader saw before, or which of its versions this is, as MediaWiki calls that: never of it.
+_TRAIL = late(rf"{_START}(?:bread-?crumbs?|mw-revision|print-?footer){_END}", re.IGNORECASE)
+# What the programs for letters call what they repeat.
+_LETTER = late(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\w*|quoted-?text){_END}", re.IGNORECASE)
+# A site's, or, in books, a box of text that belongs to the chapter.
+_SIDEBAR = late(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
+# What a page without an h1 calls the box with its name, if there is one such box alone. Not the name of its site.
+_TITLED = late(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
+_CAMEL = late("(?<=[a-z])(?=[A-Z])")
+_LONGEST_NAMES = 256
+
+
+class Kinds(NamedTuple):
+    """What a box calls itself.
+
+    `around`: furniture, whatever is in it; `links`: furniture if most of it is links; `sidebar`; `trail`: where a page stands, see
+    `_TRAIL`; `letter`: what a letter repeats of an earlier one; `title`: of the page, or of a part of it.
+    """
+
+    around: bool
+    links: bool
+    sidebar: bool
+    trail: bool
+    letter: bool
+    title: bool
+
+
+def kinds(names: str) -> Kinds | None:
+    """Return what a box of this class, or id, calls itself; None: nothing of all that, as most boxes do."""
+    # The cache is not to keep what a page made up.
+    return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+
+
+# The pages of a site share their names.
+@lru_cache(maxsize=4096)
+def _kinds(names: str) -> Kinds | None:
+    words = _hyphened((_SUBJECT.sub("", names) if _OWN_BOX.search(names) else names).strip())
+    found = Kinds(*(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER, _TITLED)))
+    return found if any(found) else None
+
+
+def may_be_subject(names: str) -> bool:
+    """Return whether the class of a box of furniture may as well say what the page is about: "cookie-recipe"."""
+    return bool(_MAY_BE_ABOUT.search(_hyphened(names[:_LONGEST_NAMES])))
+
+
+def leads_on(line: str) -> bool:
+    """Return whether a box that begins with this line leads to other pages."""
+    return bool(_LEADS_ON.match(line))
+
+
+def _hyphened(names: str) -> str:
+    return _CAMEL.sub("-", names)

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import pytest
+
+from simcrawl.page.blocks import join
+from simcrawl.page.datelines import counts, has_date, is_dateline, says_what
+from tests.page.layouts import article_of, layout_of, text_of
+from tests.samples import english
+
+DATELINES = [
+    "12 May 2024",
+    "Published 1999-12-31",
+    "Monday, 9:05",
+    "Updated at 23:59 by the harbour master",
+    "3 minutes ago",
+    "1 min ago",
+    "2 HOURS ago",
+    "14 days ago",
+    "5 years ago",
+    "128 comments",
+    "1 Comment",
+    "77 views",
+    "Viewed 1,033 times",
+    "This page has been accessed 77 times.",
+    "Page views: 1033",
+    "17 people are looking at this now",
+    "24 users currently online",
+    "Users browsing this forum: Ivy, Cy and 85 guests",
+    "Currently active users viewing this thread: 3",
+    "12/05/2024-17h30",
+    "12.05.2024/17h30",
+    "\xa9 2019-24 Harbour Ltd",
+    "3 items in your shopping basket",
+    "77 Aufrufe",
+    "1033 \u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\u043e\u0432",
+    "\u9605\u8bfb\u91cf\uff1a1033",
+    "\u95b2\u89a7\u6570: 1033",
+    "3 shares",
+    "12likes",
+    "4 replies",
+    "发布时间2024年",
+    "2024 年5月",
+    "5月12日",
+    "5 月 12 日",
+    "© 2024 The Harbour Times",
+    "2024.05.12",
+    "2019 m. kovo 5 d.",
+    "5. maj 2019 g.",
+    "From 9:05 until 24:00",
+    "May 2024, kmart",
+]
+
+
+NO_DATELINES = [
+    "Price: 1950 K\u010d",
+    "Price: 2050.50 EUR",
+    "Rent \xa3 1950",
+    "Rent \xa31950 a month",
+    "Riesling 2019, dry, \xa312",
+    "Merlot 2016, 12 \u20ac",
+    "Elevation: 1987 m",
+    "Area 2012 m\xb2",
+    "Kiel 31:28 Berlin",
+    "Scale 1:20000",
+    "Odds of 25:10",
+    "CVE-2024-1234",
+    "GHSA-2024-07",
+    "No. 2024-00017",
+    # Numbers of a museum, a file and a season: no month is called so.
+    "Inventory 1920.44.4",
+    "Inv. no.: 1920.4.4",
+    "File 2024/117",
+    "Season 2024/25",
+    "After reading this section, in 12 minutes, you tie a bowline",
+    "2 rules for viewing this page",
+    "Twelve boats",
+    "The year 20245",
+    "A 1850 map",
+    "Boats 2124",
+    "12 boats",
+    "ago",
+    "5 ships ago",
+    "123:4",
+    "viewers 12",
+    "12 viewers",
+    "Room for 12 people",
+    "12 items",
+    "Members: 12",
+    "Viewed from 3 sides",
+    "五月",
+    "5月",
+    "版本20241",
+]
+
+
+# Of the datelines, those that are of no page whatever.
+OF_VISITS = {
+    "77 views",
+    "Viewed 1,033 times",
+    "Page views: 1033",
+    "Users browsing this forum: Ivy, Cy and 85 guests",
+    "77 Aufrufe",
+    "1033 просмотров",
+    "阅读量：1033",
+    "閲覧数: 1033",
+}
+
+
+@pytest.mark.parametrize(("line", "around"), [(line, True) for line in DATELINES] + [(line, False) for line in NO_DATELINES])
+def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around: bool):
+    article = f"<h1>The harbour</h1><p>{line}</p>" + article_of(english(20)).removeprefix("<h1>The harbour</h1>")
+    parts = layout_of(article).parts()
+    assert join(parts.content) == text_of(article.replace(f"<p>{line}</p>", "") if line in OF_VISITS else article)
+    assert join(parts.around) == (line if around else "")
+    assert (line in join(parts.prose)) != around
+
+
+@pytest.mark.parametrize("line", DATELINES)
+def test_a_dateline_has_a_date_a_time_an_age_or_a_counter(line: str):
+    assert is_dateline(line)
+    assert has_date(line)
+
+
+@pytest.mark.parametrize("line", NO_DATELINES)
+def test_no_other_line_is_one(line: str):
+    assert not is_dateline(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "how_often", "what"),
+    [
+        ("12 May 2024", False, True),
+        ("2024-05-12", False, False),
+        ("9:05", False, False),
+        ("77 views", True, False),
+        ("3 minutes ago", True, False),
+        ("Launch of the ferry, 1999", False, True),
+    ],
+)
+def test_what_a_dateline_says_besides(line: str, how_often: bool, what: bool):
+    assert counts(line) == how_often
+    assert says_what(line) == what
