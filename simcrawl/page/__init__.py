@@ -23,5 +23,6 @@ names          what a page is called, and what else it has for itself
 ├ names_record what is kept of that
 └ naming       two pages compared by it
 kept           its text as stores keep it
+vocabulary     what words say, in many languages
 patterns       regular expressions that are compiled when they are used
 """

@@ -1,71 +1,153 @@
-"""Lines that say when, or how often, and no more: dates, times, ages and counters, which are other ones from day to day."""
+"""Lines that say when, or how often: dates, times, ages and counters, and whether they speak of the page or of what it is about.
+
+    a short line ─► has a date, a time, an age, a counter? ─► no: content, whatever year it names ("[2020] EWCA Civ 11")
+                                                          └► yes: a dateline, other from day to day, and no content by itself
+    datelines of three pages, else the same ─► of the page ("last changed", "77 views")? ─► says nothing
+                                            └► of an event ("Public hearing: 11 May", "born 1951")   ─► tells the pages apart
+
+A year alone makes no dateline of a line that says anything else: courts, standards, wines and courses are numbered by years. The words are
+those of `simcrawl.page.vocabulary`.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from simcrawl.page.patterns import late
+from simcrawl.page.vocabulary import pattern
 
-# A price or a height is no date, whatever year it looks like. (Signs and codes; koruna, zloty, ruble, yuan, yen, won. "2019 m." and
-# "2019 g." are years in Lithuanian and Croatian.)
-_CURRENCY = "[$\\u20a0-\\u20bf\\xa2-\\xa5]"
-_UNIT = (
-    rf"(?:{_CURRENCY}|[%\u2030\xb0]|(?-i:EUR|USD|GBP|CHF|CZK|PLN|HUF|SEK|NOK|DKK|JPY|CNY|INR|K\u010d|Ft|kr|RM|[kcm]?m[\xb2\xb3]?(?!\.)|k?g(?!\.)|ml|k?W|kWh|V|[kMG]?Hz"
-    r"|[kMGT]B|hp|PS|cc|rpm|kcal)(?!\w)|z\u0142|\u0440\u0443\u0431|\u5143|\u5186|\uc6d0)"
-)
-# "1920.44.4" and "2024/117", of a museum and a file: no month is called so. Where a day and a month stand before the year a time follows.
-_OF_A_CODE = r"(?<!\d[./-]\d{4})[./](?:1[3-9]|[2-9]\d|\d{3})"
-# Of a catalogue, a number that looks like a year: "NGC 2014", "Lot 2014". Not months, zones of time, whose rights they are, and when.
-_CATALOGUED = late(
-    r"(?<![\d.]\s)(?<!\(c\)\s)(?<!\xa9\s)\b(?:(?-i:(?!(?:JAN|ENE|GEN|FEB|FEV|MAR|MRT|APR|ABR|AVR|MAI|MAY|MEI|MAG|MAJ|JU[NLI]|GIU|LUG|AUG|AGO|AO[U\xdb]"
-    r"|SE[PT]|SEPT|O[CKTU]T|NOV|DE[CZ]|DIC|UTC|GMT|[A-Z]E?[SD]T|CET|MON|TUE|WED|THU|FRI|SAT|SUN|AD|CE|BC|ON|IN|AT|BY|AM|UM|IM|FY|Q[1-4])\b)[A-Z]{2,4})"
-    r"|lot|no|nr|item|object|asteroid|plot|room|bib)\.?\s(?:19|20)\d\d(?![\w/:]|[-.]\d)",
-    re.IGNORECASE,
-)
-_INVENTORY = late(r"\W*(?:inv(?:ent\w*)?|acc(?:ession)?|cat(?:al\w*)?|signatur)\b", re.IGNORECASE)
-_PRICE = late(rf"{_CURRENCY}\s?\d|\d\s?{_CURRENCY}")
-# Dates, times, ages and counters change from day to day, or with each visit: readers, people who look on, things in a basket. (Not English:
-# counters of readers, year, month.) The year in "CVE-2024-1234" does not, and 31:28 is no time.
-_DATES = (
-    rf"(?<!(?-i:[A-Z])-)(?<!{_CURRENCY})(?<!{_CURRENCY}\s)\b(?:19|20)\d\d\b(?!-\d{{3}}|{_OF_A_CODE}|(?:[.,]\d+)?\s?{_UNIT})"
-    # A scale is no time, and neither is the number of a court's case ("2:24-cv-01017").
-    r"|(?<!scale\s)(?<!scale:\s)(?<!stab\s)(?<!stab:\s)\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d|-[a-z]{2}-\d|\s+(?:scale|model)\b)"
-    r"|(?:19|20)\d\d\s*\u5e74|\d\s*\u6708\s*\d"
-)
-_DATE = late(_DATES, re.IGNORECASE)
-_DATELINE = late(
-    rf"{_DATES}|"
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
+"""A label, and what stands behind it. No number before: that is a time's."""
+
+_YEAR = r"(?:\b(?:19|20)\d\d\b|(?<!\d)(?:19|20)\d\d(?=\s*\u5e74))"
+_DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+
+
+def _calendar() -> str:
+    """Return the pattern of a date that is more than a year."""
+    month = pattern("months", "seasons")
+    return (
+        r"\b\d\d?\s?([./-])\s?\d\d?\s?\1\s?(?:19|20)\d\d\b"
+        rf"|\b(?:19|20)\d\d\s?([./-])\s?{_MONTH}\s?\2\s?{_DAY}(?!\d)"
+        rf"|(?:{month})\W{{0,4}}(?:\d\d?(?:st|nd|rd|th)?\W{{1,4}})?(?:(?:de|del|of|do)\s)?(?:19|20)\d\d\b"
+        rf"|\b(?:19|20)\d\d\W{{1,4}}(?:m\.\s)?(?:{month})"
+        r"|(?:19|20)\d\d\s*\u5e74\s*\d|\d\s*\u6708\s*\d"
+    )
+
+
+# 31:28 is no time. A scale is none, and neither is the number of a court's case ("2:24-cv-01017").
+_TIME = r"(?<!scale\s)(?<!scale:\s)(?<!stab\s)(?<!stab:\s)\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d|-[a-z]{2}-\d|\s+(?:scale|model)\b)"
+# Ages and counters: readers, people who look on, things in a basket. (Not English: counters of readers.)
+_COUNTED = (
     r"\b(?:\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?)|\d\d?\s*years?) ago\b"
-    r"|\b\d+\s*(?:comments|views|shares|likes|replies|aufrufe|vues|vistas|visitas|visualiza\w+|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
-    r"|\b\d+\s*(?:comment|view|share|like|reply)\b(?!\s+[^\W\d])|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
+    r"|\b\d+\s*(?:comments|views|shares|likes|replies|aufrufe|vues|vistas|visitas|visualiza\w+"
+    r"|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
+    r"|\b\d+\s*(?:comment|view|share|like|reply)\b(?!\s+[^\W\d])|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b"
+    r"|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
     r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
     r"(?:online|viewing|looking|watching|browsing|reading)\b"
     r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
-    r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d",
-    re.IGNORECASE,
+    r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d"
 )
+_SAYS_WHEN = late(lambda: f"{_calendar()}|{_TIME}|{_COUNTED}", re.IGNORECASE)
+_COUNTS = late(_COUNTED, re.IGNORECASE)
+# With years alone.
+_SAYS_ANY = late(rf"{_YEAR}|{_TIME}|\d\s*\u6708\s*\d|{_COUNTED}", re.IGNORECASE)
+_YEARS = late(rf"{_YEAR}\s*\u5e74?")
+_LETTER = late(r"[^\W\d_]")
+_PRICE = late("[$\\u20a0-\\u20bf\\xa2-\\xa5]\\s?\\d|\\d\\s?[$\\u20a0-\\u20bf\\xa2-\\xa5]")
+# As a museum numbers what it has: 1920.4.4.
+_INVENTORY = late(r"\W*(?:inv(?:ent\w*)?|acc(?:ession)?|cat(?:al\w*)?|signatur)\b", re.IGNORECASE)
 # None is without: most lines end here.
 _DIGIT = late(r"\d")
 _HAS_WORD = late(r"\w\w\w")
 
+# ---- whom a dateline speaks of
+
+_ALONE = r"(?=\s*:|\s+(?:date|time|on|at|is)\b|\W*\d|\W*$)"
+_READERS = r"(?:views?|visits?|hits|comments?|shares|likes|replies|members?|users?|guests?|visitors?|readers?)\b"
+
+
+def _renewed() -> str:
+    return rf"\xa9|\(c\)|{pattern('renewed')}|^\W*(?:{pattern('last')})"
+
+
+def _of_the_page() -> str:
+    return (
+        rf"{_renewed()}|{pattern('made')}|(?:{pattern('made if alone')}){_ALONE}|\d\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{_READERS}"
+        r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\b|^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
+        r"|^\W*(?:data|ora)\s*(?=:|d[aei]l?\b|\d|utworz|modyf|publ)|^\W*(?:\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642])"
+        r"|(?:\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb)(?=\w{0,2}\W*\d)"
+    )
+
+
+_IS_RENEWED = late(_renewed, re.IGNORECASE)
+_OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
+# "Friday", "November"; only one of them beside 2026-11-27.
+_WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
+_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
+# Datelines with a room, a birth or a death, what is measured at an hour, or from when to when: they speak of an event or a person, not of
+# the page. (A room has a number, or a letter.)
+_OF_NO_PAGE = late(
+    r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|zaal|peron"
+    r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
+    r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
+    r"|nat[oa]\s+il|mort[oa]\s+il|nascid[oa]|falecid[oa]|\u0440\u043e\u0434\u0438\u043b(?:\u0441\u044f|\u0430\u0441\u044c)|\u0443\u043c\u0435\u0440(?:\u043b\u0430)?)\b"
+    r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74|\u5e74(?:\u51fa\u751f|\u751f)"
+    r"|\b(?:courtroom|case|docket|flight|train|bus|line|lap|heat|race)\s+\d|\b(?:magnitude|depth|altitude)\s+\d|\b(?:score|scale|ratio|odds)\s+\d+:\d"
+    r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
+    r"|\b\d\d?:\d\d\s?(?:[-\u2013\u2014~]|bis|to|till?|until|[\xe0a]|al?le|do|\u0434\u043e|\u304b\u3089|\u81f3|\u5230)\s?\d\d?:\d\d\b"
+    # No page was written before there was a web. Other numbers count something.
+    r"|(?<![\w.,:])(?<!of\s)(?:1[5-8]\d\d|19[0-8]\d)(?!\w|[.,]\d|\s+(?:times?|of|words|posts?|points?|votes?|reads?)\b)"
+    # How long something takes, or when a day goes so far.
+    r"|\b(?:duration|runtime|laufzeit|dauer|dur\xe9e|durata|duraci\xf3n|depart\w*|arriv\w*|abfahrt|ankunft|salida|llegada|partenza|arrivo|winner|finish\w*"
+    r"|kick-?off|ansto\xdf|showtimes?|doors|begins|beginn|einlass|check-?(?:in|out)|sunrise|sunset|tide)\b[^\d\n]{0,20}\d{1,3}:\d\d"
+    r"|\b(?:vintage|jahrgang|mill\xe9sime|annata|a\xf1ada|class\s+of|season|founded|established|baujahr|gegr\xfcndet|apply\s+by|deadline|best\s+before)"
+    r"\b[^\d\n]{0,12}\d"
+    r"|\b(?:ral|ext(?:ension)?|part|pin|iso|din|model|article)\b\.?\s+(?:no\.?\s+)?\d",
+    re.IGNORECASE,
+)
+
 
 def is_dateline(line: str) -> bool:
-    """Return whether a short line says when, or how often. A price and a catalogue's number are none, whatever year they look like."""
-    if not (_DIGIT.search(line) and _DATELINE.search(line)) or _PRICE.search(line) or _INVENTORY.match(line):
+    """Return whether a short line says when, or how often. A price is none, and what is numbered by a year neither."""
+    if not _DIGIT.search(line) or _PRICE.search(line) or _INVENTORY.match(line):
         return False
-    return bool(_DATELINE.search(_CATALOGUED.sub(" ", line)))
+    return bool(_SAYS_WHEN.search(line)) or _says_a_year_alone(line)
+
+
+def _says_a_year_alone(line: str) -> bool:
+    """Return whether a line says nothing but years, or since when something is protected or as it is."""
+    return bool(_YEARS.search(line)) and (bool(_IS_RENEWED.search(line)) or not _LETTER.search(_YEARS.sub(" ", line)))
 
 
 def has_date(line: str) -> bool:
-    """Return whether a line has a date, a time, an age or a counter in it, whatever else it says."""
-    return bool(_DATELINE.search(line))
+    """Return whether a line has a date, a year, a time, an age or a counter in it, whatever else it says."""
+    return bool(_SAYS_ANY.search(line))
 
 
 def counts(dateline: str) -> bool:
     """Return whether a dateline says how often, or how long ago."""
-    return bool(_DATELINE.search(_DATE.sub(" ", dateline)))
+    return bool(_COUNTS.search(dateline))
 
 
 def says_what(dateline: str) -> bool:
-    """Return whether a dateline has words beside its dates and counts."""
-    return bool(_HAS_WORD.search(_DATELINE.sub(" ", dateline)))
+    """Return whether a dateline has words beside its years, times and counts."""
+    return bool(_HAS_WORD.search(_SAYS_ANY.sub(" ", dateline)))
+
+
+def is_of_an_event(dateline: str, words: Iterable[str]) -> bool:
+    """Return whether a dateline says when something takes place: by a label, a sentence, or several times, and not of the page itself.
+
+    `words`: those that it has, without numbers.
+    """
+    long = {word for word in words if len(word) >= _LEAST_OF_A_WORD}
+    # More than a date has: "Friday, the 27th of November".
+    says_more = len(long) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
+    # "Sunrise 6:12, sunset 19:40".
+    says_more = says_more or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_OF_NO_PAGE.search(dateline))
+    return (says_more or bool(LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)

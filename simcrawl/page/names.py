@@ -25,6 +25,7 @@ import numpy as np
 
 from simcrawl.bits import mix
 from simcrawl.page import visits
+from simcrawl.page.datelines import LABELLED, is_of_an_event
 from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
@@ -46,6 +47,7 @@ from simcrawl.page.names_record import (
     WORD,
 )
 from simcrawl.page.patterns import late
+from simcrawl.page.vocabulary import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -106,7 +108,6 @@ _MEASURED = late(
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w.])(?:[A-UW-Z]\d\d|(?!19|20)\d{4})\.\d{1,2}(?![\w.])",
     re.IGNORECASE,
 )
-_LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
 _RATE = late(r"\d[.,]\d|\d\s*[%\xb0]")
 # A year, and what is counted: there is no end of pages, and of years.
 _YEAR = late(r"(?:19|20)\d\d")
@@ -117,53 +118,8 @@ _IN_A_LIST = late(
     re.IGNORECASE,
 )
 _NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!\w{1,4}\s+\d)[^\W\d_]")
+_OF_A_DAY = late(lambda: pattern("months", "days"), re.IGNORECASE)
 _OF_A_READER = late(r"\b(?:you|your|cart|basket|unread|notices?|notifications?|things?)\b", re.IGNORECASE)
-_OF_A_DAY = late(
-    r"\b(?:jan|feb|m[a\xe4]r|apr|ma[ijy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|mon|tue|wed|thu|fri|sat|sun|w(?:ee|o)[ck])\w*\b", re.IGNORECASE
-)
-# Datelines that say when a page was written, changed or asked for, or count who did.
-_OF_THE_PAGE = late(
-    r"^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
-    # "Last changed", in whatever words.
-    r"|^\W*(?:last|latest|letzt\w*|derni\w+|[u\xfa]ltim\w*|laatst\w*|ostatni\w*|\u043f\u043e\u0441\u043b\u0435\u0434\u043d\w*|senast\w*|sidst\w*|naposled\w*|son)\b"
-    r"|^\W*(?:\u6700[\u540e\u5f8c\u7d42\u7ec8]|\ucd5c\uc885)|\bmise?s?\s+\xe0\s+jour\b|\bas\s+of\b|\b(?:standard|daylight|summer)\s+time\b|\b(?:gmt|utc)\b"
-    r"|\b(?:today|now|current\w*|made|served|written|author|ago|join|version|revision|members?|users?|guests?|visitors?|readers?|views?|visit\w*|hits|comments?"
-    r"|shares|likes|seen|log[- ]?in|active|stand|datum|uhrzeit|heute|zuletzt|fecha|hora|hoy|heure|aujourd|data|ora|oggi|hoje|tijd"
-    r"|vandaag|czas)\b"
-    r"|\b(?:updat|modif|chang|publi|print|generat|creat|access|retriev|upload|archiv|download|post|edit|review|copyright"
-    r"|aktuali|ge\xe4nder|ver\xf6ffent|erstell|gedruck|abgeruf|bearbeit|actuali|modific|imprim|consult|aggiorna|stampa|atualiza|bijgewerkt"
-    r"|r\xe9vis|\xe4nderung|zugriff|gesehen|wijzig|modyfik|zmian|altera|uppdat|opdat|g\xfcncel|refresh|render|cach|snapshot|built|sync"
-    r"|\u0440\u0435\u0434\u0430\u043a|\u043e\u0442\u0440\u0435\u0434\u0430\u043a|\u0440\u0430\u0441\u043f\u0435\u0447\u0430\u0442"
-    r"|gewijzig|zmodyfik|utworz|\u043e\u0431\u043d\u043e\u0432|\u0438\u0437\u043c\u0435\u043d|\u043e\u043f\u0443\u0431\u043b"
-    r"|\u0441\u043e\u0437\u0434\u0430\u043d|\u0434\u0430\u0442\u0430|\u0432\u0440\u0435\u043c\u044f|\u0441\u0435\u0433\u043e\u0434)"
-    r"|\u7f16\u8f91|\u7de8\u96c6|\uc218\uc815|\u66f4\u65b0|\u4fee\u6539|[\u53d1\u767c]\u5e03|[\u53d1\u767c]\u8868|\u516c\u958b|\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642]"
-    r"|\u6253\u5370|\u5370\u5237|\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb|\u4eca\u5929|[\u73fe\u73b0]\u5728|\u6295\u7a3f|\u4f5c\u6210",
-    re.IGNORECASE,
-)
-# "Friday", "November"; only one of them beside 2026-11-27.
-_WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
-_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
-# Datelines with a room, a birth or a death, what is measured at an hour, or from when to when: they speak of an event or a person, not of
-# the page. (A room has a number, or a letter.)
-_OF_NO_PAGE = late(
-    r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|zaal|peron"
-    r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
-    r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
-    r"|nat[oa]\s+il|mort[oa]\s+il|nascid[oa]|falecid[oa]|\u0440\u043e\u0434\u0438\u043b(?:\u0441\u044f|\u0430\u0441\u044c)|\u0443\u043c\u0435\u0440(?:\u043b\u0430)?)\b"
-    r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74|\u5e74(?:\u51fa\u751f|\u751f)"
-    r"|\b(?:courtroom|case|docket|flight|train|bus|line|lap|heat|race)\s+\d|\b(?:magnitude|depth|altitude)\s+\d|\b(?:score|scale|ratio|odds)\s+\d+:\d"
-    r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
-    r"|\b\d\d?:\d\d\s?(?:[-\u2013\u2014~]|bis|to|till?|until|[\xe0a]|al?le|do|\u0434\u043e|\u304b\u3089|\u81f3|\u5230)\s?\d\d?:\d\d\b"
-    # No page was written before there was a web. Other numbers count something.
-    r"|(?<![\w.,:])(?<!of\s)(?:1[5-8]\d\d|19[0-8]\d)(?!\w|[.,]\d|\s+(?:times?|of|words|posts?|points?|votes?|reads?)\b)"
-    # How long something takes, or when a day goes so far.
-    r"|\b(?:duration|runtime|laufzeit|dauer|dur\xe9e|durata|duraci\xf3n|depart\w*|arriv\w*|abfahrt|ankunft|salida|llegada|partenza|arrivo|winner|finish\w*"
-    r"|kick-?off|ansto\xdf|showtimes?|doors|begins|beginn|einlass|check-?(?:in|out)|sunrise|sunset|tide)\b[^\d\n]{0,20}\d{1,3}:\d\d"
-    r"|\b(?:vintage|jahrgang|mill\xe9sime|annata|a\xf1ada|class\s+of|season|founded|established|baujahr|gegr\xfcndet|apply\s+by|deadline|best\s+before)"
-    r"\b[^\d\n]{0,12}\d"
-    r"|\b(?:ral|ext(?:ension)?|part|pin|iso|din|model|article)\b\.?\s+(?:no\.?\s+)?\d",
-    re.IGNORECASE,
-)
 _EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 # Parameters that say who came, and from where, and never to which page.
 _OF_A_VISITOR = late(
@@ -387,7 +343,7 @@ def of(
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE * max(1.0, units_of_a_word) else set[str]()
-    rows = _rows(parts.rows) | {line.casefold() for line in parts.values if _LABELLED.match(line) and not _IN_A_LIST.search(line)}
+    rows = _rows(parts.rows) | {line.casefold() for line in parts.values if LABELLED.match(line) and not _IN_A_LIST.search(line)}
     others_still = (headings, template, subheadings, _said_beside(parts), rows, _rows(parts.rows_beside, beside=True), lasting)
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
@@ -523,7 +479,9 @@ def _said_beside(parts: Parts) -> set[str]:
     Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case.
     """
     lines = [block.text for block in parts.beside]
-    labelled = {line for line in lines if _LABELLED.match(line)} | {line for line in parts.dated if _is_of_an_event(line)}
+    labelled = {line for line in lines if LABELLED.match(line)} | {
+        line for line in parts.dated if is_of_an_event(line, _without_numbers(line))
+    }
     labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_its_own_number(heading))
     words = (" ".join(_without_numbers(line)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
@@ -563,16 +521,6 @@ def _has_its_own_number(heading: str) -> bool:
         return True
     is_one = _NUMBER_AMONG_WORDS.search(_unnumbered(heading))
     return bool(is_one) and not any(pattern.search(heading) for pattern in (_YEAR, _OF_A_DAY, _OF_A_READER))
-
-
-def _is_of_an_event(dateline: str) -> bool:
-    """Return whether a dateline says when something takes place: by a label, a sentence, or several times, and not of the page itself."""
-    words = {word for word in _without_numbers(dateline) if len(word) >= _LEAST_OF_A_WORD}
-    # More than a date has: "Friday, the 27th of November".
-    says_what = len(words) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
-    # "Sunrise 6:12, sunset 19:40".
-    says_what = says_what or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_OF_NO_PAGE.search(dateline))
-    return (says_what or bool(_LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)
 
 
 def _bare(line: str) -> str:

@@ -246,10 +246,11 @@ def test_dates_in_tables_code_and_headings_are_prose(tag: str, line: str):
     [
         (["1998: Following", "2000: Memento", "2002: Insomnia"], False),
         (["10:45 Oslo, calling at Hamar", "11:10 Bergen", "12:30 Stavanger"], False),
-        (["1998: Following", "2000: Memento"], True),
+        (["1998: Following", "2000: Memento"], False),
+        (["12:30 Oslo", "14:10 Bergen"], True),
         # How often it was read, and when, and no more.
         (["5 comments", "120 views", "12:30"], True),
-        (["1998: Following", "5 comments", "2002: Insomnia"], True),
+        (["10:45 Oslo", "5 comments", "12:30 Stavanger"], True),
     ],
 )
 def test_several_dates_in_a_row_with_what_was_then_are_a_list(lines: list[str], around: bool):

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from simcrawl.page.blocks import join
-from simcrawl.page.datelines import counts, has_date, is_dateline, says_what
+from simcrawl.page.common_words import factors
+from simcrawl.page.datelines import counts, has_date, is_dateline, is_of_an_event, says_what
 from tests.page.layouts import article_of, layout_of, text_of
 from tests.samples import english
 
@@ -38,7 +41,14 @@ DATELINES = [
     "3 shares",
     "12likes",
     "4 replies",
-    "发布时间2024年",
+    "发布时间：2024年5月",
+    "更新于2024年",
+    "2024年",
+    "1998-2004",
+    "Updated 2024",
+    "Spring 2026",
+    "Leeds, 12 mars 2024",
+    "Monday, the 3rd of August, 2024",
     "2024 年5月",
     "5月12日",
     "5 月 12 日",
@@ -90,6 +100,25 @@ NO_DATELINES = [
     "五月",
     "5月",
     "版本20241",
+    # What is numbered by years.
+    "[2020] EWCA Civ 11",
+    "Resolution 11 (2020)",
+    "S/RES/2011(2008)",
+    "2020 c. 11",
+    "Drucksache 20/2011",
+    "Az. VIII ZR 11/2021",
+    "Ref. 11/2024",
+    "2011 Main Street",
+    "Course code 2011",
+    "Riesling Sp\xe4tlese, 2011",
+    "Shelf mark 2011 b 7",
+    "Case C-11/2023",
+    "Fiscal year 2011",
+    "出版：2014年",
+    "NGC 2014",
+    "Lot 2014",
+    "Built 2004",
+    "Oil on canvas, 1998",
 ]
 
 
@@ -104,6 +133,15 @@ OF_VISITS = {
     "阅读量：1033",
     "閲覧数: 1033",
 }
+
+
+# Of the common words of all languages those that say of a dateline that it speaks of the page.
+SAID_OF_PAGES = """
+    actualización afgedrukt aggiornamento aktualisiert atualização changed copyright creación created creato
+    criado créé currently czas datum erstellt fecha generated gewijzigd geändert heure hora login modification
+    modificato modified modifié tijd updated written zmian zmiana zmiany zugriff änderung время дата изменения
+    обновления создан 作成 修改 更新 现在 現在 編集 수정
+""".split()  # noqa: SIM905 - as a list it would take fifty lines
 
 
 @pytest.mark.parametrize(("line", "around"), [(line, True) for line in DATELINES] + [(line, False) for line in NO_DATELINES])
@@ -140,3 +178,66 @@ def test_no_other_line_is_one(line: str):
 def test_what_a_dateline_says_besides(line: str, how_often: bool, what: bool):
     assert counts(line) == how_often
     assert says_what(line) == what
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Public hearing held in Leeds: 11 May 2026",
+        "Printmaking workshop in Leeds: 11 May 2026",
+        "Postgraduate open day in Leeds: 11 May 2026",
+        "Creative writing course in Leeds: 11 May 2026",
+        "Editorial board meeting: 11 May 2026",
+        "Review lecture on Kant: 11 May 2026",
+        "Members evening with Anna: 11 May 2026",
+        "Active ageing walk: 11 May 2026",
+        "Father and son walk: 11 May 2026",
+        "Visit to the lighthouse: 11 May 2026",
+        "Data science evening: 11 May 2026",
+        "Consultation in the town hall: 11 May 2026",
+        "Modern building tour: 11 May 2026",
+        "Stand-up comedy: 11 May 2026, 20:00",
+        "会议时间：2026年5月11日",
+        "Born 11 May 1951",
+        "Room 12, 11 May 2026",
+    ],
+)
+def test_a_dateline_that_says_what_takes_place_is_of_an_event(line: str):
+    assert is_dateline(line)
+    assert is_of_an_event(line, words_of(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Last updated by the harbour master on 11 May 2026",
+        "Page printed for Anna Berg on 11 May 2026",
+        "Date: 11 May 2026",
+        "Review date: 11 May 2026",
+        "Published by Anna Berg in Leeds, 11 May 2026",
+        "Data di pubblicazione: 11 maggio 2026",
+        "Zuletzt bearbeitet von Anna Berg am 11. Mai 2026",
+        "Stand: 11. Mai 2026, 12:30 Uhr",
+        "Dernière mise à jour par Anna le 11 mai 2026",
+        "Son güncelleme: 11 Mayıs 2026",
+        "Это страница изменена: 11 мая 2026",
+        "发布时间：2026年5月11日",
+        "Version 3 of this page, 11 May 2026",
+        "Author: Anna Berg of Leeds, 11 May 2026",
+        "77 views since 11 May 2026 by readers",
+        "11 May 2026",
+        "Friday, 11 May 2026",
+    ],
+)
+def test_other_datelines_speak_of_the_page(line: str):
+    assert not is_of_an_event(line, words_of(line))
+
+
+def test_no_common_word_of_contents_speaks_of_the_page():
+    """A stem that stands in the words of contents would hide what takes place there: "printmaking", "consultation"."""
+    said = {word for word in factors() if is_of_an_event(f"harbour bell {word} evening: 11 May 2026", ["harbour", "bell", "evening"])}
+    assert sorted({*factors()} - said) == SAID_OF_PAGES
+
+
+def words_of(line: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", line)
