@@ -197,7 +197,8 @@ class RewriteRules:
         self._held: dict[Hashable, list[str]] = {}
         self._number_held = 0
         self._released: list[str] = []
-        self._noted: OrderedDict[tuple[str, int], None] = OrderedDict()
+        # What was noted of which copies, once of each.
+        self._noted: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._redirects = Redirects()
         # By class of URLs how many pages gave nothing new: for the order of requests alone.
         self._poor = Counters()
@@ -304,10 +305,10 @@ class RewriteRules:
         Where that is so of many copies, as in a gallery of equal captions, to skip such pages would lose what is behind them. `apart`: the
         links of its original did not foretell that link. Then a few copies are enough.
         """
-        for tried in self._first_time("leading", url):
+        for tried in self._tried_on(url, "leading"):
             tried.leading += 1
         if apart:
-            for tried in self._first_time("leading apart", url):
+            for tried in self._tried_on(url, "leading apart"):
                 tried.leading_apart += 1
 
     def asked_apart(self, url: str) -> None:
@@ -315,20 +316,18 @@ class RewriteRules:
 
         Where copies do, nobody knows what is behind those that are not fetched.
         """
-        for tried in self._first_time("asking apart", url):
+        for tried in self._tried_on(url, "asking apart"):
             tried.apart += 1
 
-    def _first_time(self, what: str, url: str) -> list[Tried]:
-        """Return what was tried of the rules that lead from a copy to its twins, if that was not noted of it before."""
-        if len(url) > _LONGEST_URL:
+    def _tried_on(self, url: str, what: str) -> list[Tried]:
+        """Return what became of the rules that lead from a copy to its twins; nothing where `what` was noted of that copy before."""
+        # Each of very many links of a copy may ask.
+        if len(url) > _LONGEST_URL or (what, url) in self._noted:
             return []
-        address = Address(url, self._seed)
-        if (what, address.key) in self._noted:
-            return []
-        self._noted[what, address.key] = None
+        self._noted[what, url] = None
         if len(self._noted) > _MOST_RECENT:
             self._noted.popitem(last=False)
-        parts = {twin.part for twin in self._twins(address)}
+        parts = {twin.part for twin in self._twins(Address(url, self._seed))}
         return [tried for part in parts if (tried := self._tried.get(part))]
 
     def _copy_of(self, original: str) -> int:
