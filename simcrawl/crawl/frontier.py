@@ -131,6 +131,10 @@ _WANTED_LATE = (
     "The spider gives %s a low priority (%d), so that it comes after others: from now on no request waits as a likely copy, and none is "
     "skipped. SIMCRAWL_ORDER = False does so from the start"
 )
+_UNSEEN = (
+    "No callback has yielded %s, which is scheduled. Those at work (%s) may have given it to the engine themselves: nobody sees what their "
+    "pages lead to, so no page of theirs is skipped any more. A middleware may have made it as well: request.replace() keeps it known"
+)
 _WAITED_FOR = (
     "A callback takes long, or waits for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from "
     "the start"
@@ -199,10 +203,10 @@ class Frontier:
         self._askers = set[int]()
         self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._last_asker = int(time() * 1000)
-        # Pages whose callbacks were called; requests that another middleware has yielded; callbacks that hand requests to the engine.
-        self._called: WeakSet[Request] = WeakSet()
+        # Pages whose callbacks are at work; requests that another middleware has yielded; callbacks that may give some to the engine.
+        self._at_work: WeakSet[Request] = WeakSet()
         self._passed_on: WeakSet[Request] = WeakSet()
-        self._past_yield = set[str]()
+        self._unseen = set[str]()
         self._watches_scheduled = self._told = False
         # Whether requests that were put back may wait: of an earlier run, or another crawler, nobody here knows.
         own = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
@@ -239,7 +243,7 @@ class Frontier:
 
     def called(self, request: Request) -> None:
         """Note that a callback comes next: what it asks for another one may wait for. Never raises."""
-        self._called.add(request)
+        self._at_work.add(request)
         asker = request.meta.pop(ASKER, 0)
         if asker in self._askers:
             self._asked_for[request] = asker
@@ -561,7 +565,7 @@ class Frontier:
         # A spider's first requests need not wait until no callback is at work.
         if request.url.endswith("/robots.txt") or _is_start(request):
             return
-        if not self._watches_scheduled and request.callback is not NO_CALLBACK:
+        if self._order and self._skip is not None and not self._watches_scheduled and request.callback is not NO_CALLBACK:
             # Not before: the signal is sent for every link of every page.
             self._watches_scheduled = True
             self._crawler.signals.connect(self._scheduled, signal=scrapy_signals.request_scheduled)
@@ -587,12 +591,17 @@ class Frontier:
 
         Those at work when one is scheduled that nobody has yielded. Such requests may also come of an idle spider: then none is at work.
         """
-        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or len(self._past_yield) >= _MOST_RULES:
+        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or _is_start(request):
             return
         try:
             engine: Any = self._crawler.engine
-            pages = [page for page in engine.scraper.slot.active if page in self._called and page not in self._ended]
-            self._past_yield.update(map(self._common.callback_of, pages))
+            callbacks = {self._common.callback_of(page) for page in self._at_work if page in engine.scraper.slot.active}
+            # They are known now: with many requests of that kind, to look at each page each time takes long.
+            self._at_work.clear()
+            if callbacks and not self._unseen:
+                names, spider = ", ".join(sorted(callbacks)), self._crawler.spider
+                logger.info(_UNSEEN, self._common.known_as(request.url), names, extra={"spider": spider})
+            self._unseen |= callbacks
         except Exception as exc:  # noqa: BLE001 - whatever it is, the request is made
             self._common.failed(exc)
 
@@ -649,7 +658,7 @@ class Frontier:
     def _would_drop(self, url: str, original: str, callback: str) -> bool:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
         common = self._common
-        if without_data(callback) in self._past_yield or not common.detector.rule.may_replace(original, url):
+        if without_data(callback) in self._unseen or not common.detector.rule.may_replace(original, url):
             return False
         try:
             page = common.pages.known(original)
@@ -761,6 +770,7 @@ class Frontier:
         self._still_since = 0.0
         if ended is not None:
             self._ended.add(ended)
+            self._at_work.discard(ended)
         for wake in self._waiting:
             wake()
 
