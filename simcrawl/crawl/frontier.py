@@ -15,6 +15,24 @@ so, before the first one of a kind is skipped, the last that came to wait is fet
 
 Nothing is held here: what waits waits in Scrapy's queue, with its mark in `Request.meta`. So it survives JOBDIR and other schedulers, and
 a rule that proves wrong has nothing to give back: whatever it would have had skipped is asked about once more, at the end.
+
+State of a request, in its `meta`. Before it is made, its priority and its `dont_filter` become again what they were:
+
+    ORDER   0 ──► -2 ... -80 ──► made            by how much its priority is lowered
+              └─► _HELD ──► _LAST ──► _SKIPPED   at the end of the queue; behind those of its kind that are checked; on its way out
+                    └─► made   └─► made
+            RETURNED ──► made                    its page was dropped by mistake: nothing is asked any more
+            none                                 it does not wait: the spider has wishes of its own for it, or has not yielded it
+    LATE    0 ──► _AFTER_ALL ──► made            the spider itself wants it after all others
+
+State of the crawl. It goes one way: in doubt less is lowered, and less is skipped.
+
+    _order   True ──► False     nothing waits any more: the spider wants some requests late, or the scheduler refuses what is put back
+    _skip    .95 ──► None       nothing is skipped any more: callbacks may wait for what waits here
+    _unseen  grows              callbacks whose pages are not skipped: they may hand requests to the engine, and nobody sees what for
+
+A callback is at work from `called` to `look_again`. Those that can await what they ask for have a number (`watched`), which their requests
+carry (ASKER): such a request never waits while its callback does.
 """
 
 from __future__ import annotations
@@ -82,8 +100,10 @@ AGAIN = "_simcrawl_again"
 JUDGED_AGAIN = "_simcrawl_judged_again"
 """Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
-"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to; whether unforetold."""
+"""Key of `Request.meta`, of a link on a copy: [whose rules, URL of the copy, whether its original's links did not foretell the link].
 
+To learn what is behind copies.
+"""
 MOVED = "_simcrawl_moved"
 """Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
 ASKER = "_simcrawl_asker"
@@ -93,11 +113,10 @@ LATE = "_simcrawl_late"
 PUT = "_simcrawl_put"
 """Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
 
-# One of these has each request that a callback has yielded, or that was made before.
+# A request that a callback has yielded, or that has left the queue before, has one of these.
 _MARKS = frozenset({ORDER, ASKED, CARRIED})
 
-# What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
-# that is on its way out.
+# See above.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 # Below all of these, and below pages that are judged again: what the spider wants after others.
 _AFTER_ALL = -20_000_000
@@ -176,7 +195,7 @@ class Frontier:
         self._changes, self._preferred = changes, preferred
         config = common.config
         settings = self._crawler.settings
-        self._order = self._has_ordered = config.order
+        self._order = config.order
         self._deepest = settings.getint("DEPTH_LIMIT")
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
@@ -208,16 +227,18 @@ class Frontier:
         self._passed_on: WeakSet[Request] = WeakSet()
         self._unseen = set[str]()
         self._watches_scheduled = self._told = False
-        # Whether requests that were put back may wait: of an earlier run, or another crawler, nobody here knows.
-        own = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
-        self._lowered, self._refuses = bool(settings.get("JOBDIR")) or not own, False
+        is_scrapys = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
+        # Whether some requests may wait lower than they were yielded: those of an earlier run, or of another crawler, nobody here knows.
+        self._lowered = bool(settings.get("JOBDIR")) or not is_scrapys
+        # Whether the scheduler has not taken back what was put back.
+        self._refuses = False
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
             # Sent for every link that was found before: Scrapy's own scheduler needs no watching.
-            if not own:
+            if not is_scrapys:
                 self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
 
     # ---- what a spider yields
@@ -277,17 +298,15 @@ class Frontier:
                 meta.pop(key, None)
         if wants_late:
             self._let_come_late(request)
-            if asker:
-                meta[ASKER] = asker
         if request.dont_filter:
             meta[ASKED] = True
         elif may_wait and _may_wait(request, meta):
             meta[ORDER] = 0
-            if asker:
-                meta[ASKER] = asker
         else:
             # So much that it was seen here.
             meta.setdefault(CARRIED, "")
+        if asker and (LATE in meta or ORDER in meta):
+            meta[ASKER] = asker
 
     def _wants_late(self, request: Request, page: Request | None) -> bool:
         """Return whether a spider has lowered the priority of a request itself: below 0, and below that of the page.
@@ -296,7 +315,7 @@ class Frontier:
         """
         tried = page.meta.get("retry_times", 0) if page else 0
         usual = min(0, page.priority if page else 0, request.meta.get(MOVED, 0))
-        return self._has_ordered and request.priority < usual and request.meta.get("retry_times", 0) <= tried
+        return self._common.config.order and request.priority < usual and request.meta.get("retry_times", 0) <= tried
 
     def _let_come_late(self, request: Request) -> None:
         """Let a request come after all others, and none of these wait any more: they would come after it."""
@@ -463,6 +482,7 @@ class Frontier:
         """Note that a link on a copy has led to what no other page did."""
         try:
             if behind and (rules := self._rules.get(behind[0])):
+                # A request of an earlier release, in a queue, does not say how it was foretold.
                 rules.led_on(behind[1], apart=behind[2:] == [True])
         except Exception as exc:  # noqa: BLE001 - as above
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
@@ -497,8 +517,8 @@ class Frontier:
 
     def _refused(self, request: Request) -> None:
         """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
-        was_late = request.meta.get(LATE, [0])[0] and not self._refuses
-        if was_late or (self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED, RETURNED)):
+        late, level = request.meta.get(LATE, [0])[0], request.meta.get(ORDER)
+        if not self._refuses and (late or level not in (None, 0, _SKIPPED, RETURNED)):
             self._order, self._refuses = False, True
             self._common.warn("refused", _REFUSED, self._common.known_as(request.url))
 
@@ -547,8 +567,8 @@ class Frontier:
                 else:
                     mark_unyielded(request)
                     meta[UNYIELDED] = True
-                    self._note_download(request)
-                    if request.priority < 0 and _is_start(request) and self._has_ordered:
+                    self._note_unyielded(request)
+                    if request.priority < 0 and is_start(request) and self._common.config.order:
                         self._let_come_late(request)
             if LATE in meta:
                 return self._after_all(request)
@@ -560,10 +580,10 @@ class Frontier:
                 _release(request)
             return None
 
-    def _note_download(self, request: Request) -> None:
-        """Note which callbacks may download a page themselves: those at work that can wait for one."""
+    def _note_unyielded(self, request: Request) -> None:
+        """Note which callbacks may have asked for a page without yielding a request: those at work that can wait for an answer."""
         # A spider's first requests need not wait until no callback is at work.
-        if request.url.endswith("/robots.txt") or _is_start(request):
+        if request.url.endswith("/robots.txt") or is_start(request):
             return
         if self._order and self._skip is not None and not self._watches_scheduled and request.callback is not NO_CALLBACK:
             # Not before: the signal is sent for every link of every page.
@@ -591,7 +611,7 @@ class Frontier:
 
         Those at work when one is scheduled that nobody has yielded. Such requests may also come of an idle spider: then none is at work.
         """
-        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or _is_start(request):
+        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or is_start(request):
             return
         try:
             engine: Any = self._crawler.engine
@@ -851,7 +871,7 @@ def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
     return plain and meta.get(META_KEY) is not False
 
 
-def _is_start(request: Request) -> bool:
+def is_start(request: Request) -> bool:
     """Return whether a request is one of a spider's first. The mark travels with the meta; the depth tells who is one."""
     return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
 

@@ -159,8 +159,8 @@ class Outlinks:
 class Foretold:
     """What the links of an original, and of all pages before, foretell of those of its copy.
 
-    It is asked on the event loop, of each link. So of very many links that are not expected the last count as `APART`, without a look: for
-    these nothing is ever skipped that would not be skipped otherwise.
+    It is asked on the event loop, of each link. So of very many links that are not expected the last ones count as `APART`, without a look.
+    That is the safe side: it can only make a crawl skip less.
     """
 
     def __init__(self, outlinks: Outlinks, url: str, original: str, links: list[str]) -> None:

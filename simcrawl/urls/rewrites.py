@@ -84,8 +84,8 @@ _CONFIRMED = 20
 _OTHER = 0.8
 # A rule skips nothing if more of its copies than that lead to new pages. Some do by chance: of a page and its copy either comes first.
 _MOST_LEADING = 0.3
-# No chance it is where the originals' links did not foretell the address: each copy has an address of its own then, of which some have
-# something. And where nothing about it is foretold (`/reviews?pid=5007`) not even a look at the others says whether it has.
+# Chance has no part in it where the links of the original did not foretell the address: each copy asks for one of its own then, and some
+# get an answer. Where nothing at all foretells it (`/reviews?pid=5007`), what the others got says nothing of the next one.
 _MOST_LEADING_APART, _MOST_APART = 0.01, 0.1
 # Nor if less than this share of the copies that it was right about were copies of the page that it leads to. Of several mirrors any may be
 # the original, so even the best rules do not always name it.
