@@ -170,27 +170,31 @@ class Foretold:
     def of(self, link: str) -> int:
         """Return how far a link of the copy is foretold: `EXPECTED`, `SIMILAR`, or `APART`."""
         link = _without_fragment(link)
-        if link == self._url or self._is_known(link):
-            return EXPECTED
-        if self._view and (without := link.replace(*self._view, 1)) != link and self._is_known(without):
+        if link == self._url or self._outlinks.is_shown(link) or link in self._linked or self._is_mirrored(link):
             return EXPECTED
         self._letters_left -= len(link)
         if self._letters_left < 0:
             return APART
         return SIMILAR if _shape(link, self._words) in self._shapes else APART
 
-    def _is_known(self, link: str) -> bool:
-        return self._outlinks.is_shown(link) or link in self._expected
+    def _is_mirrored(self, link: str) -> bool:
+        """Return whether the original links to what stands there in the place of a link of the copy; or, of a view, if that was shown."""
+        if self._difference is None:
+            return False
+        prefix, run, instead, is_view = self._difference
+        if is_view:
+            there = link.replace(run, instead, 1) if run else link
+            return there != link and (there in self._linked or self._outlinks.is_shown(there))
+        there = prefix + instead + link[len(prefix + run) :]
+        return link.startswith(prefix + run) and there in self._linked and ends_at_token(there, len(prefix + instead))
 
     @cached_property
-    def _expected(self) -> frozenset[str]:
-        return frozenset([*self._links, *_mirrored(self._url, self._original, self._links)])
+    def _difference(self) -> tuple[str, str, str, bool] | None:
+        return _differ(self._url, self._original)
 
     @cached_property
-    def _view(self) -> tuple[str, str] | None:
-        """What makes the copy a view of its original, and what stands for it there; None where it is none."""
-        found = _differ(self._url, self._original)
-        return found[1:3] if found and found[1] and found[3] else None
+    def _linked(self) -> frozenset[str]:
+        return frozenset(self._links)
 
     @cached_property
     def _words(self) -> frozenset[str]:

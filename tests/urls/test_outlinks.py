@@ -134,6 +134,20 @@ def test_of_a_copy_nothing_is_foretold_where_the_links_of_its_original_are_not_k
     assert Outlinks().foretold(MIRROR + "a", MAIN + "a") is None
 
 
+@given(
+    st.lists(st.text("abm/?=-.", max_size=9), max_size=9),
+    st.sampled_from(["mirror/a", "m/a", "", "main/a/print", "main/a?p=1", "x/main/a"]),
+)
+def test_a_copy_is_foretold_to_link_to_what_it_would_hide(ends: list[str], place: str) -> None:
+    outlinks, url = Outlinks(), "https://a.example/" + place
+    outlinks.note(MAIN + "a", [MAIN + end for end in ends])
+    foretold = outlinks.foretold(url, MAIN + "a")
+    assert foretold
+    while (hidden := outlinks.hidden(url, MAIN + "a")) is not None:
+        assert foretold.of(hidden) == EXPECTED
+        outlinks.show([hidden])
+
+
 NAMES = "abcdefgh"
 GRAPHS = st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(NAMES)), min_size=1)
 
