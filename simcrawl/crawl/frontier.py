@@ -109,7 +109,7 @@ MOVED = "_simcrawl_moved"
 ASKER = "_simcrawl_asker"
 """Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
 LATE = "_simcrawl_late"
-"""Key of `Request.meta`: the spider itself wants the request after others; by how much it is lowered so far, and its own `dont_filter`."""
+"""Key of `Request.meta`, where the spider itself wants it after others: [by how much it is lowered so far, its own `dont_filter`]."""
 PUT = "_simcrawl_put"
 """Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
 
@@ -125,6 +125,7 @@ RETURNED = 1
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
 # are among these, in the order in which they came to wait; to put each back at each further level finds no more.
 _LOW = -60
+# Requests at the end of the queue; canonical URLs and answers that are remembered; what is skipped together; rules that are told.
 _MOST_HELD, _MOST_NAMED, _MOST_ANSWERS = 100_000, 50_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
 # Bytes of an answer.
@@ -177,8 +178,8 @@ class _Kind:
 class Links(NamedTuple):
     """What is known of all links of a page: they are many, and so it is found out once.
 
-    `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one. `hints`: where the page asks robots not to follow
-    links. `foretold`: of a copy, what its links are expected to be.
+    `behind`: where the page is a copy, [whose rules, URL of the copy], for `BEHIND`. `on_copy`: whether it is one. `hints`: where the page
+    asks robots not to follow links. `foretold`: where the page is a copy, and the links of its original are known, what these make expect.
     """
 
     behind: list[str] | None
@@ -215,7 +216,7 @@ class Frontier:
         # Whether nothing but the end of the queue is left, so that it can be checked.
         self._checking = False
         self._waiting: set[Wake] = set()
-        # Whose callbacks have ended, and since when nothing but callbacks is at work.
+        # Pages whose callbacks have ended, and since when nothing but callbacks is at work.
         self._ended: WeakSet[Request] = WeakSet()
         self._still_since = 0.0
         # Which callbacks may be waiting for what they have asked for. Numbers of a crawl that was stopped are others.
@@ -286,7 +287,7 @@ class Frontier:
         return self._last_asker, watch(result, self._askers, self._last_asker)
 
     def mark(self, request: Request, page: Request | None, *, may_wait: bool, asker: int = 0) -> None:
-        """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait.
+        """Mark a request when a spider yields it, with what shows at no other moment: its own `dont_filter`, and whether it may wait.
 
         `page`: the request that it comes of; `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
         """
@@ -389,7 +390,7 @@ class Frontier:
         return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None, foretold)
 
     def passes_on(self, request: Request) -> None:
-        """Note that a request comes of a page, so that nobody takes it for one that is handed to the engine."""
+        """Note that a request comes of a page, though no callback has yielded it: so nobody has handed it to the engine unseen."""
         if self._watches_scheduled and request.meta.keys().isdisjoint(_MARKS):
             self._passed_on.add(request)
 

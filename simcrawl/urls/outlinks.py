@@ -35,7 +35,9 @@ MOST_LINKS = 10_000
 _MOST_SOUGHT, _MOST_TRIES = 10_000, 3
 
 EXPECTED, SIMILAR, APART = range(3)
-"""Of a copy's link: it was shown, or is what a mirror would link to; it is so but for the words of the pages' addresses; neither."""
+"""How far a copy's link is foretold. `EXPECTED`: a page has shown it, or its original links to it, or to what stands there in its place.
+`SIMILAR`: the original has such a link but for the words of the two pages' addresses. `APART`: neither.
+"""
 # Letters of an original's links, and of its copy's, that are compared in that way, on the event loop: some 10 ms, or 40 by a hostile site.
 _MOST_LETTERS = 100_000
 _WORD = re.compile(r"([^\W_]+)")
