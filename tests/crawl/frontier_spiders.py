@@ -160,8 +160,9 @@ class Seeded(Watched):
         if response.url.endswith("/main/50.html"):
             self.at_work.callback(None)
             await maybe_deferred_to_future(self.scheduled)
-        for entry in self.follow(response, errback=self.on_error):
-            yield entry
+        if not response.url.endswith("/seed"):
+            for entry in self.follow(response, errback=self.on_error):
+                yield entry
 
 
 class Swapping:
@@ -169,6 +170,16 @@ class Swapping:
 
     def process_request(self, request: Request) -> Request | None:
         return Request(f"{request.url}?new", dont_filter=True) if request.url.endswith("/seed") else None
+
+
+class Adding:
+    """A spider middleware that asks for one more page where an answer is no page."""
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for entry in result:
+            yield entry
+        if response.url.endswith("/seed"):
+            yield Request(f"{response.url}?new")
 
 
 class Leaving(Watched):

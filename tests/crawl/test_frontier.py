@@ -702,16 +702,26 @@ def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(sit
     assert outcome.log.count(UNSEEN) == (kind == "engine")
 
 
-@pytest.mark.parametrize("swaps", [False, True])
-def test_a_request_that_nobody_has_yielded_ends_skipping_for_callbacks_at_work_unless_it_is_a_first_one(site: Site, swaps: bool) -> None:
+@pytest.mark.parametrize(
+    ("middlewares", "awaited", "told"),
+    [
+        ({}, "seed", False),
+        ({"SPIDER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Adding": 543}}, "seed?new", False),
+        ({"DOWNLOADER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Swapping": 543}}, "seed?new", True),
+    ],
+    ids=["first", "added", "swapped"],
+)
+def test_a_request_of_which_nobody_knows_who_has_made_it_ends_skipping_for_callbacks_at_work(
+    site: Site, middlewares: dict[str, Any], awaited: str, told: bool
+) -> None:
     pair(site, 120)
-    for path in ("/first", "/seed", "/seed?new"):
+    site.add("/seed", "{}", Content_Type="application/json")
+    for path in ("/first", "/seed?new"):
         site.add(path, text(5000))
-    settings = FIRST_FIRST | ({"DOWNLOADER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Swapping": 543}} if swaps else {})
-    outcome = crawl("tests.crawl.frontier_spiders.Seeded", site.url(), awaited="seed?new" if swaps else "seed", settings=settings)
+    outcome = crawl("tests.crawl.frontier_spiders.Seeded", site.url(), awaited=awaited, settings=FIRST_FIRST | middlewares)
     assert contents(site, outcome) >= {f"Number {number}" for number in range(120)}
-    assert outcome.log.count(UNSEEN) == swaps
-    assert (predicted(outcome).get("skipped", 0) > 20) is not swaps
+    assert outcome.log.count(UNSEEN) == told
+    assert (predicted(outcome).get("skipped", 0) > 20) is not told
     check(outcome, site)
 
 
