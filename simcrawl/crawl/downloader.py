@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import AGAIN, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED
+from simcrawl.crawl.frontier import AGAIN, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED, is_start
 from simcrawl.crawl.session import OfSession
 
 if TYPE_CHECKING:
@@ -115,9 +115,7 @@ def _never_dropped(request: Request, *, unyielded: bool) -> bool:
     meta = request.meta
     # Only its callback or errback closes a Playwright page; dropped without either it would stay open until the crawl freezes.
     leaks = "playwright_page" in meta and request.errback is None
-    # The mark of a start request travels with meta=response.meta; the depth tells who really is one.
-    starts = bool(meta.get("is_start_request")) and not meta.get("depth")
     # Scrapy sets it, too, where it tries again, and so do middlewares that lead a request elsewhere: to a program that renders pages, say.
     is_set_later = meta.get("retry_times") or (CARRIED in meta and not unyielded)
     asked = request.dont_filter and (meta.get(ASKED) is True or not is_set_later)
-    return asked or starts or request.method != "GET" or leaks
+    return asked or is_start(request) or request.method != "GET" or leaks

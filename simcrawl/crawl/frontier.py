@@ -15,6 +15,24 @@ so, before the first one of a kind is skipped, the last that came to wait is fet
 
 Nothing is held here: what waits waits in Scrapy's queue, with its mark in `Request.meta`. So it survives JOBDIR and other schedulers, and
 a rule that proves wrong has nothing to give back: whatever it would have had skipped is asked about once more, at the end.
+
+State of a request, in its `meta`. Before it is made, its priority and its `dont_filter` become again what they were:
+
+    ORDER   0 ──► -2 ... -80 ──► made            by how much its priority is lowered
+              └─► _HELD ──► _LAST ──► _SKIPPED   at the end of the queue; behind those of its kind that are checked; on its way out
+                    └─► made   └─► made
+            RETURNED ──► made                    its page was dropped by mistake: nothing is asked any more
+            none                                 it does not wait: the spider has wishes of its own for it, or has not yielded it
+    LATE    0 ──► _AFTER_ALL ──► made            the spider itself wants it after all others
+
+State of the crawl. It goes one way: in doubt less is lowered, and less is skipped.
+
+    _order   True ──► False     nothing waits any more: the spider wants some requests late, or the scheduler refuses what is put back
+    _skip    .95 ──► None       nothing is skipped any more: callbacks may wait for what waits here
+    _unseen  grows              callbacks whose pages are not skipped: they may hand requests to the engine, and nobody sees what for
+
+A callback is at work from `called` to `look_again`. Those that can await what they ask for have a number (`watched`), which their requests
+carry (ASKER): such a request never waits while its callback does.
 """
 
 from __future__ import annotations
@@ -83,22 +101,23 @@ AGAIN = "_simcrawl_again"
 JUDGED_AGAIN = "_simcrawl_judged_again"
 """Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
-"""Key of `Request.meta`: the copy on which the link was found first, and whose rules have to know what it leads to; whether unforetold."""
+"""Key of `Request.meta`, of a link on a copy: [whose rules, URL of the copy, whether its original's links did not foretell the link].
 
+To learn what is behind copies.
+"""
 MOVED = "_simcrawl_moved"
 """Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
 ASKER = "_simcrawl_asker"
 """Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
 LATE = "_simcrawl_late"
-"""Key of `Request.meta`: the spider itself wants the request after others; by how much it is lowered so far, and its own `dont_filter`."""
+"""Key of `Request.meta`, where the spider itself wants it after others: [by how much it is lowered so far, its own `dont_filter`]."""
 PUT = "_simcrawl_put"
 """Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
 
-# One of these has each request that a callback has yielded, or that was made before.
+# A request that a callback has yielded, or that has left the queue before, has one of these.
 _MARKS = frozenset({ORDER, ASKED, CARRIED})
 
-# What the mark says of a request that waits at the end of the queue, of one that waits for those of its kind that are checked, and of one
-# that is on its way out.
+# See above.
 _HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
 # Below all of these, and below pages that are judged again: what the spider wants after others.
 _AFTER_ALL = -20_000_000
@@ -107,6 +126,7 @@ RETURNED = 1
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
 # are among these, in the order in which they came to wait; to put each back at each further level finds no more.
 _LOW = -60
+# Requests at the end of the queue; canonical URLs and answers that are remembered; what is skipped together; rules that are told.
 _MOST_HELD, _MOST_NAMED, _MOST_ANSWERS = 100_000, 50_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
 # Bytes of an answer.
@@ -132,6 +152,10 @@ _WANTED_LATE = (
     "The spider gives %s a low priority (%d), so that it comes after others: from now on no request waits as a likely copy, and none is "
     "skipped. SIMCRAWL_ORDER = False does so from the start"
 )
+_UNSEEN = (
+    "No callback has yielded %s, which is scheduled. Those at work (%s) may have given it to the engine themselves: nobody sees what their "
+    "pages lead to, so no page of theirs is skipped any more. A middleware may have made it as well: request.replace() keeps it known"
+)
 _WAITED_FOR = (
     "A callback takes long, or waits for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from "
     "the start"
@@ -155,8 +179,8 @@ class _Kind:
 class Links(NamedTuple):
     """What is known of all links of a page: they are many, and so it is found out once.
 
-    `behind`: see `BEHIND`, where the page is a copy. `on_copy`: whether it is one. `hints`: where the page asks robots not to follow
-    links. `foretold`: of a copy, what its links are expected to be.
+    `behind`: where the page is a copy, [whose rules, URL of the copy], for `BEHIND`. `on_copy`: whether it is one. `hints`: where the page
+    asks robots not to follow links. `foretold`: where the page is a copy, and the links of its original are known, what these make expect.
     """
 
     behind: list[str] | None
@@ -173,7 +197,7 @@ class Frontier:
         self._changes, self._preferred = changes, preferred
         config = common.config
         settings = self._crawler.settings
-        self._order = self._has_ordered = config.order
+        self._order = config.order
         self._deepest = settings.getint("DEPTH_LIMIT")
         # Only what is dropped as a whole may be left out: with other actions something of a copy comes out, or all of its links are wanted.
         self._skip = config.skip if config.action == "drop" and config.copies_kept == 1 else None
@@ -193,28 +217,30 @@ class Frontier:
         # Whether nothing but the end of the queue is left, so that it can be checked.
         self._checking = False
         self._waiting: set[Wake] = set()
-        # Whose callbacks have ended, and since when nothing but callbacks is at work.
+        # Pages whose callbacks have ended, and since when nothing but callbacks is at work.
         self._ended: WeakSet[Request] = WeakSet()
         self._still_since = 0.0
         # Which callbacks may be waiting for what they have asked for. Numbers of a crawl that was stopped are others.
         self._askers = set[int]()
         self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._last_asker = int(time() * 1000)
-        # Pages whose callbacks were called; requests that another middleware has yielded; callbacks that hand requests to the engine.
-        self._called: WeakSet[Request] = WeakSet()
+        # Pages whose callbacks are at work; requests that another middleware has yielded; callbacks that may give some to the engine.
+        self._at_work: WeakSet[Request] = WeakSet()
         self._passed_on: WeakSet[Request] = WeakSet()
-        self._past_yield = set[str]()
+        self._unseen = set[str]()
         self._watches_scheduled = self._told = False
-        # Whether requests that were put back may wait: of an earlier run, or another crawler, nobody here knows.
-        own = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
-        self._lowered, self._refuses = bool(settings.get("JOBDIR")) or not own, False
+        is_scrapys = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
+        # Whether some requests may wait lower than they were yielded: those of an earlier run, or of another crawler, nobody here knows.
+        self._lowered = bool(settings.get("JOBDIR")) or not is_scrapys
+        # Whether the scheduler has not taken back what was put back.
+        self._refuses = False
         self.put_back_by = Counter[str]()
         """How many requests were put back by which rule, in words; of a thousand rules."""
         if self._order:
             # Where a redirect stands the middleware sees the page behind it alone.
             self._crawler.signals.connect(self._downloaded, signal=scrapy_signals.response_downloaded)
             # Sent for every link that was found before: Scrapy's own scheduler needs no watching.
-            if not own:
+            if not is_scrapys:
                 self._crawler.signals.connect(self._refused, signal=scrapy_signals.request_dropped)
 
     # ---- what a spider yields
@@ -240,7 +266,7 @@ class Frontier:
 
     def called(self, request: Request) -> None:
         """Note that a callback comes next: what it asks for another one may wait for. Never raises."""
-        self._called.add(request)
+        self._at_work.add(request)
         asker = request.meta.pop(ASKER, 0)
         if asker in self._askers:
             self._asked_for[request] = asker
@@ -262,7 +288,7 @@ class Frontier:
         return self._last_asker, watch(result, self._askers, self._last_asker)
 
     def mark(self, request: Request, page: Request | None, *, may_wait: bool, asker: int = 0) -> None:
-        """Note of a request that a spider yields what only shows there: its own `dont_filter`, and whether it may wait.
+        """Mark a request when a spider yields it, with what shows at no other moment: its own `dont_filter`, and whether it may wait.
 
         `page`: the request that it comes of; `may_wait`: what `lets_wait` says of the response; `asker`: what `watched` says of it.
         """
@@ -274,17 +300,15 @@ class Frontier:
                 meta.pop(key, None)
         if wants_late:
             self._let_come_late(request)
-            if asker:
-                meta[ASKER] = asker
         if request.dont_filter:
             meta[ASKED] = True
         elif may_wait and _may_wait(request, meta):
             meta[ORDER] = 0
-            if asker:
-                meta[ASKER] = asker
         else:
             # So much that it was seen here.
             meta.setdefault(CARRIED, "")
+        if asker and (LATE in meta or ORDER in meta):
+            meta[ASKER] = asker
 
     def _wants_late(self, request: Request, page: Request | None) -> bool:
         """Return whether a spider has lowered the priority of a request itself: below 0, and below that of the page.
@@ -293,7 +317,7 @@ class Frontier:
         """
         tried = page.meta.get("retry_times", 0) if page else 0
         usual = min(0, page.priority if page else 0, request.meta.get(MOVED, 0))
-        return self._has_ordered and request.priority < usual and request.meta.get("retry_times", 0) <= tried
+        return self._common.config.order and request.priority < usual and request.meta.get("retry_times", 0) <= tried
 
     def _let_come_late(self, request: Request) -> None:
         """Let a request come after all others, and none of these wait any more: they would come after it."""
@@ -367,7 +391,7 @@ class Frontier:
         return Links(behind, is_copy, hints if hints and (hints.nofollow or hints.unfollowed) else None, foretold)
 
     def passes_on(self, request: Request) -> None:
-        """Note that a request comes of a page, so that nobody takes it for one that is handed to the engine."""
+        """Note that a request comes of a page, though no callback has yielded it: so nobody has handed it to the engine unseen."""
         if self._watches_scheduled and request.meta.keys().isdisjoint(_MARKS):
             self._passed_on.add(request)
 
@@ -460,6 +484,7 @@ class Frontier:
         """Note that a link on a copy has led to what no other page did."""
         try:
             if behind and (rules := self._rules.get(behind[0])):
+                # A request of an earlier release, in a queue, does not say how it was foretold.
                 rules.led_on(behind[1], apart=behind[2:] == [True])
         except Exception as exc:  # noqa: BLE001 - as above
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
@@ -494,8 +519,8 @@ class Frontier:
 
     def _refused(self, request: Request) -> None:
         """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
-        was_late = request.meta.get(LATE, [0])[0] and not self._refuses
-        if was_late or (self._order and request.meta.get(ORDER) not in (None, 0, _SKIPPED, RETURNED)):
+        late, level = request.meta.get(LATE, [0])[0], request.meta.get(ORDER)
+        if not self._refuses and (late or level not in (None, 0, _SKIPPED, RETURNED)):
             self._order, self._refuses = False, True
             self._common.warn("refused", _REFUSED, self._common.known_as(request.url))
 
@@ -544,8 +569,8 @@ class Frontier:
                 else:
                     mark_unyielded(request)
                     meta[UNYIELDED] = True
-                    self._note_download(request)
-                    if request.priority < 0 and _is_start(request) and self._has_ordered:
+                    self._note_unyielded(request)
+                    if request.priority < 0 and is_start(request) and self._common.config.order:
                         self._let_come_late(request)
             if LATE in meta:
                 return self._after_all(request)
@@ -557,12 +582,12 @@ class Frontier:
                 _release(request)
             return None
 
-    def _note_download(self, request: Request) -> None:
-        """Note which callbacks may download a page themselves: those at work that can wait for one."""
+    def _note_unyielded(self, request: Request) -> None:
+        """Note which callbacks may have asked for a page without yielding a request: those at work that can wait for an answer."""
         # A spider's first requests need not wait until no callback is at work.
-        if request.url.endswith("/robots.txt") or _is_start(request):
+        if request.url.endswith("/robots.txt") or is_start(request):
             return
-        if not self._watches_scheduled and request.callback is not NO_CALLBACK:
+        if self._order and self._skip is not None and not self._watches_scheduled and request.callback is not NO_CALLBACK:
             # Not before: the signal is sent for every link of every page.
             self._watches_scheduled = True
             self._crawler.signals.connect(self._scheduled, signal=scrapy_signals.request_scheduled)
@@ -588,12 +613,17 @@ class Frontier:
 
         Those at work when one is scheduled that nobody has yielded. Such requests may also come of an idle spider: then none is at work.
         """
-        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or len(self._past_yield) >= _MOST_RULES:
+        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or is_start(request):
             return
         try:
             engine: Any = self._crawler.engine
-            pages = [page for page in engine.scraper.slot.active if page in self._called and page not in self._ended]
-            self._past_yield.update(map(self._common.callback_of, pages))
+            callbacks = {self._common.callback_of(page) for page in self._at_work if page in engine.scraper.slot.active}
+            # They are known now: with many requests of that kind, to look at each page each time takes long.
+            self._at_work.clear()
+            if callbacks and not self._unseen:
+                names, spider = ", ".join(sorted(callbacks)), self._crawler.spider
+                logger.info(_UNSEEN, self._common.known_as(request.url), names, extra={"spider": spider})
+            self._unseen |= callbacks
         except Exception as exc:  # noqa: BLE001 - whatever it is, the request is made
             self._common.failed(exc)
 
@@ -650,7 +680,7 @@ class Frontier:
     def _would_drop(self, url: str, original: str, callback: str) -> bool:
         """Return whether a page would be dropped as a copy of another one, if it is one: by what the rule of pages asks as well."""
         common = self._common
-        if without_data(callback) in self._past_yield or not common.detector.rule.may_replace(original, url):
+        if without_data(callback) in self._unseen or not common.detector.rule.may_replace(original, url):
             return False
         try:
             page = common.pages.known(original)
@@ -762,6 +792,7 @@ class Frontier:
         self._still_since = 0.0
         if ended is not None:
             self._ended.add(ended)
+            self._at_work.discard(ended)
         for wake in self._waiting:
             wake()
 
@@ -842,7 +873,7 @@ def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
     return plain and meta.get(META_KEY) is not False
 
 
-def _is_start(request: Request) -> bool:
+def is_start(request: Request) -> bool:
     """Return whether a request is one of a spider's first. The mark travels with the meta; the depth tells who is one."""
     return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
 

@@ -123,7 +123,6 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if verdict.drop_page or verdict.drop_outlinks:
             counts["outlinks/dropped" if verdict.drop_outlinks else "outlinks/followed"] += 1
         self._session.frontier.found(entry, links)
-        self._session.frontier.passes_on(entry)
         if verdict.drop_outlinks:
             case.links_dropped += 1
         else:
@@ -163,6 +162,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         return items
 
     def _show(self, request: Request, shown: list[str]) -> None:
+        self._session.frontier.passes_on(request)
         # Many at a time: each link of each page comes here.
         shown.append(asked_for(request))
         if len(shown) >= _SHOWN_AT_ONCE:

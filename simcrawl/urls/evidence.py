@@ -308,7 +308,7 @@ class Tried:
 
     `prefixes`: where it was right, None where these are too many. `told`: by what it stands for, how often it led from a copy to its very
     original, and the first of these pairs. `leading`: copies whose links were the first to lead to a page that was kept, `leading_apart`:
-    by addresses that the originals' links did not foretell. `apart`: copies that asked for such as nothing foretells. `missed`: the
+    by addresses that the originals' links did not foretell. `apart`: copies that asked for an address that nothing foretold. `missed`: the
     directories (or the class) of which a page was kept that would have been skipped. `originals`: some of what its copies were copies of.
     `begun`: the host of the first copy's twin, and how many pages of it had been kept by then.
     """

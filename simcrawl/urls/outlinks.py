@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import re
 from array import array
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -32,12 +34,13 @@ MOST_LINKS = 10_000
 # For the sake of one URL so many pages are fetched that ought to link to it. Then they do not.
 _MOST_SOUGHT, _MOST_TRIES = 10_000, 3
 
-
 EXPECTED, SIMILAR, APART = range(3)
-"""Of a copy's link: it was shown, or is what a mirror would link to; it is so but for the words of the pages' addresses; neither."""
-# Of an original, so many links are looked at for such words.
-_MOST_SHAPES = 1_000
-_WORD = re.compile(r"[^\W_]+")
+"""How far a copy's link is foretold. `EXPECTED`: a page has shown it, or its original links to it, or to what stands there in its place.
+`SIMILAR`: the original has such a link but for the words of the two pages' addresses. `APART`: neither.
+"""
+# Letters of an original's links, and of its copy's, that are compared in that way, on the event loop: some 10 ms, or 40 by a hostile site.
+_MOST_LETTERS = 100_000
+_WORD = re.compile(r"([^\W_]+)")
 
 
 class _Half:
@@ -156,43 +159,63 @@ class Outlinks:
 
 
 class Foretold:
-    """What the links of an original, and of all pages before, foretell of those of its copy."""
+    """What the links of an original, and of all pages before, foretell of those of its copy.
+
+    It is asked on the event loop, of each link. So of very many links that are not expected the last ones count as `APART`, without a look.
+    That is the safe side: it can only make a crawl skip less.
+    """
 
     def __init__(self, outlinks: Outlinks, url: str, original: str, links: list[str]) -> None:
         self._outlinks, self._url, self._original, self._links = outlinks, url, original, links
-        self._mirrored: frozenset[str] | None = None
-        self._shapes: frozenset[str] | None = None
+        self._letters_left = _MOST_LETTERS
 
     def of(self, link: str) -> int:
         """Return how far a link of the copy is foretold: `EXPECTED`, `SIMILAR`, or `APART`."""
         link = _without_fragment(link)
-        if link == self._url or self._outlinks.is_shown(link) or link in self._expected() or self._is_of_view(link):
+        if link == self._url or self._outlinks.is_shown(link) or link in self._linked or self._is_mirrored(link):
             return EXPECTED
-        if self._shapes is None:
-            self._shapes = frozenset(_shape(one, self._original) for one in self._links[:_MOST_SHAPES])
-        return SIMILAR if _shape(link, self._url) in self._shapes else APART
+        self._letters_left -= len(link)
+        if self._letters_left < 0:
+            return APART
+        return SIMILAR if _shape(link, self._words) in self._shapes else APART
 
-    def _expected(self) -> frozenset[str]:
-        if self._mirrored is None:
-            self._mirrored = frozenset([*self._links, *_mirrored(self._url, self._original, self._links)])
-        return self._mirrored
-
-    def _is_of_view(self, link: str) -> bool:
-        """Return whether a link is a view of what the original links to, or of what was shown."""
-        found = difference(self._url, self._original)
-        if found is None:
+    def _is_mirrored(self, link: str) -> bool:
+        """Return whether the original links to what stands there in the place of a link of the copy; or, of a view, if that was shown."""
+        if self._difference is None:
             return False
-        prefix, run, instead = found
-        if not run or not name_before(prefix, self._url[len(prefix) + len(run) :], (run, instead))[1]:
-            return False
-        without = link.replace(run, instead, 1)
-        return without != link and (without in self._expected() or self._outlinks.is_shown(without))
+        prefix, run, instead, is_view = self._difference
+        if is_view:
+            there = link.replace(run, instead, 1) if run else link
+            return there != link and (there in self._linked or self._outlinks.is_shown(there))
+        there = prefix + instead + link[len(prefix + run) :]
+        return link.startswith(prefix + run) and there in self._linked and ends_at_token(there, len(prefix + instead))
+
+    @cached_property
+    def _difference(self) -> tuple[str, str, str, bool] | None:
+        return _differ(self._url, self._original)
+
+    @cached_property
+    def _linked(self) -> frozenset[str]:
+        return frozenset(self._links)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return _words(self._url)
+
+    @cached_property
+    def _shapes(self) -> frozenset[str]:
+        lengths = accumulate(map(len, self._links))
+        words = _words(self._original)
+        return frozenset(_shape(link, words) for link, end in zip(self._links, lengths, strict=True) if end <= _MOST_LETTERS)
 
 
-def _shape(link: str, page: str) -> str:
+def _words(page: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(unquote(page)))
+
+
+def _shape(link: str, words: frozenset[str]) -> str:
     """Return a link without the words of a page's own address, which its copy has in another form."""
-    own = {*_WORD.findall(unquote(page))}
-    return _WORD.sub(lambda found: "*" if found[0] in own else found[0], unquote(link))
+    return "".join(["*" if part in words else part for part in _WORD.split(unquote(link))])
 
 
 def _without_fragment(url: str) -> str:
@@ -201,14 +224,21 @@ def _without_fragment(url: str) -> str:
 
 def _mirrored(url: str, original: str, links: list[str]) -> Iterator[str]:
     """Yield what a copy would link to, where that is something else than what its original links to."""
-    found = difference(url, original)
-    if found is None:
-        return
-    prefix, run, instead = found
+    found = _differ(url, original)
     # A view of a page (`/a/print/`) leads to what the page itself does, or to views of that.
-    if name_before(prefix, url[len(prefix) + len(run) :], (run, instead))[1]:
+    if found is None or found[3]:
         return
+    prefix, run, instead, _ = found
     start = prefix + instead
     for link in links:
         if link.startswith(start) and ends_at_token(link, len(start)):
             yield prefix + run + link[len(start) :]
+
+
+def _differ(url: str, original: str) -> tuple[str, str, str, bool] | None:
+    """Return what `difference` does, and whether the runs make one of the URLs a view of the other one."""
+    found = difference(url, original)
+    if found is None:
+        return None
+    prefix, run, instead = found
+    return prefix, run, instead, bool(name_before(prefix, url[len(prefix) + len(run) :], (run, instead))[1])

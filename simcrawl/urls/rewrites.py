@@ -85,8 +85,8 @@ _CONFIRMED = 20
 _OTHER = 0.8
 # A rule skips nothing if more of its copies than that lead to new pages. Some do by chance: of a page and its copy either comes first.
 _MOST_LEADING = 0.3
-# No chance it is where the originals' links did not foretell the address: each copy has an address of its own then, of which some have
-# something. And where nothing about it is foretold (`/reviews?pid=5007`) not even a look at the others says whether it has.
+# Chance has no part in it where the links of the original did not foretell the address: each copy asks for one of its own then, and some
+# get an answer. Where nothing at all foretells it (`/reviews?pid=5007`), what the others got says nothing of the next one.
 _MOST_LEADING_APART, _MOST_APART = 0.01, 0.1
 # Nor if less than this share of the copies that it was right about were copies of the page that it leads to. Of several mirrors any may be
 # the original, so even the best rules do not always name it.
@@ -198,7 +198,8 @@ class RewriteRules:
         self._held: dict[Hashable, list[str]] = {}
         self._number_held = 0
         self._released: list[str] = []
-        self._noted: OrderedDict[tuple[str, int], None] = OrderedDict()
+        # What was noted of which copies, once of each.
+        self._noted: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._redirects = Redirects()
         # By class of URLs how many pages gave nothing new: for the order of requests alone.
         self._poor = Counters()
@@ -305,10 +306,10 @@ class RewriteRules:
         Where that is so of many copies, as in a gallery of equal captions, to skip such pages would lose what is behind them. `apart`: the
         links of its original did not foretell that link. Then a few copies are enough.
         """
-        for tried in self._first_time("leading", url):
+        for tried in self._tried_on(url, "leading"):
             tried.leading += 1
         if apart:
-            for tried in self._first_time("leading apart", url):
+            for tried in self._tried_on(url, "leading apart"):
                 tried.leading_apart += 1
 
     def asked_apart(self, url: str) -> None:
@@ -316,20 +317,18 @@ class RewriteRules:
 
         Where copies do, nobody knows what is behind those that are not fetched.
         """
-        for tried in self._first_time("asking apart", url):
+        for tried in self._tried_on(url, "asking apart"):
             tried.apart += 1
 
-    def _first_time(self, what: str, url: str) -> list[Tried]:
-        """Return what was tried of the rules that lead from a copy to its twins, if that was not noted of it before."""
-        if len(url) > _LONGEST_URL:
+    def _tried_on(self, url: str, what: str) -> list[Tried]:
+        """Return what became of the rules that lead from a copy to its twins; nothing where `what` was noted of that copy before."""
+        # Each of very many links of a copy may ask.
+        if len(url) > _LONGEST_URL or (what, url) in self._noted:
             return []
-        address = Address(url, self._seed)
-        if (what, address.key) in self._noted:
-            return []
-        self._noted[what, address.key] = None
+        self._noted[what, url] = None
         if len(self._noted) > _MOST_RECENT:
             self._noted.popitem(last=False)
-        parts = {twin.part for twin in self._twins(address)}
+        parts = {twin.part for twin in self._twins(Address(url, self._seed))}
         return [tried for part in parts if (tried := self._tried.get(part))]
 
     def _copy_of(self, original: str) -> int:

@@ -134,6 +134,54 @@ class Asking:
                 yield request
 
 
+class Seeded(Watched):
+    """Asks for one more start request while a callback is at work, which goes on when that is scheduled, and downloads a page before."""
+
+    name = "seeded"
+    awaited = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.at_work: Deferred[None] = Deferred()
+        self.scheduled: Deferred[None] = Deferred()
+
+    async def start(self) -> AsyncIterator[Any]:
+        await self.crawler.engine.download_async(Request(self.url + "first"))
+        yield Request(self.url)
+        await maybe_deferred_to_future(self.at_work)
+        yield Request(self.url + "seed")
+
+    def on_scheduled(self, request: Request) -> None:
+        super().on_scheduled(request)
+        if request.url == self.url + self.awaited:
+            self.scheduled.callback(None)
+
+    async def parse(self, response: Response, **_: Any) -> AsyncIterator[Any]:
+        if response.url.endswith("/main/50.html"):
+            self.at_work.callback(None)
+            await maybe_deferred_to_future(self.scheduled)
+        if not response.url.endswith("/seed"):
+            for entry in self.follow(response, errback=self.on_error):
+                yield entry
+
+
+class Swapping:
+    """A downloader middleware that makes a new request in the place of one."""
+
+    def process_request(self, request: Request) -> Request | None:
+        return Request(f"{request.url}?new", dont_filter=True) if request.url.endswith("/seed") else None
+
+
+class Adding:
+    """A spider middleware that asks for one more page where an answer is no page."""
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for entry in result:
+            yield entry
+        if response.url.endswith("/seed"):
+            yield Request(f"{response.url}?new")
+
+
 class Leaving(Watched):
     """Asks to be logged out when all else is done: by a low priority, at the time that `kind` names."""
 

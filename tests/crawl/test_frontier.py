@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WATCHED, WISHFUL = "tests.crawl.frontier_spiders.Watched", "tests.crawl.frontier_spiders.Wishful"
+UNSEEN = "so no page of theirs is skipped any more"
 # First links first, so that a site's own directory is known before its mirror.
 FIRST_FIRST = {
     "DEPTH_PRIORITY": 1,
@@ -698,6 +699,30 @@ def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(sit
     expected = {reviewed(pid) for first in (1000, 5000) for pid in range(first, first + pages)}
     assert set(outcome.stats["test/reviews"]) == expected
     assert "skipped" not in predicted(outcome)
+    assert outcome.log.count(UNSEEN) == (kind == "engine")
+
+
+@pytest.mark.parametrize(
+    ("middlewares", "awaited", "told"),
+    [
+        ({}, "seed", False),
+        ({"SPIDER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Adding": 543}}, "seed?new", False),
+        ({"DOWNLOADER_MIDDLEWARES": {"tests.crawl.frontier_spiders.Swapping": 543}}, "seed?new", True),
+    ],
+    ids=["first", "added", "swapped"],
+)
+def test_a_request_of_which_nobody_knows_who_has_made_it_ends_skipping_for_callbacks_at_work(
+    site: Site, middlewares: dict[str, Any], awaited: str, told: bool
+) -> None:
+    pair(site, 120)
+    site.add("/seed", "{}", Content_Type="application/json")
+    for path in ("/first", "/seed?new"):
+        site.add(path, text(5000))
+    outcome = crawl("tests.crawl.frontier_spiders.Seeded", site.url(), awaited=awaited, settings=FIRST_FIRST | middlewares)
+    assert contents(site, outcome) >= {f"Number {number}" for number in range(120)}
+    assert outcome.log.count(UNSEEN) == told
+    assert (predicted(outcome).get("skipped", 0) > 20) is not told
+    check(outcome, site)
 
 
 # ---- beside other components

@@ -115,8 +115,37 @@ def test_views_of_a_page_are_foretold_to_lead_to_views(link: str, told: int) -> 
     assert foretold.of(f"https://a.example/{link}") == told
 
 
+def test_what_a_copy_asks_for_is_apart_where_it_is_too_much_to_look_at() -> None:
+    outlinks = of(a="b")
+    link = "https://a.example/offer?id=a&store="
+    outlinks.note(MAIN + "a", [MAIN + "b", link + "main"])
+    foretold = outlinks.foretold(MIRROR + "a", MAIN + "a")
+    assert foretold
+    asked = [foretold.of(f"{link}mirror") for _ in range(10_000)]
+    assert asked[:1000] == [SIMILAR] * 1000
+    assert asked[5000:] == [APART] * 5000
+    assert foretold.of(MIRROR + "b") == EXPECTED
+    foretold = outlinks.foretold(MIRROR + "a", MAIN + "a")
+    assert foretold
+    assert foretold.of(f"{link}mirror{'-' * 200_000}") == APART
+
+
 def test_of_a_copy_nothing_is_foretold_where_the_links_of_its_original_are_not_known() -> None:
     assert Outlinks().foretold(MIRROR + "a", MAIN + "a") is None
+
+
+@given(
+    st.lists(st.text("abm/?=-.", max_size=9), max_size=9),
+    st.sampled_from(["mirror/a", "m/a", "", "main/a/print", "main/a?p=1", "x/main/a"]),
+)
+def test_a_copy_is_foretold_to_link_to_what_it_would_hide(ends: list[str], place: str) -> None:
+    outlinks, url = Outlinks(), "https://a.example/" + place
+    outlinks.note(MAIN + "a", [MAIN + end for end in ends])
+    foretold = outlinks.foretold(url, MAIN + "a")
+    assert foretold
+    while (hidden := outlinks.hidden(url, MAIN + "a")) is not None:
+        assert foretold.of(hidden) == EXPECTED
+        outlinks.show([hidden])
 
 
 NAMES = "abcdefgh"
