@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ _RELEASE = re.compile(
     r"(?:latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
     r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
 )
+_DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d-\d\d"), re.compile(r"(?<![^/])((?:19|20)\d\d)/(\d\d)/(\d\d)(?![^/])")
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 
 
@@ -94,15 +96,19 @@ def are_of_two(url: str, other: str) -> bool:
     """Return whether two addresses that end alike are those of two pages, and not of one page in two mirrors or releases.
 
     The end of `/leeds/contact` and `/york/contact` says of what kind a page is, and what differs before it is a name or a long number, and
-    no name of releases or mirrors.
+    no name of releases or mirrors. And `/2026/05/12/yoga` is of another day than `/2026/05/19/yoga`.
     """
     a, b = (_parts_of(one) for one in (url, other))
-    if len(a) != len(b) or a[-1] != b[-1] or not _KIND_OF_PAGE.match(a[-1]):
+    if len(a) != len(b) or a[-1] != b[-1]:
         return False
     differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
-    return bool(differing) and all(_WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair)
+    if differing and all(map(_DAY.fullmatch, chain.from_iterable(differing))):
+        return True
+    return bool(differing and _KIND_OF_PAGE.match(a[-1])) and all(
+        _WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair
+    )
 
 
 def _parts_of(url: str) -> list[str]:
     host, _, path = url.casefold().partition("://")[2].partition("#")[0].rstrip("/").partition("/")
-    return [*host.split("."), *path.split("/")]
+    return [*host.split("."), *_DAYS.sub(r"\1-\2-\3", path).split("/")]

@@ -63,6 +63,8 @@ def test_addresses_of_any_length_are_compared_in_no_time():
         ("http://a.test/leeds/contact", "http://a.test/york/contact", True),
         ("http://leeds.a.test/contact.html", "http://york.a.test/contact.html", True),
         ("http://a.test/users/1204/profile", "http://a.test/users/1311/profile", True),
+        ("http://a.test/2026/05/12/yoga", "http://a.test/2026/05/19/yoga", True),
+        ("http://a.test/on/2026-05-12/yoga", "http://a.test/on/2026-05-19/yoga", True),
         # Releases, languages, mirrors, years; another end; another depth.
         ("http://a.test/latest/contact", "http://a.test/stable/contact", False),
         ("http://a.test/de/contact", "http://a.test/fr/contact", False),

@@ -316,6 +316,32 @@ def test_when_something_takes_place_tells_three_pages_apart(line: str, above: bo
 
 
 @pytest.mark.parametrize(
+    ("title", "heading", "line", "path", "kept"),
+    [
+        ("Yoga", "Yoga, {} May 2026", "", "{}", [1, 0, 1]),
+        ("Yoga", "Yoga", "<p>{} May 2026</p>", "2026/05/{}/yoga", [1, 0, 1]),
+        ("Yoga", "Yoga", "<p>{} May 2026</p>", "yoga-2026-05-{}", [1, 0, 1]),
+        ("Yoga, {} May 2026", "Yoga", "<p>{} May 2026</p>", "a{}", [1, 0, 1]),
+        # When a page was changed, or asked for, stands in neither.
+        ("Yoga", "Yoga", "<p>{} May 2026</p>", "a{}", [1, 0, 0]),
+        ("Yoga", "Yoga", "<p>Last updated on {} May 2026</p>", "2026/a{}", [1, 0, 0]),
+    ],
+)
+def test_the_day_that_a_page_is_called_by_tells_three_pages_apart(title: str, heading: str, line: str, path: str, kept: list[int]):
+    detector = Detector(open_store("memory:"))
+    html = "<title>{}</title><main><h1>{}</h1>{}<p>{}</p><p>{}</p></main>"
+    dates = [("5", "05"), ("12", "12"), ("19", "19")]
+    pages = [
+        page_of(
+            html.format(title.format(day), heading.format(day), line.format(day), english(30), english(20, 1)),
+            f"http://a.test/{path.format(in_address)}",
+        )
+        for day, in_address in dates
+    ]
+    assert [int(not detector.admit(one).is_duplicate) for one in pages] == kept
+
+
+@pytest.mark.parametrize(
     ("heading", "kept"),
     [
         ("Case C-{}/25", [1, 0, 1]),

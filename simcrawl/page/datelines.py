@@ -25,17 +25,27 @@ LABELLED = late(r"[^\d:\uff1a]{1,40}[:\uff1a]\s*\S")
 
 _YEAR = r"(?:\b(?:19|20)\d\d\b|(?<!\d)(?:19|20)\d\d(?=\s*\u5e74))"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+_IN_NUMBERS = (
+    rf"\b\d\d?\s?(?:\.\s?\d\d?\s?\.|/\s?\d\d?\s?/|-\s?\d\d?\s?-)\s?(?:19|20)\d\d\b"
+    rf"|\b(?:19|20)\d\d(?:\.\s?{_MONTH}\s?\.|/{_MONTH}/|-{_MONTH}-)\s?{_DAY}(?!\d)"
+)
 
 
 def _calendar() -> str:
     """Return the pattern of a date that is more than a year."""
     month = pattern("months", "seasons")
     return (
-        r"\b\d\d?\s?([./-])\s?\d\d?\s?\1\s?(?:19|20)\d\d\b"
-        rf"|\b(?:19|20)\d\d\s?([./-])\s?{_MONTH}\s?\2\s?{_DAY}(?!\d)"
-        rf"|(?:{month})\W{{0,4}}(?:\d\d?(?:st|nd|rd|th)?\W{{1,4}})?(?:(?:de|del|of|do)\s)?(?:19|20)\d\d\b"
-        rf"|\b(?:19|20)\d\d\W{{1,4}}(?:m\.\s)?(?:{month})"
-        r"|(?:19|20)\d\d\s*\u5e74\s*\d|\d\s*\u6708\s*\d"
+        rf"{_IN_NUMBERS}|(?:{month})\W{{0,4}}(?:\d\d?(?:st|nd|rd|th)?\W{{1,4}})?(?:(?:de|del|of|do)\s)?(?:19|20)\d\d\b"
+        rf"|\b(?:19|20)\d\d\W{{1,4}}(?:m\.\s)?(?:{month})|(?:19|20)\d\d\s*\u5e74\s*\d|\d\s*\u6708\s*\d"
+    )
+
+
+def _of_a_day() -> str:
+    """Return the pattern of a date with its day and its year."""
+    month, day = pattern("months"), r"\b\d\d?(?:st|nd|rd|th|[.\xba])?\s+(?:(?:de|of)\s+)?"
+    return (
+        rf"{_IN_NUMBERS}|{day}(?:{month})\W{{0,3}}(?:(?:de|of)\s+)?(?:19|20)\d\d\b|(?:{month})\W{{1,3}}\d\d?(?:st|nd|rd|th)?\W{{1,4}}"
+        r"(?:19|20)\d\d\b|(?:19|20)\d\d\s*\u5e74\s*\d\d?\s*\u6708\s*\d\d?\s*\u65e5"
     )
 
 
@@ -53,6 +63,7 @@ _COUNTED = (
     r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
     r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d"
 )
+_OF_A_DAY = late(_of_a_day, re.IGNORECASE)
 _SAYS_WHEN = late(lambda: f"{_calendar()}|{_TIME}|{_COUNTED}", re.IGNORECASE)
 _COUNTS = late(_COUNTED, re.IGNORECASE)
 # With years alone.
@@ -89,7 +100,7 @@ _IS_RENEWED = late(_renewed, re.IGNORECASE)
 _OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
-_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
+_DATE_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
 # Datelines with a room, a birth or a death, what is measured at an hour, or from when to when: they speak of an event or a person, not of
 # the page. (A room has a number, or a letter.)
 _OF_NO_PAGE = late(
@@ -130,6 +141,16 @@ def has_date(line: str) -> bool:
     return bool(_SAYS_ANY.search(line))
 
 
+def days(line: str) -> list[str]:
+    """Return the dates in a line that have a day and a year, as they are written, in lower case."""
+    return [" ".join(found[0].casefold().split()) for found in _OF_A_DAY.finditer(line)] if _DIGIT.search(line) else []
+
+
+def is_of_the_page(dateline: str) -> bool:
+    """Return whether a dateline says when the page was made, changed or asked for, or counts who did."""
+    return bool(_OF_THE_PAGE.search(dateline))
+
+
 def counts(dateline: str) -> bool:
     """Return whether a dateline says how often, or how long ago."""
     return bool(_COUNTS.search(dateline))
@@ -147,7 +168,7 @@ def is_of_an_event(dateline: str, words: Iterable[str]) -> bool:
     """
     long = {word for word in words if len(word) >= _LEAST_OF_A_WORD}
     # More than a date has: "Friday, the 27th of November".
-    says_more = len(long) > _WORDS_OF_A_DATE - bool(_IN_NUMBERS.search(dateline))
+    says_more = len(long) > _WORDS_OF_A_DATE - bool(_DATE_IN_NUMBERS.search(dateline))
     # "Sunrise 6:12, sunset 19:40".
     says_more = says_more or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_OF_NO_PAGE.search(dateline))
-    return (says_more or bool(LABELLED.match(dateline))) and not _OF_THE_PAGE.search(dateline)
+    return (says_more or bool(LABELLED.match(dateline))) and not is_of_the_page(dateline)

@@ -25,7 +25,7 @@ import numpy as np
 
 from simcrawl.bits import mix
 from simcrawl.page import visits
-from simcrawl.page.datelines import LABELLED, is_of_an_event
+from simcrawl.page.datelines import LABELLED, days, is_of_an_event, is_of_the_page
 from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
@@ -183,7 +183,8 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     # A bus line, a question: one that the address has as well.
     short = {*_NUMBER.findall(f"{inner} {outer}")} - numbers
     if short:
-        numbers |= short.intersection(_NUMBER.findall(full), _DIGITS.findall(slug))
+        of_address = _plain_numbers(slug)
+        numbers |= {number for number in short.intersection(_NUMBER.findall(full)) if number.lstrip("0") in of_address}
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
@@ -242,10 +243,13 @@ def _numbers(heading: str) -> list[str]:
 def _addressed(url: str, title: str) -> set[str]:
     """Return the words of a title by which its page's address may call it, see `_slug`: as such, or run together, in whatever writing.
 
-    Generators write `gr::video_sdl` as `gr_1_1video__sdl`, `map_entry` as `map-entry`, and `Grob_pq` as `Grob_005fpq`.
+    Generators write `gr::video_sdl` as `gr_1_1video__sdl`, `map_entry` as `map-entry`, and `Grob_pq` as `Grob_005fpq`. A name of several
+    parts that both have as it is counts as one: of `it_IT`, `hu_HU` and `es_419` no part tells them from `it`, `hu` and `es`.
     """
     slug = _slug(url)
     words, together = _words_of(f"{slug} {slug.replace('_', ' ')}"), _squeezed(slug)
+    if "_" in slug and slug.casefold() in _RUN.findall(title.casefold()):
+        title = re.sub(rf"(?<!\w){re.escape(slug)}(?!\w)", together, title, flags=re.IGNORECASE)
     return {word for word in _words_of(title) if word in words or (len(one := _squeezed(word)) >= _LEAST_TOGETHER and one in together)}
 
 
@@ -310,6 +314,7 @@ def of(
     noindex: bool = False,
     url: str = "",
     said: str = "",
+    title: str = "",
     units_of_a_word: float = 1.0,
 ) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
@@ -319,15 +324,15 @@ def of(
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
     search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
-    (`url`; `said`: see `language`); and how many units say what a word does.
+    (`url`; `said`: see `language`); and how many units say what a word does. `title`: the page's title, as it is.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
     everything = [words.tolist() for words in found]
-    own, above, _, title, named, standing = map(_ends_of, everything)
+    own, above, _, titled, named, standing = map(_ends_of, everything)
     all_own, all_above, facts, full_title = everything[:4]
-    times, around = _times({*own, *above, *title}, prose.hashes), _times({*above} if not own else set(), beside)
+    times, around = _times({*own, *above, *titled}, prose.hashes), _times({*above} if not own else set(), beside)
     words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
     # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
@@ -344,7 +349,7 @@ def of(
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE * max(1.0, units_of_a_word) else set[str]()
     rows = _rows(parts.rows) | {line.casefold() for line in parts.values if LABELLED.match(line) and not _IN_A_LIST.search(line)}
-    others_still = (headings, template, subheadings, _said_beside(parts), rows, _rows(parts.rows_beside, beside=True), lasting)
+    others_still = (headings, template, subheadings, _said_beside(parts, title, url), rows, _rows(parts.rows_beside, beside=True), lasting)
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
     shown, lines = _digests(pictures), _digests(short)
@@ -473,16 +478,18 @@ def _pieces(word: str) -> list[str]:
     return [word[at : at + size] for at in range(len(word) - size + 1)]
 
 
-def _said_beside(parts: Parts) -> set[str]:
+def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case, or
+    the day that a page is called by.
     """
     lines = [block.text for block in parts.beside]
-    labelled = {line for line in lines if LABELLED.match(line)} | {
-        line for line in parts.dated if is_of_an_event(line, _without_numbers(line))
-    }
-    labelled.update(heading for heading in (parts.heading, parts.outer_heading) if _has_its_own_number(heading))
+    labelled = {line for line in lines if LABELLED.match(line)}
+    labelled.update(line for line in parts.dated if is_of_an_event(line, _without_numbers(line)))
+    headings = (parts.heading, parts.outer_heading)
+    labelled.update(heading for heading in headings if _has_its_own_number(heading) or days(heading[:_LONGEST]))
+    labelled.update(line for line in parts.dated if _is_of_a_day(line, url, title) and not is_of_the_page(line))
     words = (" ".join(_without_numbers(line)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
 
@@ -521,6 +528,20 @@ def _has_its_own_number(heading: str) -> bool:
         return True
     is_one = _NUMBER_AMONG_WORDS.search(_unnumbered(heading))
     return bool(is_one) and not any(pattern.search(heading) for pattern in (_YEAR, _OF_A_DAY, _OF_A_READER))
+
+
+def _is_of_a_day(line: str, url: str, title: str) -> bool:
+    """Return whether a line has a date that the address has as well, or the title. When a page was changed stands in neither."""
+    found = days(line[:_LONGEST])
+    if not found:
+        return False
+    numbers, of_title = _plain_numbers(url.partition("://")[2][:_LONGEST]), days(title[:_LONGEST])
+    return any(day in of_title or _plain_numbers(day) <= numbers for day in found)
+
+
+def _plain_numbers(text: str) -> set[str]:
+    """Return the numbers in a text as they are counted: the 4 of "4 May" is 04 in an address."""
+    return {number.lstrip("0") for number in _DIGITS.findall(text)}
 
 
 def _bare(line: str) -> str:

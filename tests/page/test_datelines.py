@@ -6,7 +6,7 @@ import pytest
 
 from simcrawl.page.blocks import join
 from simcrawl.page.common_words import factors
-from simcrawl.page.datelines import counts, has_date, is_dateline, is_of_an_event, says_what
+from simcrawl.page.datelines import counts, days, has_date, is_dateline, is_of_an_event, says_what
 from tests.page.layouts import article_of, layout_of, text_of
 from tests.samples import english
 
@@ -241,3 +241,18 @@ def test_no_common_word_of_contents_speaks_of_the_page():
 
 def words_of(line: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", line)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Yoga, 12 May 2026, and 19. Mai 2026", ["12 may 2026", "19. mai 2026"]),
+        ("May  12th, 2026", ["may 12th, 2026"]),
+        ("2026-05-12 and 12/05/2026", ["2026-05-12", "12/05/2026"]),
+        ("4 de mayo de 2026", ["4 de mayo de 2026"]),
+        ("2026年5月12日", ["2026年5月12日"]),
+        ("May 2026, spring 2026, 2026, 12:30, 12 May", []),
+    ],
+)
+def test_the_days_in_a_line(line: str, found: list[str]):
+    assert days(line) == found

@@ -412,6 +412,10 @@ def test_one_name_at_two_addresses_is_one_page() -> None:
         (("Grob_005fpq_005fengraver.html", "Note_005fname_005fengraver.html"), ("Grob_pq_engraver", "Note_name_engraver"), False),
         (("Methods_T_HashCursor.htm", "Methods_T_TreeCursor.htm"), ("HashCursor Methods", "TreeCursor Methods"), False),
         (("logic/index.html", "matrices/"), ("Logic", "Matrices"), False),
+        # A name of several parts is one: no part of it is in the one alone.
+        (("Locale/it_IT.html", "Locale/it_CH.html"), ("Locale::it_IT - dates", "Locale::it_CH - dates"), False),
+        (("Locale/es_419.html", "Locale/es.html"), ("Locale::es_419 - dates", "Locale::es - dates"), False),
+        (("Locale/hu_HU.html", "Locale/hu.html"), ("Locale::hu_HU - dates", "Locale::hu - dates"), False),
         # Three letters may stand in any word.
         (("clogs.html", "cards.html"), ("Log", "Car"), True),
     ],
