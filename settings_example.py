@@ -1,6 +1,6 @@
 """An example of a Scrapy project's settings with simcrawl in it. Every setting is shown with its default.
 
-Commented out is what is off by default, and what comes with the recipe: there the values are those of "content".
+Commented out is what is off by default, and what comes with the recipe: there the values are those of "terms".
 
 `scrapy.cfg` beside this file points here, so that `scrapy crawl demo` and `scrapy crawl site -a url=...` work in a clone.
 """

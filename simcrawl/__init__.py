@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simcrawl.bits import hamming_distance
-    from simcrawl.crawl import Addon, signals, verdict
+    from simcrawl.crawl import Addon, NearDuplicate, NearDuplicateItem, recrawl_requests, signals, verdict
     from simcrawl.detector import Detector, compare
+    from simcrawl.errors import SettingError, SimcrawlError, StoreError
     from simcrawl.page.extraction import main_text
     from simcrawl.page.features import Features
     from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
     from simcrawl.page.recipes import Recipe, fingerprint
     from simcrawl.page.simhash import simhash
-    from simcrawl.rule import Comparison, Match, Rule, Verdict
+    from simcrawl.rule import Comparison, Kind, Match, Rule, Verdict
     from simcrawl.store import open_store
     from simcrawl.urls.rewrites import Outlook, Prediction, RewriteRules
 
@@ -29,13 +30,19 @@ _HOMES = {
     "Comparison": "rule",
     "Detector": "detector",
     "Features": "page.features",
+    "Kind": "rule",
     "Match": "rule",
+    "NearDuplicate": "crawl",
+    "NearDuplicateItem": "crawl",
     "Outlook": "urls.rewrites",
     "PageFingerprint": "page.fingerprint",
     "Prediction": "urls.rewrites",
     "Recipe": "page.recipes",
     "RewriteRules": "urls.rewrites",
     "Rule": "rule",
+    "SettingError": "errors",
+    "SimcrawlError": "errors",
+    "StoreError": "errors",
     "Verdict": "rule",
     "compare": "detector",
     "fingerprint": "page.recipes",
@@ -43,6 +50,7 @@ _HOMES = {
     "hamming_distance": "bits",
     "main_text": "page.extraction",
     "open_store": "store",
+    "recrawl_requests": "crawl",
     "signals": "crawl",
     "simhash": "page.simhash",
     "verdict": "crawl",
@@ -54,13 +62,19 @@ __all__ = [
     "Comparison",
     "Detector",
     "Features",
+    "Kind",
     "Match",
+    "NearDuplicate",
+    "NearDuplicateItem",
     "Outlook",
     "PageFingerprint",
     "Prediction",
     "Recipe",
     "RewriteRules",
     "Rule",
+    "SettingError",
+    "SimcrawlError",
+    "StoreError",
     "Verdict",
     "compare",
     "fingerprint",
@@ -68,6 +82,7 @@ __all__ = [
     "hamming_distance",
     "main_text",
     "open_store",
+    "recrawl_requests",
     "signals",
     "simhash",
     "verdict",

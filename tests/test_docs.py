@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import fields
 from difflib import unified_diff
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,6 +209,16 @@ def test_the_api_page_has_every_public_name() -> None:
     listed = {name.removeprefix("simcrawl.") for name in re.findall(r"^\.\. auto\w+:: (\S+)", api, re.MULTILINE)}
     # It is a module, whose two names are listed.
     assert set(simcrawl.__all__) - {"signals"} <= listed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_name_of_ours_that_a_page_has_exists(page: Path) -> None:
+    for name in set(re.findall(r"`simcrawl((?:\.\w+)+)[(`]", page.read_text())):
+        found: Any = simcrawl
+        for part in name.split(".")[1:]:
+            if not hasattr(found, part):
+                import_module(f"{found.__name__}.{part}")
+            found = getattr(found, part)
 
 
 def test_every_meta_key_and_every_signal_is_listed() -> None:

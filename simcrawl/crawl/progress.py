@@ -116,7 +116,7 @@ class Progress:
                 "dropped": counts.dropped,
                 "skipped": _skipped(self._session.stats),
                 "links": self._session.links,
-                "next": _next(self._crawler.settings, self._session.config.store),
+                "next": _next(self._crawler.settings, self._session.config.store, self._session.stats),
             },
         )
 
@@ -135,20 +135,22 @@ class Progress:
         logger.info(message, values, extra={"spider": self._crawler.spider})
 
 
-def _next(settings: BaseSettings, store: str) -> str:
-    """Return how to see what was dropped."""
+def _next(settings: BaseSettings, store: str, stats: Any) -> str:
+    """Return how to see what was dropped, and whether all of it can be seen."""
     if store.startswith("memory:"):
         return "To see them afterwards, set SIMCRAWL_STORE to a directory"
     # `scrapy simcrawl` knows what the project's settings say, and neither a spider's own nor -s.
     known = (settings.getpriority("SIMCRAWL_STORE") or 0) <= SETTINGS_PRIORITIES["project"]
     command = "scrapy simcrawl duplicates" if known and inside_project() else f"simcrawl duplicates {quote(store_path(store))}"
-    return f"Which, why, and as copies of what: {command}"
+    # As on a full disk: a warning has said what failed.
+    failed = "The store has failed, so it does not list all of them. " if stats.get_value("simcrawl/store/errors", 0) else ""
+    return f"{failed}Which, why, and as copies of what: {command}"
 
 
 def _skipped(stats: Any) -> str:
     """Return a sentence with a space after it; nothing where no request was left out."""
     skipped = stats.get_value("simcrawl/predicted/skipped", 0)
-    return f"{skipped} more were not fetched, for their URLs say that they are copies. " if skipped else ""
+    return f"{skipped} more were not fetched: by their URLs they are almost certainly copies. " if skipped else ""
 
 
 def _held(stats: Any) -> str:

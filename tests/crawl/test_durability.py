@@ -94,12 +94,16 @@ def _many(site: Site) -> None:
 
 def test_a_crawl_goes_on_when_the_disk_is_full(site: Site, tmp_path: Path) -> None:
     _many(site)
+    # The last link: a copy.
+    site.add("/", hub(*(f"/{number}" for number in range(300)), "/copy"))
+    site.answers["/copy"] = site.answers["/0"]
     settings = {"SIMCRAWL_STORE": str(tmp_path / "store"), "LOG_LEVEL": "INFO", "SIMCRAWL_SYNC_SECONDS": 0.2}
     outcome = crawl("Plain", site.url(), settings=settings, preexec=_fill_nothing_more)
     assert outcome.stats["finish_reason"] == "finished"
     assert outcome.stats["simcrawl/store/errors"] >= 1
     assert outcome.log.count("simcrawl cannot") == 1
-    assert outcome.pages()["admitted"] == 301
+    assert (outcome.pages()["admitted"], outcome.pages()["dropped"]) == (301, 1)
+    assert "1 were dropped. The store has failed, so it does not list all of them. Which, why," in outcome.log
     check_sums(outcome)
 
 

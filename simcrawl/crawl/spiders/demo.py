@@ -13,6 +13,7 @@ from scrapy import signals as scrapy_signals
 from simcrawl.crawl import signals
 from simcrawl.crawl.demo_server import demo_server
 from simcrawl.crawl.spiders.site import SiteSpider
+from simcrawl.rule import Kind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import Verdict
 
-_WIDTH = 110
+# So many dropped pages are shown, of all that there are.
+_SHOWN = 12
+_WIDTH = 122
 
 
 class DemoSpider(SiteSpider):
@@ -72,21 +75,27 @@ class DemoSpider(SiteSpider):
         stats: Any = self.crawler.stats
         console = Console()
         console.width = max(console.width, _WIDTH)
-        console.print(_table(self._drops))
+        # Of those that differ first: a mirror's pages say little.
+        console.print(_table(sorted(self._drops, key=_likeness)[:_SHOWN]))
         checked, dropped = (stats.get_value(f"simcrawl/pages/{name}", 0) for name in ("checked", "dropped"))
         links = stats.get_value("simcrawl/outlinks/followed", 0)
-        console.print(f"{checked} pages checked, {dropped} dropped as copies; {links} links on them were followed.")
+        console.print(f"{checked} pages checked, {dropped} dropped as copies, of which {min(_SHOWN, len(self._drops))} are shown; ", end="")
+        console.print(f"{links} links on them were followed.")
 
 
 def _table(drops: list[tuple[str, Verdict]]) -> Table:
     table = Table(title="Dropped pages", title_justify="left")
-    for heading in ("page", "why", "is a copy of", "bits", "similarity", "outlinks"):
+    for heading in ("page", "why", "is a copy of", "bits", "similarity"):
         table.add_column(heading, overflow="fold")
     for url, verdict in drops:
         similarity = "" if verdict.similarity is None else f"{verdict.similarity:.3f}"
-        outlinks = "dropped" if verdict.drop_outlinks else "followed"
-        table.add_row(_path(url), verdict.reason, _path(verdict.original or ""), str(verdict.distance), similarity, outlinks)
+        table.add_row(_path(url), verdict.reason, _path(verdict.original or ""), str(verdict.distance), similarity)
     return table
+
+
+def _likeness(drop: tuple[str, Verdict]) -> tuple[bool, float, str]:
+    url, verdict = drop
+    return verdict.kind is Kind.EXACT_DUPLICATE, verdict.similarity or 0.0, url
 
 
 def _path(url: str) -> str:
