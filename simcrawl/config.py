@@ -30,6 +30,7 @@ class Setting(NamedTuple):
 
     `default`: None is the recipe's own value where it has one, else off. `help` is one line of Markdown; `more` goes on where it ends,
     for those who want all of it. `example` stands for a default of None. `detector`: it is an argument of `simcrawl.Detector`, too.
+    `is_bound`: it is a threshold, a limit or a switch of the inner works, whose default few need to change.
     """
 
     read: Parse
@@ -38,6 +39,7 @@ class Setting(NamedTuple):
     more: str = ""
     example: str | None = None
     detector: bool = False
+    is_bound: bool = False
 
 
 def _setting(*given: Any, **more: Any) -> Any:
@@ -211,6 +213,7 @@ class Config:
         'who may use the files of a new store, as octal text: `"0600"`, only the user who made it; `"0660"`, their group as well',
         ". The files hold URLs, and the seed, which people who publish pages must not know. Directories get the same rights. A store that "
         "exists already keeps its rights; `chmod` changes them. See [sharing a store](howto.md#let-a-group-share-a-store)",
+        is_bound=True,
     )
     action: Action = _setting(
         _one_of("drop", "drop-items", "drop-links", "observe"),
@@ -225,6 +228,7 @@ class Config:
         None,
         "how many bits of two fingerprints may differ, at most, for the stored page to be a candidate",
         detector=True,
+        is_bound=True,
     )
     min_similarity: float | None = _setting(
         _similarity,
@@ -232,6 +236,7 @@ class Config:
         "how similar the contents must be (0 to 1, estimated) for a candidate to be a near-duplicate; `0` switches verification off",
         ". In an article's prose twice as much may differ",
         detector=True,
+        is_bound=True,
     )
     scope: Scope = _setting(
         _one_of("all", "site"),
@@ -317,6 +322,7 @@ class Config:
         "data that requests carry to their callback (`cb_kwargs`, and `meta` but for the settings of components) tell pages apart that are "
         "equal: what comes of such a page comes of the data, too; `False`: they do not matter",
         ". See [data that requests carry](how-it-works.md#data-that-requests-carry)",
+        is_bound=True,
     )
     mirrors: tuple[str, ...] = _setting(
         _hosts,
@@ -344,6 +350,7 @@ class Config:
         '`"manku2007"` (the paper\'s plain rule), `"resiliparse"` (by that library\'s main text alone; needs the extra `fast`), '
         '`"layout"`, or a dotted path to a `simcrawl.Recipe`',
         detector=True,
+        is_bound=True,
     )
     extractor: str | None = _setting(
         _extractor,
@@ -352,12 +359,14 @@ class Config:
         "it alone",
         ". It is not called for pages that are `too_deep`. Recipes that need a main text use trafilatura's; `content` needs none",
         detector=True,
+        is_bound=True,
     )
     min_features: int | None = _setting(
         _count,
         None,
         "pages of fewer words (or characters of scripts without spaces) can only be exact copies",
         detector=True,
+        is_bound=True,
     )
     min_around: int | None = _setting(
         _count,
@@ -366,12 +375,14 @@ class Config:
         "equal prose alone makes them copies; `0`: any number will do",
         ". See [how it works](how-it-works.md)",
         detector=True,
+        is_bound=True,
     )
     max_page_bytes: int = _setting(
         Number(int, 1),
         MAX_PAGE_BYTES,
         "larger pages are kept without being compared: `too_large`",
         detector=True,
+        is_bound=True,
     )
     max_page_seconds: float = _setting(
         Number(float, 0.001),
@@ -380,6 +391,7 @@ class Config:
         ". The worker process that is busy with such a page is killed and replaced. A copy also waits that long for the callback and the "
         "items of its original while the process is busy; otherwise for two seconds, and less where others have waited in vain",
         detector=True,
+        is_bound=True,
     )
     max_host_seconds: float = _setting(
         Number(float, 0.001),
@@ -388,11 +400,13 @@ class Config:
         "takes more are kept without being compared: `host_over_budget`",
         ". Each host may take five seconds more than that. A page of ten kilobytes takes some hundredths of a second. A crawl of one host "
         "has no such limit",
+        is_bound=True,
     )
     max_wait_seconds: float = _setting(
         _seconds,
         _WAIT_SECONDS,
         "a page that has waited that long for a free worker process is kept without being compared: `waited_too_long`",
+        is_bound=True,
     )
     expire_days: float = _setting(
         _seconds,
@@ -410,17 +424,20 @@ class Config:
         "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in a thread cannot be "
         "stopped. "
         "See [where pages are processed](#where-pages-are-processed)",
+        is_bound=True,
     )
     max_worker_bytes: int = _setting(
         Number(int, 1),
         MAX_WORKER_BYTES,
         "how much memory a worker process may take; a page that needs more is kept without being compared: `out_of_memory`",
         ". A worker that has grown to half of it is replaced",
+        is_bound=True,
     )
     sync_seconds: float = _setting(
         _seconds,
         1.0,
         "least seconds between two commits; confirmed pages are written and synced together",
+        is_bound=True,
     )
     durable_feed: bool | None = _setting(
         _durable_feed,
@@ -432,6 +449,7 @@ class Config:
         ". It is possible for feeds without post-processing or batches, with Scrapy's own exporters or classes derived from them, and with "
         'a store that lasts, or with JOBDIR; with `"auto"`, a line in the log tells you if it is not. '
         "See [what a hard kill costs](howto.md#stop-a-crawl-and-resume-it)",
+        is_bound=True,
     )
     item_field: str | None = _setting(
         _text,

@@ -26,10 +26,21 @@ def renewed_settings(page: Path) -> list[str]:
     """Return the lines of one of the documents with the settings as they are."""
     lines = page.read_text().splitlines()
     if page.suffix == ".py":
-        return [*lines[: lines.index(_ADDON) + 1], "", *_example()]
-    start = lines.index(_HEAD) + 2
-    end = lines.index("", start)
-    return [*lines[:start], *map(_row, SETTINGS), *lines[end:]]
+        return [
+            *lines[: lines.index(_ADDON) + 1],
+            "",
+            *_example(bounds=False),
+            "",
+            "# ---- thresholds and limits",
+            "",
+            *_example(bounds=True),
+        ]
+    start = 0
+    # Two tables: first what a crawl may want.
+    for bounds in (False, True):
+        start = lines.index(_HEAD, start) + 2
+        lines[start : lines.index("", start)] = [_row(name) for name, setting in SETTINGS.items() if setting.is_bound == bounds]
+    return lines
 
 
 def _row(name: str) -> str:
@@ -46,9 +57,11 @@ def _told_default(name: str, setting: Setting) -> str:
     return f"the recipe's: `{_literal(value)}`" if isinstance(value, str) else f"the recipe's: {_literal(value)}"
 
 
-def _example() -> list[str]:
+def _example(*, bounds: bool) -> list[str]:
     lines: list[str] = []
     for name, setting in SETTINGS.items():
+        if setting.is_bound != bounds:
+            continue
         lines += [f"# {line}" for line in wrap(_comment(setting), _COLUMNS, break_long_words=False, break_on_hyphens=False)]
         if setting.default is not None:
             lines.append(f"{name} = {_literal(setting.default)}")
