@@ -92,6 +92,11 @@ def is_view(url: str, other: str) -> bool:
     return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
 
 
+def is_release(name: str) -> bool:
+    """Return whether a directory, in lower case, is called as releases, mirrors, views and languages are."""
+    return bool(_RELEASE.match(name))
+
+
 def are_of_two(url: str, other: str) -> bool:
     """Return whether two addresses that end alike are those of two pages, and not of one page in two mirrors or releases.
 
@@ -105,7 +110,7 @@ def are_of_two(url: str, other: str) -> bool:
     if differing and all(map(_DAY.fullmatch, chain.from_iterable(differing))):
         return True
     return bool(differing and _KIND_OF_PAGE.match(a[-1])) and all(
-        _WHICH.match(name) and not _RELEASE.match(name) for pair in differing for name in pair
+        _WHICH.match(name) and not is_release(name) for pair in differing for name in pair
     )
 
 

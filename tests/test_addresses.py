@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simcrawl.addresses import are_of_two, host_of, is_view, of_one_host, site
+from simcrawl.addresses import are_of_two, host_of, is_release, is_view, of_one_host, site
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,10 @@ def test_addresses_of_any_length_are_compared_in_no_time():
 )
 def test_addresses_that_end_alike_may_be_those_of_two_pages(url: str, other: str, are_two: bool):
     assert are_of_two(url, other) == are_of_two(other, url) == are_two
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"), [("latest", True), ("devel", True), ("german", True), ("linked_list", False), ("mainland", False)]
+)
+def test_directories_of_releases_mirrors_and_languages(name: str, is_one: bool):
+    assert is_release(name) == is_one

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from simcrawl.addresses import is_release
 from simcrawl.bits import mix
 from simcrawl.page import visits
 from simcrawl.page.datelines import LABELLED, days, is_of_an_event, is_of_the_page
@@ -244,13 +245,26 @@ def _addressed(url: str, title: str) -> set[str]:
     """Return the words of a title by which its page's address may call it, see `_slug`: as such, or run together, in whatever writing.
 
     Generators write `gr::video_sdl` as `gr_1_1video__sdl`, `map_entry` as `map-entry`, and `Grob_pq` as `Grob_005fpq`. A name of several
-    parts that both have as it is counts as one: of `it_IT`, `hu_HU` and `es_419` no part tells them from `it`, `hu` and `es`.
+    parts that both have as it is counts as one: of `it_IT`, `hu_HU` and `es_419` no part tells them from `it`, `hu` and `es`. And the
+    directory counts that the title has: `linked_list` and `binary_heap`, of two structs that are called `IntoIter`.
     """
     slug = _slug(url)
     words, together = _words_of(f"{slug} {slug.replace('_', ' ')}"), _squeezed(slug)
     if "_" in slug and slug.casefold() in _RUN.findall(title.casefold()):
         title = re.sub(rf"(?<!\w){re.escape(slug)}(?!\w)", together, title, flags=re.IGNORECASE)
-    return {word for word in _words_of(title) if word in words or (len(one := _squeezed(word)) >= _LEAST_TOGETHER and one in together)}
+    found = {word for word in _words_of(title) if word in words or (len(one := _squeezed(word)) >= _LEAST_TOGETHER and one in together)}
+    directory = _directory(url)
+    if len(directory) >= _LEAST_OF_A_STEM and directory in _RUN.findall(title.casefold()) and not is_release(directory):
+        found.add(_squeezed(directory))
+    return found
+
+
+def _directory(url: str) -> str:
+    """Return the directory that a page is in, in lower case; of a directory's own page, the one around that."""
+    *directories, name = url.partition("://")[2].partition("#")[0].partition("?")[0].rstrip("/").casefold().split("/")
+    if _OWN_PAGE.match(name):
+        directories = directories[:-1]
+    return directories[-1] if len(directories) > 1 else ""
 
 
 def _slug(url: str) -> str:

@@ -374,8 +374,9 @@ def test_of_a_long_name_the_first_and_the_last_words_are_known_one_by_one():
         (("jobs/Welder.html", "jobs/Nurse.html"), False),
         (("jobs/welder-wanted/", "jobs/nurse_wanted/"), False),
         (("jobs/w%65lder", "jobs/nurs%65"), False),
-        # Directories are those of releases and mirrors, and queries of anything.
-        (("welder/1.html", "nurse/1.html"), True),
+        # Other directories are those of releases and mirrors, and queries of anything.
+        (("welder/1.html", "nurse/1.html"), False),
+        (("we/1.html", "nu/1.html"), True),
         (("jobs?welder", "jobs?nurse"), True),
         (("#welder", "#nurse"), True),
         (("", ""), True),
@@ -416,6 +417,10 @@ def test_one_name_at_two_addresses_is_one_page() -> None:
         (("Locale/it_IT.html", "Locale/it_CH.html"), ("Locale::it_IT - dates", "Locale::it_CH - dates"), False),
         (("Locale/es_419.html", "Locale/es.html"), ("Locale::es_419 - dates", "Locale::es - dates"), False),
         (("Locale/hu_HU.html", "Locale/hu.html"), ("Locale::hu_HU - dates", "Locale::hu - dates"), False),
+        # A directory that the title has as well, but for those of releases.
+        (("linked_list/struct.html", "binary_heap/struct.html"), ("Struct in linked_list", "Struct in binary_heap"), False),
+        (("f32/consts/", "f64/consts/index.html"), ("Consts of f32", "Consts of f64"), False),
+        (("latest/struct.html", "stable/struct.html"), ("Struct, latest", "Struct, stable"), True),
         # Three letters may stand in any word.
         (("clogs.html", "cards.html"), ("Log", "Car"), True),
     ],
