@@ -26,6 +26,7 @@ from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.patience import LONGEST, Patience
+from simcrawl.crawl.places import lent
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
@@ -398,7 +399,8 @@ class Session(Common):
         again = partial(self._store_threads.run, claim, page)
         admission = first or await again(never_drop=never_drop)
         if admission.waits_for:
-            admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
+            with lent(self.crawler, response):
+                admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
         self.again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
