@@ -22,6 +22,7 @@ What these share, one session a crawler:
     carried        what a request gives its callback besides the page
     preferred      which page waits for its canonical one
     patience       how long a copy waits for its original to come out
+    places         what waits keeps nothing else from being downloaded
     given          for which callbacks a content has given items
     elsewhere      which items of a copy say what neither its page nor its original says
     changes        new, changed or unchanged since the last crawl

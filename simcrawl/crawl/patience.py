@@ -1,10 +1,10 @@
-"""How long a copy waits for its original to come out: less where that takes long and nothing else is done meanwhile.
+"""How long a copy waits for its original to come out: less where others have waited in vain.
 
 A copy is dropped only when its original has come out, which takes the callback and the item pipelines some milliseconds, and some seconds
-where callbacks keep the machine busy. Then to wait costs nothing. But where a pipeline waits itself (for a model, or a slow database), each
-copy would hold a place of the downloader as long. So after some seconds in which the process did little a copy is kept, as it would be
-without simcrawl; after each wait in vain the next ones are half as long, and after each other one twice.
-A copy that waits for a second page is as patient as when it began: where many waited together in vain, next to nothing would be left.
+where callbacks keep the machine busy, or a pipeline waits itself (for a model, or a slow database). To wait costs next to nothing, for who
+waits lends its place (`simcrawl.crawl.places`). But what comes out so late, or never, need not be waited for again and again, since links
+of the copy may be all that is left to follow. So after some seconds in which the process did little a copy is kept, as it would be without
+simcrawl; after each wait in vain the next ones are half as long, and after each other one twice. Of waits at the same time one counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simcrawl.crawl.threads import Wake
 
-LONGEST, SHORTEST = 2.0, 0.01
+LONGEST, SHORTEST = 5.0, 0.01
 """Seconds that a copy waits at first, and at most, if little is done; and however often others have waited in vain."""
 # What share of a core the process has where it is busy. On a full machine that is not all of one.
 _BUSY = 0.3
@@ -29,15 +29,17 @@ class Patience:
     def __init__(self, clock: Callable[[], float] = monotonic, used: Callable[[], float] = process_time) -> None:
         self.seconds = LONGEST
         self._clock, self._used = clock, used
+        self._halved = -float("inf")
 
-    async def wait(self, wake: Wake, until: float, least: float = 0.0) -> None:
-        """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much.
-
-        `least`: seconds that it waits for even if fewer are left to others by now.
-        """
+    async def wait(self, wake: Wake, until: float) -> None:
+        """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much."""
+        at_first = self._clock()
         while (left := until - self._clock()) > 0:
             began, used = self._clock(), self._used()
-            await wake.wait(min(left, max(self.seconds, least)))
+            await wake.wait(min(left, self.seconds))
             if wake.raised or self._used() - used < _BUSY * (self._clock() - began):
                 break
-        self.seconds = min(LONGEST, 2 * self.seconds) if wake.raised else max(SHORTEST, self.seconds / 2)
+        if wake.raised:
+            self.seconds = min(LONGEST, 2 * self.seconds)
+        elif at_first >= self._halved:
+            self.seconds, self._halved = max(SHORTEST, self.seconds / 2), self._clock()

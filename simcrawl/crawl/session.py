@@ -25,7 +25,8 @@ from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
-from simcrawl.crawl.patience import LONGEST, Patience
+from simcrawl.crawl.patience import Patience
+from simcrawl.crawl.places import lent
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
@@ -398,7 +399,8 @@ class Session(Common):
         again = partial(self._store_threads.run, claim, page)
         admission = first or await again(never_drop=never_drop)
         if admission.waits_for:
-            admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
+            with lent(self.crawler, response):
+                admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
         self.again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
@@ -407,15 +409,18 @@ class Session(Common):
 
     async def _wait(self, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool) -> Admission:
         """Return an admission that waits for no other page, see `wait_for_original`."""
-        most, patience = (self.config.max_page_seconds, self._patience) if sure else (self._unsure_wait, None)
+        if sure:
+            most, patience, kept = self.config.max_page_seconds, self._patience, self._kept_in_vain
+            return await wait_for_original(admission, again, most, never_drop=never_drop, patience=patience, kept=kept)
         started = monotonic()
-        waited = await wait_for_original(admission, again, most, never_drop=never_drop, patience=patience)
-        if not sure and monotonic() - started >= _UNSURE_WAIT:
+        waited = await wait_for_original(admission, again, self._unsure_wait, never_drop=never_drop)
+        if monotonic() - started >= _UNSURE_WAIT:
             self._in_vain += 1
-        if sure and waited.claim and self._patience.seconds < LONGEST:
-            self.stats.inc_value("simcrawl/pages/waited_in_vain")
-            self.warn("waited_in_vain", _IN_VAIN)
         return waited
+
+    def _kept_in_vain(self) -> None:
+        self.stats.inc_value("simcrawl/pages/waited_in_vain")
+        self.warn("waited_in_vain", _IN_VAIN)
 
     @property
     def _unsure_wait(self) -> float:
@@ -701,28 +706,33 @@ async def wait_for_original(
     *,
     never_drop: bool = False,
     patience: Patience | None = None,
+    kept: Callable[[], None] = lambda: None,
 ) -> Admission:
     """Return an admission that waits for no other page: claim again when that is settled, or `most` seconds have passed in all.
 
-    `patience`: what may end a wait before that. A page that has waited in vain for two others is kept.
+    `patience`: what may end a wait before that. A page that has waited in vain for two others is kept; `kept` is called for each page that
+    has waited in vain, and is no copy of what has come out by then.
     """
     until = monotonic() + most
-    at_first = patience.seconds if patience else 0.0
     in_vain = 0
-    while admission.waits_for:
+    while original := admission.waits_for:
         left = until - monotonic()
         if left <= 0 or in_vain > 1:
-            return await claim(never_drop=True)
+            in_vain += 1
+            admission = await claim(never_drop=True)
+            break
         wake = Wake()
-        admission.waits_for.when_settled(wake)
-        hurry(admission.waits_for)
-        await (patience.wait(wake, until, at_first if in_vain else 0.0) if patience else wake.wait(left))
-        if not admission.waits_for.settled:
+        original.when_settled(wake)
+        hurry(original)
+        await (patience.wait(wake, until) if patience else wake.wait(left))
+        if not original.settled:
             # Not again for the next copy of it; and this one is kept, unless its original has come out by now. Or unless another copy was
             # waiting, too, and has claimed first: it deserves a wait of its own, else both would be kept.
             in_vain += 1
-            admission.waits_for.withdraw()
+            original.withdraw()
         admission = await claim(never_drop=never_drop)
+    if in_vain and admission.claim:
+        kept()
     return admission
 
 

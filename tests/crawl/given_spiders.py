@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scrapy.extensions.feedexport import ItemFilter
 from scrapy.linkextractors import LinkExtractor
@@ -176,9 +176,20 @@ class InParts(Base):
         self.parts[response.url].set_result(response.css("p::text").get(""))
 
 
-class Slowly:
-    """A pipeline that takes its time."""
+class Together:
+    """A pipeline in which each item waits until there are TEST_ITEMS of them."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.missing = crawler.settings.getint("TEST_ITEMS")
+        self.complete = asyncio.Event()
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
-        await asyncio.sleep(2)
+        self.missing -= 1
+        if not self.missing:
+            self.complete.set()
+        await self.complete.wait()
         return item

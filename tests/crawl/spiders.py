@@ -17,6 +17,8 @@ from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 import simcrawl
 from simcrawl.crawl.session import Session
@@ -123,6 +125,30 @@ class Refusing:
         refused = self.crawler.spider.refuses
         if refused and refused in item["url"]:
             raise DropItem("no price")
+        return item
+
+
+class FirstAfterLast:
+    """A pipeline in which the items of `/first` wait until the page `/last` is fetched."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.fetched = False
+        self.waiting: list[Deferred[None]] = []
+        crawler.signals.connect(self.received, signal=scrapy_signals.response_received)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        return cls(crawler)
+
+    def received(self, response: Response) -> None:
+        self.fetched = self.fetched or response.url.endswith("/last")
+        while self.fetched and self.waiting:
+            self.waiting.pop().callback(None)
+
+    async def process_item(self, item: Any) -> Any:
+        if item["url"].endswith("/first") and not self.fetched:
+            self.waiting.append(Deferred())
+            await maybe_deferred_to_future(self.waiting[-1])
         return item
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from simcrawl.crawl.threads import Wake
 
 
+def new() -> Patience:
+    return Patience(clock=lambda: 0.0)
+
+
 class Original:
     """Comes out after so many seconds, of which the process works for a share; stands in the place of a call that is woken."""
 
@@ -29,8 +33,9 @@ class Original:
 
     def waited_for(self, patience: Patience, most: float = 10) -> float:
         """Return how long a copy waits."""
-        patience._clock, patience._used = lambda: self.now, lambda: self._share * self.now
-        asyncio.run(patience.wait(cast("Wake", self), most))
+        start = patience._clock()
+        patience._clock, patience._used = lambda: start + self.now, lambda: self._share * self.now
+        asyncio.run(patience.wait(cast("Wake", self), start + most))
         return self.now
 
 
@@ -38,22 +43,22 @@ class Original:
     ("seconds", "share", "waited"),
     [
         (0.5, 0.0, 0.5),
-        (4, 0.0, LONGEST),
+        (8, 0.0, LONGEST),
         # While the process is busy it costs nothing, up to the most.
-        (4, 0.9, 4),
+        (8, 0.9, 8),
         (60, 0.9, 10),
         # Of a machine that others use, too, half is much.
-        (4, 0.5, 4),
-        (4, 0.1, LONGEST),
+        (8, 0.5, 8),
+        (8, 0.1, LONGEST),
     ],
 )
-def test_a_copy_waits_while_the_process_is_busy_or_for_two_seconds(seconds: float, share: float, waited: float):
-    assert Original(seconds, share).waited_for(Patience()) == waited
+def test_a_copy_waits_while_the_process_is_busy_or_for_five_seconds(seconds: float, share: float, waited: float):
+    assert Original(seconds, share).waited_for(new()) == waited
 
 
 def test_who_waits_in_vain_lets_the_next_ones_wait_less_and_others_more():
-    patience = Patience()
-    waited = [Original(4).waited_for(patience) for _ in range(4)]
+    patience = new()
+    waited = [Original(8).waited_for(patience) for _ in range(4)]
     assert waited == [LONGEST, LONGEST / 2, LONGEST / 4, LONGEST / 8]
     assert Original(0.01).waited_for(patience) == 0.01
     assert patience.seconds == LONGEST / 8
@@ -61,10 +66,33 @@ def test_who_waits_in_vain_lets_the_next_ones_wait_less_and_others_more():
 
 @given(st.lists(st.floats(0, 20), max_size=60))
 def test_it_is_bounded_and_comes_back(originals: list[float]):
-    patience = Patience()
+    patience = new()
     for seconds in originals:
         assert Original(seconds).waited_for(patience) <= LONGEST
         assert SHORTEST <= patience.seconds <= LONGEST
-    for _ in range(8):
+    for _ in range(9):
         Original(0).waited_for(patience)
     assert patience.seconds == LONGEST
+
+
+def test_of_waits_in_vain_at_the_same_time_one_counts():
+    now = 0.0
+
+    class Never:
+        raised = False
+
+        async def wait(self, seconds: float) -> None:
+            nonlocal now
+            until = now + seconds
+            # All of them begin before the first one ends.
+            await asyncio.sleep(0)
+            now = max(now, until)
+
+    patience = Patience(clock=lambda: now, used=lambda: 0.0)
+
+    async def together() -> None:
+        await asyncio.gather(*(patience.wait(cast("Wake", Never()), now + 60) for _ in range(20)))
+
+    for times in range(1, 4):
+        asyncio.run(together())
+        assert patience.seconds == LONGEST / 2**times

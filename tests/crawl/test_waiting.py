@@ -22,7 +22,7 @@ NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
 
 
-def waited(store: Store, *, meanwhile: str) -> Admission:
+def waited(store: Store, *, meanwhile: str, told: list[str]) -> Admission:
     """Return what becomes of a copy that has waited too long; `meanwhile` comes out just when it no longer waits."""
 
     async def again(*, never_drop: bool) -> Admission:
@@ -31,22 +31,26 @@ def waited(store: Store, *, meanwhile: str) -> Admission:
         return store.claim(page(B, 1), NEAR, never_drop=never_drop)
 
     async def wait() -> Admission:
-        return await wait_for_original(store.claim(page(B, 1), NEAR), again, 0.001)
+        return await wait_for_original(store.claim(page(B, 1), NEAR), again, 0.001, kept=lambda: told.append(B))
 
     return asyncio.run(wait())
 
 
-def test_a_copy_that_has_waited_too_long_is_kept():
+def test_a_copy_that_has_waited_too_long_is_kept_and_told_of():
+    told = list[str]()
     with open_store("memory:") as store:
         assert store.claim(page(A, 1), NEAR).claim
-        assert waited(store, meanwhile="").claim
+        assert waited(store, meanwhile="", told=told).claim
+    assert told == [B]
 
 
 def test_a_copy_that_has_waited_too_long_is_dropped_where_its_original_has_come_out_just_then():
+    told = list[str]()
     with open_store("memory:") as store:
         assert store.claim(page(A, 1), NEAR).claim
-        admission = waited(store, meanwhile=C)
+        admission = waited(store, meanwhile=C, told=told)
         assert (admission.claim, admission.verdict.kind, admission.verdict.original) == (None, Kind.NEAR_DUPLICATE, C)
+    assert told == []
 
 
 def test_a_copy_waits_no_longer_for_many_than_for_one():
@@ -79,15 +83,12 @@ def test_of_two_copies_of_a_page_that_never_comes_out_one_is_kept(others: int):
     with open_store("memory:") as store:
         assert store.claim(page(A, 1), NEAR).claim
         patience = Patience(used=lambda: 0.0)
-        patience.seconds = 0.05
+        patience.seconds = 0.1
 
         async def outcome(url: str) -> Admission:
             async def again(*, never_drop: bool) -> Admission:
                 # The first one to have waited in vain wakes the other, which may claim before it.
                 await asyncio.sleep(0.005 if url == B else 0)
-                # So do those that waited for what else the one that never came had claimed.
-                for _ in range(others):
-                    await patience.wait(Wake(), monotonic() + 0.0001)
                 return store.claim(page(url, 1), NEAR, never_drop=never_drop)
 
             admission = await wait_for_original(store.claim(page(url, 1), NEAR), again, 9, patience=patience)
@@ -96,7 +97,11 @@ def test_of_two_copies_of_a_page_that_never_comes_out_one_is_kept(others: int):
             return admission
 
         async def both() -> tuple[Admission, Admission]:
-            return await asyncio.gather(outcome(B), outcome(C))
+            # Others wait for what else the one that never comes had claimed.
+            meanwhile = asyncio.gather(*(patience.wait(Wake(), monotonic() + 9) for _ in range(others)))
+            admissions = await asyncio.gather(outcome(B), outcome(C))
+            await meanwhile
+            return admissions
 
         kept = [admission for admission in asyncio.run(both()) if admission.claim]
         assert len(kept) == 1

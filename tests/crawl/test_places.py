@@ -1,0 +1,109 @@
+"""A page that waits for its original lends its place to others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from scrapy.http import Response
+
+from simcrawl.crawl.places import lent
+from tests.crawl.content import hub, page
+from tests.crawl.runner import MODES, crawl
+from tests.crawl.test_crawl import IN_ORDER
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from tests.crawl.server import Site
+
+PIPELINES = "tests.crawl.spiders"
+
+
+class Engine:
+    """What is seen of Scrapy's."""
+
+    def __init__(self, places: int | None = 8) -> None:
+        self.looks = 0
+        self.downloader = SimpleNamespace() if places is None else SimpleNamespace(total_concurrency=places)
+        self.scraper = SimpleNamespace(slot=SimpleNamespace(active_size=0))
+        self._slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=self.look))
+
+    def look(self) -> None:
+        self.looks += 1
+
+    @property
+    def counts(self) -> tuple[Any, int, int]:
+        return getattr(self.downloader, "total_concurrency", None), self.scraper.slot.active_size, self.looks
+
+
+def lending(engine: Engine | None, size: int = 5_000) -> Any:
+    return lent(cast("Crawler", SimpleNamespace(engine=engine)), Response("http://a.test/", body=b"x" * size))
+
+
+def test_a_page_that_waits_counts_as_one_at_work_and_not_as_a_download():
+    engine = Engine()
+    with lending(engine):
+        assert engine.counts == (9, 5_000, 1)
+        with lending(engine, size=1):
+            assert engine.counts == (10, 6_024, 2)
+    assert engine.counts == (8, 0, 2)
+
+
+def test_the_place_is_given_back_where_the_wait_fails():
+    engine = Engine()
+    with pytest.raises(KeyError), lending(engine):
+        raise KeyError
+    assert engine.counts == (8, 0, 1)
+
+
+# No limit, none that is known.
+@pytest.mark.parametrize("places", [0, None])
+def test_where_there_are_no_places_none_is_lent(places: int | None):
+    engine = Engine(places)
+    with lending(engine):
+        assert engine.counts == (places, 0, 0)
+    assert engine.counts == (places, 0, 0)
+
+
+def test_without_an_engine_none_is_lent():
+    with lending(None):
+        pass
+
+
+def test_a_limit_that_was_lowered_meanwhile_does_not_become_none():
+    engine = Engine()
+    with lending(engine):
+        engine.downloader.total_concurrency = 1
+    assert engine.downloader.total_concurrency == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("others", [1, 30])
+def test_others_are_fetched_while_copies_wait_for_a_slow_pipeline(site: Site, mode: str, others: int) -> None:
+    # The item comes out when the last page is fetched: with a copy in the only place that would be never.
+    copies = [f"/copy{number}" for number in range(others)]
+    site.add("/", hub("/first", *copies, "/last"))
+    for path in ("/first", *copies):
+        site.add(path, page("7.4/en/protection"))
+    site.add("/last", page("7.4/en/autotext"))
+    outcome = crawl("Plain", site.url(), mode=mode, settings=IN_ORDER | {"ITEM_PIPELINES": {f"{PIPELINES}.FirstAfterLast": 300}})
+    assert outcome.stats["finish_reason"] == "finished"
+    assert outcome.paths("kept") == ["/", "/first", "/last"]
+    assert outcome.paths("dropped") == sorted((copy, "/first") for copy in copies)
+    assert "simcrawl/pages/waited_in_vain" not in outcome.stats
+
+
+def test_as_many_wait_as_scrapy_allows_at_work(site: Site) -> None:
+    # It allows one such page, and takes the next when there are not more. So the last one comes when the copy has given up.
+    text = page("7.4/en/protection")
+    site.add("/", hub("/first", "/copy", "/last"))
+    site.add("/first", text)
+    site.add("/copy", text)
+    site.add("/last", page("7.4/en/autotext"))
+    limits = {"SCRAPER_SLOT_MAX_ACTIVE_SIZE": len(text.encode()) + 500, "ITEM_PIPELINES": {f"{PIPELINES}.FirstAfterLast": 300}}
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | limits)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert outcome.paths("kept") == ["/", "/copy", "/first", "/last"]
+    assert outcome.stats["simcrawl/pages/waited_in_vain"] == 1
