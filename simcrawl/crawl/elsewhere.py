@@ -33,6 +33,7 @@ values it is not known which: then any value counts that is not on the copy's pa
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from collections import OrderedDict
 from datetime import date
@@ -67,7 +68,6 @@ _FEW_WORDS = 6
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
-_THOUSANDS = late(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))")
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
 
@@ -76,8 +76,10 @@ _SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese put no spaces between words.
 _UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
-_ESCAPED = late(r"\\u([0-9a-fA-F]{4})")
-_ESCAPED_SPACE = late(r"\\[nrt]")
+# What is in a text of a script within another one has more backslashes: each run of them is one.
+_ESCAPED = late(r"""(?<!\\)\\++(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|[nrt]|(?=["'/]))""")
+_SURROGATE = late("[\ud800-\udfff]")
+_LAST_DIGITS = late(r"(.*)(\D)(\d+)", re.DOTALL)
 _NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
 
 # Bounded: a text may be one long word.
@@ -129,25 +131,25 @@ class Page:
         self.has_new = False
         self.waiting: list[Any] = []
         self._text: str | None = None
-        # Of what the page itself says.
-        self._length = 0
-        self._source = ""
-        self._seen: tuple[str, ...] | None = None
+        # The page itself, and what else belongs to it.
+        self._source = self._beside = ""
+        self._shown: tuple[str, ...] | None = None
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
         self._joined_text = ""
+        self._seen_words: set[str] | None = None
         self._numbers: set[str] | None = None
 
     @property
     def text(self) -> str | None:
-        """All of it, in lower case; None where nothing can be said of it."""
+        """All of it as it is read, mark-up included, see `_readable`; None where nothing can be said of it."""
         if not self._is_read:
             self._is_read = True
             told = list(self._tell() or ())
             if told and sum(map(len, told)) <= _LONGEST_PAGE:
-                plain = [_plain(unescape(text)) for text in told]
-                self._source, self._length, self._text = told[0], len(plain[0]), "\n".join(plain)
+                self._source, self._beside = told[0], "\n".join(map(_readable, [*told[1:], self._url]))
+                self._text = f"{_readable(told[0])}\n{self._beside}"
         return self._text
 
     def is_addressed(self, value: Any) -> bool:
@@ -168,42 +170,41 @@ class Page:
         return _are_few(missing, words)
 
     def _of_joined(self) -> set[str]:
-        """Return its words where those count as one that a tag divides, and what scripts and URLs have escaped as what it stands for."""
+        """Return its words where those count as one that a tag divides."""
         if self._joined is None:
-            text = _ESCAPED.sub(_unescaped, _ESCAPED_SPACE.sub(" ", _TAG_IN_WORD.sub("", self.text or "")))
-            self._joined_text = _plain(unquote(unescape(text)))
+            self._joined_text = _TAG_IN_WORD.sub("", self.text or "")
             self._joined = _words(self._joined_text)
         return self._joined
 
-    def hides(self, value: str) -> bool:
-        """Return whether a value, in lower case, is on it, and only where no reader sees it: in attributes, comments, scripts."""
-        whole = re.compile("".join([_NOT_BEFORE * _is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * _is_of_word(value[-1:])]))
-        text = self.text or ""
-        return bool(whole.search(text)) and not (whole.search(text, self._length) or any(map(whole.search, self._shown())))
+    def shows_most(self, words: set[str]) -> bool:
+        """Return what `has_most` does, of what readers see."""
+        if self._seen_words is None:
+            self._seen_words = set[str]().union(*map(_words, self._seen()))
+        return _are_few(_missing(words, self._seen_words, "\n".join(self._seen())), words)
 
-    def _shown(self) -> tuple[str, ...]:
-        """Return what readers see of it, with a space for each tag, without one, and its numbers without what divides their thousands."""
-        if self._seen is None:
+    def hides(self, value: str) -> bool:
+        """Return whether a text, as `_readable` has it, is on it, and only where no reader sees it: in attributes, comments, scripts."""
+        whole = re.compile("".join([_NOT_BEFORE * _is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * _is_of_word(value[-1:])]))
+        if not whole.search(self.text or "") or any(map(whole.search, self._seen())):
+            return False
+        return not (_is_long_enough(_digits_of(value)) and self.shows_number(_readings(value)))
+
+    def shows_number(self, readings: set[str]) -> bool:
+        """Return whether a number is among those that readers see, however these are written. `readings`: see `_readings`."""
+        if self._numbers is None:
+            self._numbers = set[str]().union(*(_numbers(text) for text in self._seen()))
+        return not readings.isdisjoint(self._numbers)
+
+    def _seen(self) -> tuple[str, ...]:
+        """Return what readers see of it, with a space for each tag and without one, and what else belongs to it."""
+        if self._shown is None:
+            text = self.text
             # Loaded on first use: few copies have items with a value of their own.
             from simcrawl.page.extraction import shown_texts  # noqa: PLC0415
 
-            pieces = shown_texts(self._source)
-            spaced, joined = (_plain(" ".join(between.join(pieces).split())) for between in (" ", ""))
-            self._seen = spaced, joined, _THOUSANDS.sub("", spaced)
-        return self._seen
-
-    def has_number(self, digits: str) -> bool:
-        """Return whether a number's digits are among its numbers, however these are written."""
-        if self._numbers is None:
-            self._numbers = set()
-            for found in _NUMBER.findall(self.text or ""):
-                self._numbers.add(found)
-                if not found.isdigit():
-                    # "1 250" may be one number or two.
-                    self._numbers.update(re.findall(r"\d+", found))
-                    self._numbers.add(re.sub(r"\D", "", found))
-                    self._numbers.update(re.sub(r"[.,'’]", "", part) for part in found.split())
-        return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
+            pieces = [] if text is None else shown_texts(self._source)
+            self._shown = _readable(" ".join(pieces)), _readable("".join(pieces)), self._beside
+        return self._shown
 
 
 class _Said:
@@ -589,35 +590,51 @@ def _are_few(missing: set[str], words: set[str]) -> bool:
     return 2 * len(missing) <= len(words) and (len(words) > _FEW_WORDS or not any(map(str.isalpha, missing)))
 
 
+def _readable(text: str) -> str:
+    """Return a text in lower case, with one space for many, as whoever reads it decodes it.
+
+    That is the one place where entities, percent signs and the escapes of scripts are decoded, also where one is within another: JSON in
+    an address, or HTML in JSON. What is looked for is to be made so, too.
+    """
+    text = unescape(text)
+    if "%" in text:
+        text = unquote(text)
+    if "\\" in text:
+        text = _ESCAPED.sub(_unescaped, text)
+        # Scripts write characters beyond the first 65,536 as two.
+        if _SURROGATE.search(text):
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _plain(" ".join(unescape(text).split()))
+
+
 def _unescaped(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
+    code = found[1] or found[2] or found[3]
+    if code:
+        return chr(int(code, 16)) if int(code, 16) <= sys.maxunicode else ""
+    # A backslash before a sign of its own says nothing; others stand for a line's end or a tab.
+    return " " if found[0][-1] != "\\" else ""
 
 
 def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
-    """Return whether a value says what readers of a page do not see."""
+    """Return whether a value says what readers of a page do not see: it is in its mark-up alone, or not on it at all."""
     if not isinstance(value, str):
-        return identical and _is_number_elsewhere(key, value, page)
+        return identical and _is_number_elsewhere(key, _written(value), page)
     text = value[:_LONGEST_VALUE].strip()
     is_number = not any(map(str.isalpha, text))
     if (is_number and not identical) or _TOKEN.fullmatch(text) or _is_date(text):
         return False
-    plain = _plain(_URL_IN_TEXT.sub(" ", text))
+    plain = _readable(_URL_IN_TEXT.sub(" ", text))
     if page.text is None:
         return False
+    may_be_hidden = len(plain) <= _LONGEST_HIDDEN and not _OF_MARKUP.fullmatch(plain)
     if plain in page.text:
-        return _is_of_markup(key, plain, page)
+        # What is but a part of a word there says nothing.
+        return may_be_hidden and any(map(str.isalnum, plain)) and not _is_technical(key, _digits_of(plain)) and page.hides(plain)
     if is_number:
-        return _are_digits_elsewhere(key, re.sub(r"\D", "", plain), page)
+        return _is_number_elsewhere(key, plain, page)
     # A short number among words may be a counter's.
-    return not page.has_most({word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)})
-
-
-def _is_of_markup(key: str, text: str, page: Page) -> bool:
-    """Return whether a text that a page has, in lower case, stands in its mark-up alone, and says something all the same."""
-    if len(text) > _LONGEST_HIDDEN or _OF_MARKUP.fullmatch(text) or not any(map(str.isalnum, text)):
-        return False
-    digits = "" if any(map(str.isalpha, text)) else re.sub(r"\D", "", text)
-    return not _is_technical(key, digits) and page.hides(text)
+    words = {word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)}
+    return not (page.shows_most(words) if may_be_hidden else page.has_most(words))
 
 
 def _is_of_word(sign: str) -> bool:
@@ -631,12 +648,39 @@ def _is_date(text: str) -> bool:
     return bool(_DATE.search(plain)) and all(_DATE_WORD.fullmatch(part) for part in _DATE_PART.findall(plain))
 
 
-def _is_number_elsewhere(key: str, number: float | Decimal, page: Page) -> bool:
-    written = _written(number)
-    digits = re.sub(r"\D", "", written)
-    if not _is_long_enough(digits):
+def _is_number_elsewhere(key: str, written: str, page: Page) -> bool:
+    digits = _digits_of(written)
+    if not _is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
         return False
-    return _are_digits_elsewhere(key, digits, page) or any(_is_of_markup(key, text, page) for text in _spellings(written))
+    return not page.shows_number(_readings(written))
+
+
+def _digits_of(text: str) -> str:
+    """Return the digits of a number, whatever divides them; nothing of a text."""
+    return "" if any(map(str.isalpha, text)) else re.sub(r"\D", "", text)
+
+
+def _readings(written: str) -> set[str]:
+    """Return the numbers that one may be, each as short as can be: "1.234,50" is 1234.5, and "1.234" may be 1234 as well."""
+    digits, found = re.sub(r"\D", "", written), _LAST_DIGITS.fullmatch(written)
+    readings = set[str]()
+    if not found or found[2] not in ".," or len(found[3]) == 3:
+        readings.add(digits.lstrip("0"))
+    if found and found[2] in ".,":
+        whole = re.sub(r"\D", "", found[1])
+        readings.add(f"{whole}.{found[3]}".strip("0").rstrip("."))
+    return readings
+
+
+def _numbers(text: str) -> set[str]:
+    """Return what the numbers in a text may be, see `_readings`."""
+    numbers = set[str]()
+    # Most stand there more than once.
+    for found in set(_NUMBER.findall(text)):
+        # "1 250" may be one number or two, and "3,4" as well.
+        for part in {found, *found.split(), *([] if found.isdigit() else re.findall(r"\d+", found))}:
+            numbers |= _readings(part)
+    return numbers
 
 
 def _written(number: float | Decimal) -> str:
@@ -646,18 +690,6 @@ def _written(number: float | Decimal) -> str:
         return ""
     written = f"{exact:f}"
     return written.rstrip("0").rstrip(".") if "." in written else written
-
-
-def _spellings(written: str) -> list[str]:
-    """Return how attributes write a number that is written as short as can be: 12.5 is a price of 12.50, too."""
-    whole, _, rest = written.partition(".")
-    return [written, f"{whole}.{rest:0<2}"]
-
-
-def _are_digits_elsewhere(key: str, digits: str, page: Page) -> bool:
-    if not _is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
-        return False
-    return not (page.has_number(digits) or page.has_number(digits.lstrip("0")))
 
 
 def _is_long_enough(digits: str) -> bool:
