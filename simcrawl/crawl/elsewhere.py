@@ -35,7 +35,7 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
@@ -61,6 +61,12 @@ if TYPE_CHECKING:
 _MOST_CONTENTS, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 64, 1_000, 16, 1_000
 # Of one content, and of all: four bytes each. A list may give a hundred items of twenty values.
 _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
+# Of the items of one content: what stands in their fields, field by field.
+_MOST_STATES = 20_000
+# The number of the original itself among the pages of its content.
+_ORIGINAL = 1
+# Of one copy: items that are to be remembered if a later one says something new.
+_MOST_BEFORE = 1_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
@@ -77,7 +83,7 @@ _SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
 _UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
 # What is in a text of a script within another one has more backslashes: each run of them is one.
-_ESCAPED = late(r"""(?<!\\)\\++(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|[nrt]|(?=["'/]))""")
+_ESCAPED = late(r"""\\(?<!\\\\)\\*+(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|[nrt]|(?=["'/]))""")
 _SURROGATE = late("[\ud800-\udfff]")
 _LAST_DIGITS = late(r"(.*)(\D)(\d+)", re.DOTALL)
 _NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
@@ -119,7 +125,9 @@ class Page:
 
     `tell` returns its text, and then what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`:
     its address. `fuller`: the field that its items have and its original's have not, once there was one; `longer`: that of which they have
-    more. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
+    more. `together`: what is known of its original's items. `is_named`: whether an item said which page it is of; `before`: those that
+    said nothing new yet, field by field, and `like`: the pages (by `number`) that gave all of these; `differs`: the field by which there
+    is no such page. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
     `waiting`: what was dropped although it had.
     """
 
@@ -127,13 +135,19 @@ class Page:
         self._tell, self._url = tell, url
         self.fuller: str | None = None
         self.longer: str | None = None
+        self.together, self.number = _Together(), _field(url) or 1
+        self.is_named = False
+        self.before = deque[dict[str, list[Any]]](maxlen=_MOST_BEFORE)
+        self.like: set[int] | None = None
+        self.differs: str | None = None
         self.rows = 0
         self.has_new = False
-        self.waiting: list[Any] = []
+        self.waiting: list[tuple[Any, bool]] = []
         self._text: str | None = None
         # The page itself, and what else belongs to it.
         self._source = self._beside = ""
         self._shown: tuple[str, ...] | None = None
+        self._of_url: set[str] | None = None
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
@@ -154,7 +168,16 @@ class Page:
 
     def is_addressed(self, value: Any) -> bool:
         """Return whether all of a value is in its address: the session, or the number of the page."""
-        return set(_WORD.findall(_plain(str(value)))) <= set(_WORD.findall(_plain(unquote(self._url))))
+        if self._of_url is None:
+            self._of_url = set(_WORD.findall(_plain(unquote(self._url))))
+        return self._of_url.issuperset(_WORD.findall(_plain(str(value))))
+
+    def is_named_by(self, value: Any) -> bool:
+        """Return whether a value tells by its address which page it is: its URL, or a part of that."""
+        if value is False or value is _FILLED or len(written := str(value)) > _LONGEST_HIDDEN:
+            return False
+        written = unquote(written)
+        return bool(_WORD.search(written)) and self.is_addressed(written)
 
     def has_most(self, words: set[str]) -> bool:
         """Return whether half of some words, in lower case, or more are on it; of few words all, but for those with digits.
@@ -210,16 +233,50 @@ class Page:
 class _Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
-    `rows`: how much they have listed, see `_rows`.
+    `rows`: how much they have listed, see `_rows`. `states`: of each item the number of its page, a digest of what stands in each of its
+    fields, and a 0; None: too many.
     """
 
-    __slots__ = ("fields", "rows", "values")
+    __slots__ = ("fields", "rows", "states", "values")
 
     def __init__(self) -> None:
         self.rows = 0
         # Of four bytes each, since there may be many. Most contents share their fields.
         self.values: array[int] | None = array("I")
         self.fields: bytes | None = b""
+        self.states: array[int] | None = array("I")
+
+    def size(self) -> int:
+        return len(self.values or ()) + len(self.states or ())
+
+
+class _Together:
+    """Which fields of a content's items are filled with what in one item, and which items came of one page; see `_Said.states`."""
+
+    def __init__(self) -> None:
+        # A bit for each item.
+        self._bits, self._pages = dict[int, int](), dict[int, int]()
+        self._item, self._read = 1, 0
+
+    def read(self, states: array[int]) -> None:
+        """Read on where the last call has ended: the states of a content only grow."""
+        bits, item, begins = self._bits, self._item, True
+        for digest in states[self._read :]:
+            if digest:
+                of = self._pages if begins else bits
+                of[digest] = of.get(digest, 0) | item
+            else:
+                item <<= 1
+            begins = not digest
+        self._item, self._read = item, len(states)
+
+    def items_with(self, digest: int) -> int:
+        """Return a bit for each item that has a field so filled."""
+        return self._bits.get(digest, 0)
+
+    def pages_with(self, items: int, among: set[int] | None) -> set[int]:
+        """Return the pages of some of which one of these items came, among some pages; None: among all."""
+        return {page for page in (self._pages if among is None else among) if self._pages.get(page, 0) & items}
 
 
 class _Told:
@@ -262,9 +319,9 @@ class Elsewhere:
             return
         said = self._open(_content(use, url))
         known, fields = said.values, said.fields
-        before = len(known or ())
+        states, before = said.states, said.size()
         # Until all of it is seen.
-        said.values = said.fields = None
+        said.values = said.fields = said.states = None
         beside = _class_of(item)
         values, all_seen = _values(item, beside)
         # Of an item that is too large the same places are looked at each time.
@@ -275,7 +332,8 @@ class Elsewhere:
         # Whether the callback downloads more may be known only later.
         said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *_without_urls(beside)]))
         said.rows += _rows(item)
-        self._held += len(said.values or ()) - before
+        said.states = _with_item(states, _ORIGINAL, _by_field(values, beside))
+        self._held += said.size() - before
 
     def _of(self, content: int) -> _Said | None:
         return self._said.get(content) or self._older.get(content)
@@ -286,7 +344,7 @@ class Elsewhere:
             if len(self._said) >= _MOST_CONTENTS // 2 or self._held >= _MOST_KNOWN // 2:
                 self._older, self._said, self._kinds, self._held = self._said, {}, {}, 0
             self._said[content] = said
-            self._held += len(said.values or ())
+            self._held += said.size()
         return said
 
     def _fill(self, said: _Said, known: bytes | None, keys: Iterable[str]) -> None:
@@ -295,11 +353,11 @@ class Elsewhere:
             packed = _filled(known, tuple(keys))
             said.fields = None if packed is None else self._kinds.setdefault(packed, packed)
 
-    def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
+    def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool, marked_up: bool = False) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
 
         `identical`: the copy's text is its original's. Only then do numbers from elsewhere count: two pages that differ a little may also
-        count, or add up, to another one.
+        count, or add up, to another one. `marked_up`: so it is, and the copy's body is another one than the original's.
 
         Raises:
             Exception: whatever an item of the user's own raises.
@@ -317,6 +375,9 @@ class Elsewhere:
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
             from_elsewhere = self._downloaded(known, use, [*values, *_without_urls(beside)], page)
+        if marked_up and said:
+            page.is_named = page.is_named or any(page.is_named_by(value) for _, value in [*values, *beside])
+            from_elsewhere = self._of_markup(said, use, _by_field(values, beside), page) or from_elsewhere
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
@@ -324,6 +385,8 @@ class Elsewhere:
         longer = self._longer(said, use, values, page, all_seen=all_seen) if identical and said else None
         if from_elsewhere or fuller or longer:
             self._tell(use, from_elsewhere, fuller)
+        if said and (fuller or longer):
+            self._note_states(said, page, [_by_field(values, beside)])
         return fuller or longer or from_elsewhere
 
     def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:
@@ -352,6 +415,62 @@ class Elsewhere:
     def _downloaded(self, known: frozenset[int], use: str, values: list[tuple[str, Any]], page: Page) -> str | None:
         """Return the first field with a short value that is another one than the original's: what the callback downloaded may say it."""
         return next((key for key, value in values if _digest(key, value) not in known and self._is_short(use, key, value, page)), None)
+
+    def _of_markup(self, said: _Said, use: str, fields: dict[str, list[Any]], page: Page) -> str | None:
+        """Return a field by which an item of a page with its original's text says what none of the original's items does.
+
+        What is said of the same text in another way is said by the mark-up: a place is free by its class, a box is ticked. One of the
+        fields has a truth value, a number, a single word or a list of such that it has in no item of the original; or it has all that it has
+        in none of them together. From then on the item counts as the original's: a copy of this page says nothing more.
+
+        Where the items name their page, by its URL or what is in it, what they say is said of this page: then all of its items come out, if
+        they are not all among those of one page.
+        """
+        if said.states is None:
+            return None
+        if page.differs:
+            self._note_states(said, page, [fields])
+            return page.differs
+        found, items = self._unlike(use, fields, page, said.states)
+        if items is None:
+            return None
+        page.like = page.together.pages_with(items, page.like)
+        page.before.append(fields)
+        if not (found and (not items or (page.is_named and not page.like))):
+            return None
+        if page.is_named:
+            page.differs = found
+        self._note_states(said, page, page.before if page.is_named else [fields])
+        page.before.clear()
+        return found
+
+    def _unlike(self, use: str, fields: dict[str, list[Any]], page: Page, states: array[int]) -> tuple[str | None, int | None]:
+        """Return a field that tells an item from others, and a bit for each item of its original that has all that it has.
+
+        The field is None where it has but texts, and the bits are where it then has not all of an item, or nothing at all.
+        """
+        page.together.read(states)
+        found, items, is_told = None, -1, False
+        for key, parts in fields.items():
+            says = [part for part in parts if _says(key, part)]
+            if not says or (len(parts) == 1 and isinstance(says[0], int) and self._is_counted(use, key)):
+                continue
+            is_short, known = all(map(_is_state, says)), page.together.items_with(_state(key, parts))
+            # A small number of the address may be one of the page, too.
+            if not known and (not is_short or page.is_addressed(" ".join(map(str, says)))):
+                continue
+            if is_short and not is_told:
+                found, is_told = key, not (items & known)
+            items &= known
+        return found, None if items == -1 or not (items or found) else items
+
+    def _note_states(self, said: _Said, page: Page, items: Iterable[dict[str, list[Any]]]) -> None:
+        """Remember items of a copy as its original's, if there is room: without it those of another copy of it come out."""
+        before = said.size()
+        for fields in items:
+            if said.states is not None and len(said.states) + len(fields) < _MOST_STATES - 1:
+                said.states = _with_item(said.states, page.number, fields)
+        self._held += said.size() - before
 
     def _is_of_page(self, use: str, key: str, value: Any, page: Page) -> bool:
         """Return whether a value is one that a page may say, and no other one at each visit."""
@@ -406,9 +525,9 @@ class Elsewhere:
             page.longer = page.longer or key
         if not (page.longer and page.has_new):
             return None
-        before = len(said.values or ())
+        before = said.size()
         said.values, said.rows = _with(said.values, starmap(_digest, values)), max(said.rows, page.rows)
-        self._held += len(said.values or ()) - before
+        self._held += said.size() - before
         return page.longer
 
     def may_lose(self, use: str) -> bool:
@@ -456,6 +575,48 @@ def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, A
         elif not (value is None or (isinstance(value, bytes | bytearray) and not value)):
             beside.append((key, False if value is False else str(value) if isinstance(value, date) else _FILLED))
     return found, all_seen
+
+
+def _by_field(values: list[tuple[str, Any]], beside: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Return what stands under each name in an item, but for URLs; more than one value is a list's."""
+    fields = dict[str, list[Any]]()
+    for key, value in [*values, *_without_urls(beside)]:
+        fields.setdefault(key, []).append(value)
+    return fields
+
+
+def _state(key: str, parts: list[Any]) -> int:
+    """Return a digest, never 0, of what a field is filled with: of a list of all that says something, in its order."""
+    if len(parts) == 1:
+        return _digest(key, parts[0]) or 1
+    return _digest(key, "\0".join(str(part) for part in parts if _says(key, part))) or 1
+
+
+def _says(key: str, value: Any) -> bool:
+    """Return whether what a field is filled with says something of a page, and is short enough to be told apart by."""
+    if _OF_A_FETCH.search(key) or _MADE_UP.search(key):
+        return False
+    if value is False or value is _FILLED:
+        return not _TECHNICAL.search(key.rpartition(".")[2])
+    if not isinstance(value, str):
+        digits = _digits_of(_written(value))
+        return bool(digits) and not _is_technical(key, digits)
+    if len(value) > _LONGEST_HIDDEN or _is_technical(key, _digits_of(value)):
+        return False
+    return not (_TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value) or (":" in value and _is_date(value)))
+
+
+def _is_state(value: Any) -> bool:
+    """Return whether a value is a truth value, a number or a single word."""
+    return not isinstance(value, str) or value is _FILLED or (len(value) <= _LONGEST_NUMBER and " " not in value.strip())
+
+
+def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]) -> array[int] | None:
+    """Return what is known of items, and what stands in the fields of another one; None where that is too much. `page`: its number."""
+    if known is None:
+        return None
+    known.extend([page, *starmap(_state, fields.items()), 0])
+    return known if len(known) <= _MOST_STATES else None
 
 
 def _rows(item: Any) -> int:

@@ -94,7 +94,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     passes = self._item_passes(entry, case, page, counts)
                 if not passes:
                     continue
-                if page.longer and page.waiting:
+                if (page.longer or page.differs) and page.waiting:
                     for item in self._left_before(page, case, counts):
                         yield item
                 yield entry
@@ -142,8 +142,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
-                if page.has_new and not case.again and len(page.waiting) < _MOST_WAITING:
-                    page.waiting.append(item)
+                if (page.has_new or page.before) and not case.again and len(page.waiting) < _MOST_WAITING:
+                    page.waiting.append((item, page.has_new))
                 return False
         else:
             if case.verdict.drop_page:
@@ -154,9 +154,12 @@ class NearDuplicateSpiderMiddleware(OfSession):
         return True
 
     def _left_before(self, page: Page, case: Case, counts: Counter[str]) -> list[Any]:
-        """Return what was dropped of a page, and had values of its own, before the page proved to list more than its original."""
-        items, page.waiting = page.waiting, []
-        counts["items/fuller"] += len(items)
+        """Return what was dropped of a page before the page proved to list more than its original, and had values of its own.
+
+        Of a page that proved to say something else it is all.
+        """
+        items, page.waiting = [item for item, has_new in page.waiting if has_new or page.differs], []
+        counts["items/from_elsewhere" if page.differs and not page.longer else "items/fuller"] += len(items)
         counts["items/dropped"] -= len(items)
         case.items += len(items)
         case.items_open += len(items)
