@@ -11,6 +11,8 @@
                                 or it is in its address              ──► the item is dropped
                             ──► its mark-up alone has it             ──► the item comes out
                             ──► neither: it is from elsewhere        ──► the item comes out
+                        ──► the pages have one text, marked up in two ways, and no item of the original has all that
+                            it has in its fields: yes or no, numbers, words       ──► the item comes out, see `_of_markup`
                         ──► it says yes for no, a small number or a day for another one, the pages have one text,
                             and the callback downloads more itself   ──► the item comes out
 
@@ -19,8 +21,8 @@ items are not. And it may find no price on a page for printing or for telephones
 page that it is a view of is the copy. And it may take what no reader sees, from an attribute or a script, while two pages are copies by
 what they show.
 
-What is too short to be told from what a page says ("in stock", 3) counts only where the callback has downloaded something more itself: it
-is likely to be from there, for of pages with one text a spider makes one value.
+What is too short to be told from what a page says ("in stock", 3) counts only where the callback has downloaded something more itself, or
+where the mark-up is another one: it is likely to be from there, for of pages with one text a spider makes one value.
 
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
@@ -54,7 +56,7 @@ from simcrawl.page.pictures import name_of
 from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from itemadapter import ItemAdapter
 
@@ -71,6 +73,7 @@ _MOST_BEFORE = 1_000
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
 _FEW_WORDS = 6
+_SHORTEST_TOKEN = 16
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
@@ -128,7 +131,7 @@ class Page:
     more. `together`: what is known of its original's items. `is_named`: whether an item said which page it is of; `before`: those that
     said nothing new yet, field by field, and `like`: the pages (by `number`) that gave all of these; `differs`: the field by which there
     is no such page. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
-    `waiting`: what was dropped although it had.
+    `waiting`: what was dropped, and whether it had.
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
@@ -146,14 +149,17 @@ class Page:
         self._text: str | None = None
         # The page itself, and what else belongs to it.
         self._source = self._beside = ""
-        self._shown: tuple[str, ...] | None = None
+        self._pieces: list[str] | None = None
+        self._shown = list[str]()
+        self._known = frozenset[int]()
+        self._known_values: array[int] | None = None
         self._of_url: set[str] | None = None
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
         self._joined_text = ""
-        self._seen_words: set[str] | None = None
-        self._numbers: set[str] | None = None
+        # Of what readers see, part by part.
+        self._seen_words, self._numbers = list[set[str]](), list[set[str]]()
 
     @property
     def text(self) -> str | None:
@@ -201,9 +207,14 @@ class Page:
 
     def shows_most(self, words: set[str]) -> bool:
         """Return what `has_most` does, of what readers see."""
-        if self._seen_words is None:
-            self._seen_words = set[str]().union(*map(_words, self._seen()))
-        return _are_few(_missing(words, self._seen_words, "\n".join(self._seen())), words)
+        missing = words
+        for place, text in enumerate(self._seen()):
+            if place == len(self._seen_words):
+                self._seen_words.append(_words(text))
+            missing = _missing(missing, self._seen_words[place], text)
+            if _are_few(missing, words):
+                return True
+        return False
 
     def hides(self, value: str) -> bool:
         """Return whether a text, as `_readable` has it, is on it, and only where no reader sees it: in attributes, comments, scripts."""
@@ -214,20 +225,32 @@ class Page:
 
     def shows_number(self, readings: set[str]) -> bool:
         """Return whether a number is among those that readers see, however these are written. `readings`: see `_readings`."""
-        if self._numbers is None:
-            self._numbers = set[str]().union(*(_numbers(text) for text in self._seen()))
-        return not readings.isdisjoint(self._numbers)
+        for place, text in enumerate(self._seen()):
+            if place == len(self._numbers):
+                self._numbers.append(_numbers(text))
+            if not readings.isdisjoint(self._numbers[place]):
+                return True
+        return False
 
-    def _seen(self) -> tuple[str, ...]:
-        """Return what readers see of it, with a space for each tag and without one, and what else belongs to it."""
-        if self._shown is None:
+    def _seen(self) -> Iterator[str]:
+        """Give what readers see of it: what else belongs to it, then its own text with a space for each tag, and without one."""
+        if self._pieces is None:
             text = self.text
             # Loaded on first use: few copies have items with a value of their own.
             from simcrawl.page.extraction import shown_texts  # noqa: PLC0415
 
-            pieces = [] if text is None else shown_texts(self._source)
-            self._shown = _readable(" ".join(pieces)), _readable("".join(pieces)), self._beside
-        return self._shown
+            self._pieces = [] if text is None else shown_texts(self._source)
+            self._shown = [self._beside, _readable(" ".join(self._pieces))]
+        yield from self._shown[:2]
+        if len(self._shown) == 2:
+            self._shown.append(_readable("".join(self._pieces)))
+        yield self._shown[2]
+
+    def knows(self, values: array[int] | None) -> frozenset[int]:
+        """Return digests of an original's values as a set: it is made anew only where there are more of them."""
+        if values is not self._known_values or len(values or ()) > len(self._known):
+            self._known, self._known_values = frozenset(values or ()), values
+        return self._known
 
 
 class _Said:
@@ -257,9 +280,12 @@ class _Together:
         # A bit for each item.
         self._bits, self._pages = dict[int, int](), dict[int, int]()
         self._item, self._read = 1, 0
+        self._of: array[int] | None = None
 
     def read(self, states: array[int]) -> None:
-        """Read on where the last call has ended: the states of a content only grow."""
+        """Read on where the last call has ended: the states of a content only grow, unless it was forgotten meanwhile."""
+        if states is not self._of:
+            self._bits, self._pages, self._item, self._read, self._of = {}, {}, 1, 0, states
         bits, item, begins = self._bits, self._item, True
         for digest in states[self._read :]:
             if digest:
@@ -369,7 +395,7 @@ class Elsewhere:
         values, all_seen = _values(item, beside)
         # Both, whatever the first one says: each learns from what it sees.
         # Of an original that gave too many to know any may be new.
-        known = None if said is None else frozenset(said.values or ())
+        known = None if said is None else page.knows(said.values)
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
@@ -420,8 +446,8 @@ class Elsewhere:
         """Return a field by which an item of a page with its original's text says what none of the original's items does.
 
         What is said of the same text in another way is said by the mark-up: a place is free by its class, a box is ticked. One of the
-        fields has a truth value, a number, a single word or a list of such that it has in no item of the original; or it has all that it has
-        in none of them together. From then on the item counts as the original's: a copy of this page says nothing more.
+        fields has a truth value, a number, a single word or a list of such that it has in no item of the original; or no item has all of
+        them together. From then on this one counts as the original's: a copy of this page says nothing more.
 
         Where the items name their page, by its URL or what is in it, what they say is said of this page: then all of its items come out, if
         they are not all among those of one page.
@@ -447,7 +473,7 @@ class Elsewhere:
     def _unlike(self, use: str, fields: dict[str, list[Any]], page: Page, states: array[int]) -> tuple[str | None, int | None]:
         """Return a field that tells an item from others, and a bit for each item of its original that has all that it has.
 
-        The field is None where it has but texts, and the bits are where it then has not all of an item, or nothing at all.
+        There is no field where it has but texts. There are no bits either where it says nothing, or where its texts stand in none together.
         """
         page.together.read(states)
         found, items, is_told = None, -1, False
@@ -515,7 +541,7 @@ class Elsewhere:
         What the item says counts as the original's from then on. `page.has_new` says whether it has another value, if the page should prove
         to list more only later.
         """
-        known = None if said.values is None else frozenset(said.values)
+        known = None if said.values is None else page.knows(said.values)
         others = ((key, value) for key, value in values if known is None or _digest(key, value) not in known)
         key = next((key for key, value in others if self._is_of_page(use, key, value, page)), None)
         # There may be others where nobody looks.
@@ -594,16 +620,25 @@ def _state(key: str, parts: list[Any]) -> int:
 
 def _says(key: str, value: Any) -> bool:
     """Return whether what a field is filled with says something of a page, and is short enough to be told apart by."""
-    if _OF_A_FETCH.search(key) or _MADE_UP.search(key):
+    speaks, counts = _kind_of(key)
+    if not speaks:
         return False
     if value is False or value is _FILLED:
-        return not _TECHNICAL.search(key.rpartition(".")[2])
+        return not counts
     if not isinstance(value, str):
         digits = _digits_of(_written(value))
-        return bool(digits) and not _is_technical(key, digits)
-    if len(value) > _LONGEST_HIDDEN or _is_technical(key, _digits_of(value)):
+        return bool(digits) and not (counts or _is_technical(key, digits))
+    if len(value) > _LONGEST_HIDDEN or (value.isascii() and value.isalpha() and len(value) < _SHORTEST_TOKEN):
+        return len(value) <= _LONGEST_HIDDEN
+    if _is_technical(key, _digits_of(value)) or _TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
         return False
-    return not (_TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value) or (":" in value and _is_date(value)))
+    return not (":" in value and _is_date(value))
+
+
+@lru_cache(maxsize=1024)
+def _kind_of(key: str) -> tuple[bool, bool]:
+    """Return whether a name is one of a field that speaks of a page, and whether its numbers count something."""
+    return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key)), bool(_TECHNICAL.search(key.rpartition(".")[2]))
 
 
 def _is_state(value: Any) -> bool:
