@@ -131,7 +131,7 @@ class Page:
     more. `together`: what is known of its original's items. `is_named`: whether an item said which page it is of; `before`: those that
     said nothing new yet, field by field, and `like`: the pages (by `number`) that gave all of these; `differs`: the field by which there
     is no such page. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
-    `waiting`: what was dropped, and whether it had.
+    `waiting`: what was dropped although it had; `alike`: what was dropped else of a page that may yet differ.
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
@@ -145,7 +145,7 @@ class Page:
         self.differs: str | None = None
         self.rows = 0
         self.has_new = False
-        self.waiting: list[tuple[Any, bool]] = []
+        self.waiting, self.alike = list[Any](), list[Any]()
         self._text: str | None = None
         # The page itself, and what else belongs to it.
         self._source = self._beside = ""
@@ -184,6 +184,15 @@ class Page:
             return False
         written = unquote(written)
         return bool(_WORD.search(written)) and self.is_addressed(written)
+
+    def take_left(self) -> list[Any]:
+        """Return what was dropped before the page proved to list more than its original, or to say something else: then it is all."""
+        items = list[Any]()
+        if self.longer or self.differs:
+            items, self.waiting = self.waiting, items
+        if self.differs:
+            items, self.alike = [*self.alike, *items], []
+        return items
 
     def has_most(self, words: set[str]) -> bool:
         """Return whether half of some words, in lower case, or more are on it; of few words all, but for those with digits.
@@ -270,6 +279,7 @@ class _Said:
         self.states: array[int] | None = array("I")
 
     def size(self) -> int:
+        """Return how many digests it holds."""
         return len(self.values or ()) + len(self.states or ())
 
 
@@ -696,7 +706,8 @@ def _class_of(item: Any) -> list[tuple[str, Any]]:
 def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:
     """Return what is in a container, each part with its name; None where it is none."""
     if isinstance(value, list | tuple | set | frozenset):
-        return ((key, part) for part in value)
+        # Two sets of the same may be in another order.
+        return ((key, part) for part in (value if isinstance(value, list | tuple) else sorted(value, key=hash)))
     if not isinstance(value, dict):
         if value is None or isinstance(value, bytes | bytearray):
             return None

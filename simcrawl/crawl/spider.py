@@ -94,9 +94,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     passes = self._item_passes(entry, case, page, counts)
                 if not passes:
                     continue
-                if (page.longer or page.differs) and page.waiting:
-                    for item in self._left_before(page, case, counts):
-                        yield item
+                for item in self._left_before(page, case, counts):
+                    yield item
                 yield entry
             case.exhausted = True
         finally:
@@ -142,8 +141,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
-                if (page.has_new or page.before) and not case.again and len(page.waiting) < _MOST_WAITING:
-                    page.waiting.append((item, page.has_new))
+                if (page.has_new or page.before) and not case.again and len(page.waiting) + len(page.alike) < _MOST_WAITING:
+                    (page.waiting if page.has_new else page.alike).append(item)
                 return False
         else:
             if case.verdict.drop_page:
@@ -154,12 +153,9 @@ class NearDuplicateSpiderMiddleware(OfSession):
         return True
 
     def _left_before(self, page: Page, case: Case, counts: Counter[str]) -> list[Any]:
-        """Return what was dropped of a page before the page proved to list more than its original, and had values of its own.
-
-        Of a page that proved to say something else it is all.
-        """
-        items, page.waiting = [item for item, has_new in page.waiting if has_new or page.differs], []
-        counts["items/from_elsewhere" if page.differs and not page.longer else "items/fuller"] += len(items)
+        """Return what was dropped of a page before it proved to be no copy."""
+        items = page.take_left()
+        counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += len(items)
         counts["items/dropped"] -= len(items)
         case.items += len(items)
         case.items_open += len(items)
