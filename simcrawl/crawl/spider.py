@@ -94,8 +94,9 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     passes = self._item_passes(entry, case, page, counts)
                 if not passes:
                     continue
-                for item in self._left_before(page, case, counts):
-                    yield item
+                if page.longer or page.differs:
+                    for item in self._left_before(page, case, counts):
+                        yield item
                 yield entry
             case.exhausted = True
         finally:
