@@ -11,6 +11,8 @@
                                 or it is in its address              ──► the item is dropped
                             ──► its mark-up alone has it             ──► the item comes out
                             ──► neither: it is from elsewhere        ──► the item comes out
+                        ──► the pages have one text, marked up in two ways, and no item of the original has all that
+                            it has in its fields: yes or no, numbers, words       ──► the item comes out, see `_of_markup`
                         ──► it says yes for no, a small number or a day for another one, the pages have one text,
                             and the callback downloads more itself   ──► the item comes out
 
@@ -19,8 +21,8 @@ items are not. And it may find no price on a page for printing or for telephones
 page that it is a view of is the copy. And it may take what no reader sees, from an attribute or a script, while two pages are copies by
 what they show.
 
-What is too short to be told from what a page says ("in stock", 3) counts only where the callback has downloaded something more itself: it
-is likely to be from there, for of pages with one text a spider makes one value.
+What is too short to be told from what a page says ("in stock", 3) counts only where the callback has downloaded something more itself, or
+where the mark-up is another one: it is likely to be from there, for of pages with one text a spider makes one value.
 
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
 generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
@@ -33,8 +35,9 @@ values it is not known which: then any value counts that is not on the copy's pa
 from __future__ import annotations
 
 import re
+import sys
 from array import array
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
@@ -53,21 +56,27 @@ from simcrawl.page.pictures import name_of
 from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from itemadapter import ItemAdapter
 
 _MOST_CONTENTS, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 64, 1_000, 16, 1_000
 # Of one content, and of all: four bytes each. A list may give a hundred items of twenty values.
 _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
+# Of the items of one content: what stands in their fields, field by field.
+_MOST_STATES = 20_000
+# The number of the original itself among the pages of its content.
+_ORIGINAL = 1
+# Of one copy: items that are to be remembered if a later one says something new.
+_MOST_BEFORE = 1_000
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
 _LONGEST_NUMBER = 30
 _FEW_WORDS = 6
+_SHORTEST_TOKEN = 16
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
-_THOUSANDS = late(r"(?<=\d)[,'’ \u00a0\u202f](?=\d{3}(?!\d))")
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
 
@@ -76,8 +85,10 @@ _SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese put no spaces between words.
 _UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
-_ESCAPED = late(r"\\u([0-9a-fA-F]{4})")
-_ESCAPED_SPACE = late(r"\\[nrt]")
+# What is in a text of a script within another one has more backslashes: each run of them is one.
+_ESCAPED = late(r"""\\(?<!\\\\)\\*+(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|[nrt]|(?=["'/]))""")
+_SURROGATE = late("[\ud800-\udfff]")
+_LAST_DIGITS = late(r"(.*)(\D)(\d+)", re.DOTALL)
 _NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
 
 # Bounded: a text may be one long word.
@@ -117,42 +128,71 @@ class Page:
 
     `tell` returns its text, and then what else belongs to it (its URLs, what its request brought along); None where it has no text. `url`:
     its address. `fuller`: the field that its items have and its original's have not, once there was one; `longer`: that of which they have
-    more. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
-    `waiting`: what was dropped although it had.
+    more. `together`: what is known of its original's items. `is_named`: whether an item said which page it is of; `before`: those that
+    said nothing new yet, field by field, and `like`: the pages (by `number`) that gave all of these; `differs`: the field by which there
+    is no such page. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
+    `waiting`: what was dropped although it had; `alike`: what was dropped else of a page that may yet differ.
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
         self._tell, self._url = tell, url
         self.fuller: str | None = None
         self.longer: str | None = None
+        self.together, self.number = _Together(), _field(url) or 1
+        self.is_named = False
+        self.before = deque[dict[str, list[Any]]](maxlen=_MOST_BEFORE)
+        self.like: set[int] | None = None
+        self.differs: str | None = None
         self.rows = 0
         self.has_new = False
-        self.waiting: list[Any] = []
+        self.waiting, self.alike = list[Any](), list[Any]()
         self._text: str | None = None
-        # Of what the page itself says.
-        self._length = 0
-        self._source = ""
-        self._seen: tuple[str, ...] | None = None
+        # The page itself, and what else belongs to it.
+        self._source = self._beside = ""
+        self._pieces: list[str] | None = None
+        self._shown = list[str]()
+        self._known = frozenset[int]()
+        self._known_values: array[int] | None = None
+        self._of_url: set[str] | None = None
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
         self._joined_text = ""
-        self._numbers: set[str] | None = None
+        # Of what readers see, part by part.
+        self._seen_words, self._numbers = list[set[str]](), list[set[str]]()
 
     @property
     def text(self) -> str | None:
-        """All of it, in lower case; None where nothing can be said of it."""
+        """All of it as it is read, mark-up included, see `_readable`; None where nothing can be said of it."""
         if not self._is_read:
             self._is_read = True
             told = list(self._tell() or ())
             if told and sum(map(len, told)) <= _LONGEST_PAGE:
-                plain = [_plain(unescape(text)) for text in told]
-                self._source, self._length, self._text = told[0], len(plain[0]), "\n".join(plain)
+                self._source, self._beside = told[0], "\n".join(map(_readable, [*told[1:], self._url]))
+                self._text = f"{_readable(told[0])}\n{self._beside}"
         return self._text
 
     def is_addressed(self, value: Any) -> bool:
         """Return whether all of a value is in its address: the session, or the number of the page."""
-        return set(_WORD.findall(_plain(str(value)))) <= set(_WORD.findall(_plain(unquote(self._url))))
+        if self._of_url is None:
+            self._of_url = set(_WORD.findall(_plain(unquote(self._url))))
+        return self._of_url.issuperset(_WORD.findall(_plain(str(value))))
+
+    def is_named_by(self, value: Any) -> bool:
+        """Return whether a value tells by its address which page it is: its URL, or a part of that."""
+        if value is False or value is _FILLED or len(written := str(value)) > _LONGEST_HIDDEN:
+            return False
+        written = unquote(written)
+        return bool(_WORD.search(written)) and self.is_addressed(written)
+
+    def take_left(self) -> list[Any]:
+        """Return what was dropped before the page proved to list more than its original, or to say something else: then it is all."""
+        items = list[Any]()
+        if self.longer or self.differs:
+            items, self.waiting = self.waiting, items
+        if self.differs:
+            items, self.alike = [*self.alike, *items], []
+        return items
 
     def has_most(self, words: set[str]) -> bool:
         """Return whether half of some words, in lower case, or more are on it; of few words all, but for those with digits.
@@ -168,57 +208,111 @@ class Page:
         return _are_few(missing, words)
 
     def _of_joined(self) -> set[str]:
-        """Return its words where those count as one that a tag divides, and what scripts and URLs have escaped as what it stands for."""
+        """Return its words where those count as one that a tag divides."""
         if self._joined is None:
-            text = _ESCAPED.sub(_unescaped, _ESCAPED_SPACE.sub(" ", _TAG_IN_WORD.sub("", self.text or "")))
-            self._joined_text = _plain(unquote(unescape(text)))
+            self._joined_text = _TAG_IN_WORD.sub("", self.text or "")
             self._joined = _words(self._joined_text)
         return self._joined
 
-    def hides(self, value: str) -> bool:
-        """Return whether a value, in lower case, is on it, and only where no reader sees it: in attributes, comments, scripts."""
-        whole = re.compile("".join([_NOT_BEFORE * _is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * _is_of_word(value[-1:])]))
-        text = self.text or ""
-        return bool(whole.search(text)) and not (whole.search(text, self._length) or any(map(whole.search, self._shown())))
+    def shows_most(self, words: set[str]) -> bool:
+        """Return what `has_most` does, of what readers see."""
+        missing = words
+        for place, text in enumerate(self._seen()):
+            if place == len(self._seen_words):
+                self._seen_words.append(_words(text))
+            missing = _missing(missing, self._seen_words[place], text)
+            if _are_few(missing, words):
+                return True
+        return False
 
-    def _shown(self) -> tuple[str, ...]:
-        """Return what readers see of it, with a space for each tag, without one, and its numbers without what divides their thousands."""
-        if self._seen is None:
+    def hides(self, value: str) -> bool:
+        """Return whether a text, as `_readable` has it, is on it, and only where no reader sees it: in attributes, comments, scripts."""
+        whole = re.compile("".join([_NOT_BEFORE * _is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * _is_of_word(value[-1:])]))
+        if not whole.search(self.text or "") or any(map(whole.search, self._seen())):
+            return False
+        return not (_is_long_enough(_digits_of(value)) and self.shows_number(_readings(value)))
+
+    def shows_number(self, readings: set[str]) -> bool:
+        """Return whether a number is among those that readers see, however these are written. `readings`: see `_readings`."""
+        for place, text in enumerate(self._seen()):
+            if place == len(self._numbers):
+                self._numbers.append(_numbers(text))
+            if not readings.isdisjoint(self._numbers[place]):
+                return True
+        return False
+
+    def _seen(self) -> Iterator[str]:
+        """Give what readers see of it: what else belongs to it, then its own text with a space for each tag, and without one."""
+        if self._pieces is None:
+            text = self.text
             # Loaded on first use: few copies have items with a value of their own.
             from simcrawl.page.extraction import shown_texts  # noqa: PLC0415
 
-            pieces = shown_texts(self._source)
-            spaced, joined = (_plain(" ".join(between.join(pieces).split())) for between in (" ", ""))
-            self._seen = spaced, joined, _THOUSANDS.sub("", spaced)
-        return self._seen
+            self._pieces = [] if text is None else shown_texts(self._source)
+            self._shown = [self._beside, _readable(" ".join(self._pieces))]
+        yield from self._shown[:2]
+        if len(self._shown) == 2:
+            self._shown.append(_readable("".join(self._pieces)))
+        yield self._shown[2]
 
-    def has_number(self, digits: str) -> bool:
-        """Return whether a number's digits are among its numbers, however these are written."""
-        if self._numbers is None:
-            self._numbers = set()
-            for found in _NUMBER.findall(self.text or ""):
-                self._numbers.add(found)
-                if not found.isdigit():
-                    # "1 250" may be one number or two.
-                    self._numbers.update(re.findall(r"\d+", found))
-                    self._numbers.add(re.sub(r"\D", "", found))
-                    self._numbers.update(re.sub(r"[.,'’]", "", part) for part in found.split())
-        return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
+    def knows(self, values: array[int] | None) -> frozenset[int]:
+        """Return digests of an original's values as a set: it is made anew only where there are more of them."""
+        if values is not self._known_values or len(values or ()) > len(self._known):
+            self._known, self._known_values = frozenset(values or ()), values
+        return self._known
 
 
 class _Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
-    `rows`: how much they have listed, see `_rows`.
+    `rows`: how much they have listed, see `_rows`. `states`: of each item the number of its page, a digest of what stands in each of its
+    fields, and a 0; None: too many.
     """
 
-    __slots__ = ("fields", "rows", "values")
+    __slots__ = ("fields", "rows", "states", "values")
 
     def __init__(self) -> None:
         self.rows = 0
         # Of four bytes each, since there may be many. Most contents share their fields.
         self.values: array[int] | None = array("I")
         self.fields: bytes | None = b""
+        self.states: array[int] | None = array("I")
+
+    def size(self) -> int:
+        """Return how many digests it holds."""
+        return len(self.values or ()) + len(self.states or ())
+
+
+class _Together:
+    """Which fields of a content's items are filled with what in one item, and which items came of one page; see `_Said.states`."""
+
+    def __init__(self) -> None:
+        # A bit for each item.
+        self._bits, self._pages = dict[int, int](), dict[int, int]()
+        self._item, self._read = 1, 0
+        self._of: array[int] | None = None
+
+    def read(self, states: array[int]) -> None:
+        """Read on where the last call has ended: the states of a content only grow, unless it was forgotten meanwhile."""
+        if states is not self._of:
+            self._bits, self._pages, self._item, self._read, self._of = {}, {}, 1, 0, states
+        bits, item, begins = self._bits, self._item, True
+        for digest in states[self._read :]:
+            if digest:
+                of = self._pages if begins else bits
+                of[digest] = of.get(digest, 0) | item
+            else:
+                item <<= 1
+            begins = not digest
+        self._item, self._read = item, len(states)
+
+    def items_with(self, digest: int) -> int:
+        """Return a bit for each item that has a field so filled."""
+        return self._bits.get(digest, 0)
+
+    def pages_with(self, items: int, among: set[int] | None) -> set[int]:
+        """Return the pages of some of which one of these items came, among some pages; None: among all."""
+        return {page for page in (self._pages if among is None else among) if self._pages.get(page, 0) & items}
 
 
 class _Told:
@@ -261,9 +355,9 @@ class Elsewhere:
             return
         said = self._open(_content(use, url))
         known, fields = said.values, said.fields
-        before = len(known or ())
+        states, before = said.states, said.size()
         # Until all of it is seen.
-        said.values = said.fields = None
+        said.values = said.fields = said.states = None
         beside = _class_of(item)
         values, all_seen = _values(item, beside)
         # Of an item that is too large the same places are looked at each time.
@@ -274,7 +368,8 @@ class Elsewhere:
         # Whether the callback downloads more may be known only later.
         said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *_without_urls(beside)]))
         said.rows += _rows(item)
-        self._held += len(said.values or ()) - before
+        said.states = _with_item(states, _ORIGINAL, _by_field(values, beside))
+        self._held += said.size() - before
 
     def _of(self, content: int) -> _Said | None:
         return self._said.get(content) or self._older.get(content)
@@ -285,7 +380,7 @@ class Elsewhere:
             if len(self._said) >= _MOST_CONTENTS // 2 or self._held >= _MOST_KNOWN // 2:
                 self._older, self._said, self._kinds, self._held = self._said, {}, {}, 0
             self._said[content] = said
-            self._held += len(said.values or ())
+            self._held += said.size()
         return said
 
     def _fill(self, said: _Said, known: bytes | None, keys: Iterable[str]) -> None:
@@ -294,11 +389,11 @@ class Elsewhere:
             packed = _filled(known, tuple(keys))
             said.fields = None if packed is None else self._kinds.setdefault(packed, packed)
 
-    def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool) -> str | None:
+    def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool, marked_up: bool = False) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
 
         `identical`: the copy's text is its original's. Only then do numbers from elsewhere count: two pages that differ a little may also
-        count, or add up, to another one.
+        count, or add up, to another one. `marked_up`: so it is, and the copy's body is another one than the original's.
 
         Raises:
             Exception: whatever an item of the user's own raises.
@@ -310,12 +405,15 @@ class Elsewhere:
         values, all_seen = _values(item, beside)
         # Both, whatever the first one says: each learns from what it sees.
         # Of an original that gave too many to know any may be new.
-        known = None if said is None else frozenset(said.values or ())
+        known = None if said is None else page.knows(said.values)
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
         files = _files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
             from_elsewhere = self._downloaded(known, use, [*values, *_without_urls(beside)], page)
+        if marked_up and said:
+            page.is_named = page.is_named or any(page.is_named_by(value) for _, value in [*values, *beside])
+            from_elsewhere = self._of_markup(said, use, _by_field(values, beside), page) or from_elsewhere
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
@@ -323,6 +421,8 @@ class Elsewhere:
         longer = self._longer(said, use, values, page, all_seen=all_seen) if identical and said else None
         if from_elsewhere or fuller or longer:
             self._tell(use, from_elsewhere, fuller)
+        if said and (fuller or longer):
+            self._note_states(said, page, [_by_field(values, beside)])
         return fuller or longer or from_elsewhere
 
     def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:
@@ -351,6 +451,62 @@ class Elsewhere:
     def _downloaded(self, known: frozenset[int], use: str, values: list[tuple[str, Any]], page: Page) -> str | None:
         """Return the first field with a short value that is another one than the original's: what the callback downloaded may say it."""
         return next((key for key, value in values if _digest(key, value) not in known and self._is_short(use, key, value, page)), None)
+
+    def _of_markup(self, said: _Said, use: str, fields: dict[str, list[Any]], page: Page) -> str | None:
+        """Return a field by which an item of a page with its original's text says what none of the original's items does.
+
+        What is said of the same text in another way is said by the mark-up: a place is free by its class, a box is ticked. One of the
+        fields has a truth value, a number, a single word or a list of such that it has in no item of the original; or no item has all of
+        them together. From then on this one counts as the original's: a copy of this page says nothing more.
+
+        Where the items name their page, by its URL or what is in it, what they say is said of this page: then all of its items come out, if
+        they are not all among those of one page.
+        """
+        if said.states is None:
+            return None
+        if page.differs:
+            self._note_states(said, page, [fields])
+            return page.differs
+        found, items = self._unlike(use, fields, page, said.states)
+        if items is None:
+            return None
+        page.like = page.together.pages_with(items, page.like)
+        page.before.append(fields)
+        if not (found and (not items or (page.is_named and not page.like))):
+            return None
+        if page.is_named:
+            page.differs = found
+        self._note_states(said, page, page.before if page.is_named else [fields])
+        page.before.clear()
+        return found
+
+    def _unlike(self, use: str, fields: dict[str, list[Any]], page: Page, states: array[int]) -> tuple[str | None, int | None]:
+        """Return a field that tells an item from others, and a bit for each item of its original that has all that it has.
+
+        There is no field where it has but texts. There are no bits either where it says nothing, or where its texts stand in none together.
+        """
+        page.together.read(states)
+        found, items, is_told = None, -1, False
+        for key, parts in fields.items():
+            says = [part for part in parts if _says(key, part)]
+            if not says or (len(parts) == 1 and isinstance(says[0], int) and self._is_counted(use, key)):
+                continue
+            is_short, known = all(map(_is_state, says)), page.together.items_with(_state(key, parts))
+            # A small number of the address may be one of the page, too.
+            if not known and (not is_short or page.is_addressed(" ".join(map(str, says)))):
+                continue
+            if is_short and not is_told:
+                found, is_told = key, not (items & known)
+            items &= known
+        return found, None if items == -1 or not (items or found) else items
+
+    def _note_states(self, said: _Said, page: Page, items: Iterable[dict[str, list[Any]]]) -> None:
+        """Remember items of a copy as its original's, if there is room: without it those of another copy of it come out."""
+        before = said.size()
+        for fields in items:
+            if said.states is not None and len(said.states) + len(fields) < _MOST_STATES - 1:
+                said.states = _with_item(said.states, page.number, fields)
+        self._held += said.size() - before
 
     def _is_of_page(self, use: str, key: str, value: Any, page: Page) -> bool:
         """Return whether a value is one that a page may say, and no other one at each visit."""
@@ -395,7 +551,7 @@ class Elsewhere:
         What the item says counts as the original's from then on. `page.has_new` says whether it has another value, if the page should prove
         to list more only later.
         """
-        known = None if said.values is None else frozenset(said.values)
+        known = None if said.values is None else page.knows(said.values)
         others = ((key, value) for key, value in values if known is None or _digest(key, value) not in known)
         key = next((key for key, value in others if self._is_of_page(use, key, value, page)), None)
         # There may be others where nobody looks.
@@ -405,9 +561,9 @@ class Elsewhere:
             page.longer = page.longer or key
         if not (page.longer and page.has_new):
             return None
-        before = len(said.values or ())
+        before = said.size()
         said.values, said.rows = _with(said.values, starmap(_digest, values)), max(said.rows, page.rows)
-        self._held += len(said.values or ()) - before
+        self._held += said.size() - before
         return page.longer
 
     def may_lose(self, use: str) -> bool:
@@ -457,6 +613,57 @@ def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, A
     return found, all_seen
 
 
+def _by_field(values: list[tuple[str, Any]], beside: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Return what stands under each name in an item, but for URLs; more than one value is a list's."""
+    fields = dict[str, list[Any]]()
+    for key, value in [*values, *_without_urls(beside)]:
+        fields.setdefault(key, []).append(value)
+    return fields
+
+
+def _state(key: str, parts: list[Any]) -> int:
+    """Return a digest, never 0, of what a field is filled with: of a list of all that says something, in its order."""
+    if len(parts) == 1:
+        return _digest(key, parts[0]) or 1
+    return _digest(key, "\0".join(str(part) for part in parts if _says(key, part))) or 1
+
+
+def _says(key: str, value: Any) -> bool:
+    """Return whether what a field is filled with says something of a page, and is short enough to be told apart by."""
+    speaks, counts = _kind_of(key)
+    if not speaks:
+        return False
+    if value is False or value is _FILLED:
+        return not counts
+    if not isinstance(value, str):
+        digits = _digits_of(_written(value))
+        return bool(digits) and not (counts or _is_technical(key, digits))
+    if len(value) > _LONGEST_HIDDEN or (value.isascii() and value.isalpha() and len(value) < _SHORTEST_TOKEN):
+        return len(value) <= _LONGEST_HIDDEN
+    if _is_technical(key, _digits_of(value)) or _TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
+        return False
+    return not (":" in value and _is_date(value))
+
+
+@lru_cache(maxsize=1024)
+def _kind_of(key: str) -> tuple[bool, bool]:
+    """Return whether a name is one of a field that speaks of a page, and whether its numbers count something."""
+    return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key)), bool(_TECHNICAL.search(key.rpartition(".")[2]))
+
+
+def _is_state(value: Any) -> bool:
+    """Return whether a value is a truth value, a number or a single word."""
+    return not isinstance(value, str) or value is _FILLED or (len(value) <= _LONGEST_NUMBER and " " not in value.strip())
+
+
+def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]) -> array[int] | None:
+    """Return what is known of items, and what stands in the fields of another one; None where that is too much. `page`: its number."""
+    if known is None:
+        return None
+    known.extend([page, *starmap(_state, fields.items()), 0])
+    return known if len(known) <= _MOST_STATES else None
+
+
 def _rows(item: Any) -> int:
     """Return how much an item lists: each entry of a list of dictionaries, or of items, and each other field as one.
 
@@ -499,7 +706,8 @@ def _class_of(item: Any) -> list[tuple[str, Any]]:
 def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:
     """Return what is in a container, each part with its name; None where it is none."""
     if isinstance(value, list | tuple | set | frozenset):
-        return ((key, part) for part in value)
+        # Two sets of the same may be in another order.
+        return ((key, part) for part in (value if isinstance(value, list | tuple) else sorted(value, key=hash)))
     if not isinstance(value, dict):
         if value is None or isinstance(value, bytes | bytearray):
             return None
@@ -589,35 +797,51 @@ def _are_few(missing: set[str], words: set[str]) -> bool:
     return 2 * len(missing) <= len(words) and (len(words) > _FEW_WORDS or not any(map(str.isalpha, missing)))
 
 
+def _readable(text: str) -> str:
+    """Return a text in lower case, with one space for many, as whoever reads it decodes it.
+
+    That is the one place where entities, percent signs and the escapes of scripts are decoded, also where one is within another: JSON in
+    an address, or HTML in JSON. What is looked for is to be made so, too.
+    """
+    text = unescape(text)
+    if "%" in text:
+        text = unquote(text)
+    if "\\" in text:
+        text = _ESCAPED.sub(_unescaped, text)
+        # Scripts write characters beyond the first 65,536 as two.
+        if _SURROGATE.search(text):
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _plain(" ".join(unescape(text).split()))
+
+
 def _unescaped(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
+    code = found[1] or found[2] or found[3]
+    if code:
+        return chr(int(code, 16)) if int(code, 16) <= sys.maxunicode else ""
+    # A backslash before a sign of its own says nothing; others stand for a line's end or a tab.
+    return " " if found[0][-1] != "\\" else ""
 
 
 def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
-    """Return whether a value says what readers of a page do not see."""
+    """Return whether a value says what readers of a page do not see: it is in its mark-up alone, or not on it at all."""
     if not isinstance(value, str):
-        return identical and _is_number_elsewhere(key, value, page)
+        return identical and _is_number_elsewhere(key, _written(value), page)
     text = value[:_LONGEST_VALUE].strip()
     is_number = not any(map(str.isalpha, text))
     if (is_number and not identical) or _TOKEN.fullmatch(text) or _is_date(text):
         return False
-    plain = _plain(_URL_IN_TEXT.sub(" ", text))
+    plain = _readable(_URL_IN_TEXT.sub(" ", text))
     if page.text is None:
         return False
+    may_be_hidden = len(plain) <= _LONGEST_HIDDEN and not _OF_MARKUP.fullmatch(plain)
     if plain in page.text:
-        return _is_of_markup(key, plain, page)
+        # What is but a part of a word there says nothing.
+        return may_be_hidden and any(map(str.isalnum, plain)) and not _is_technical(key, _digits_of(plain)) and page.hides(plain)
     if is_number:
-        return _are_digits_elsewhere(key, re.sub(r"\D", "", plain), page)
+        return _is_number_elsewhere(key, plain, page)
     # A short number among words may be a counter's.
-    return not page.has_most({word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)})
-
-
-def _is_of_markup(key: str, text: str, page: Page) -> bool:
-    """Return whether a text that a page has, in lower case, stands in its mark-up alone, and says something all the same."""
-    if len(text) > _LONGEST_HIDDEN or _OF_MARKUP.fullmatch(text) or not any(map(str.isalnum, text)):
-        return False
-    digits = "" if any(map(str.isalpha, text)) else re.sub(r"\D", "", text)
-    return not _is_technical(key, digits) and page.hides(text)
+    words = {word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)}
+    return not (page.shows_most(words) if may_be_hidden else page.has_most(words))
 
 
 def _is_of_word(sign: str) -> bool:
@@ -631,12 +855,39 @@ def _is_date(text: str) -> bool:
     return bool(_DATE.search(plain)) and all(_DATE_WORD.fullmatch(part) for part in _DATE_PART.findall(plain))
 
 
-def _is_number_elsewhere(key: str, number: float | Decimal, page: Page) -> bool:
-    written = _written(number)
-    digits = re.sub(r"\D", "", written)
-    if not _is_long_enough(digits):
+def _is_number_elsewhere(key: str, written: str, page: Page) -> bool:
+    digits = _digits_of(written)
+    if not _is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
         return False
-    return _are_digits_elsewhere(key, digits, page) or any(_is_of_markup(key, text, page) for text in _spellings(written))
+    return not page.shows_number(_readings(written))
+
+
+def _digits_of(text: str) -> str:
+    """Return the digits of a number, whatever divides them; nothing of a text."""
+    return "" if any(map(str.isalpha, text)) else re.sub(r"\D", "", text)
+
+
+def _readings(written: str) -> set[str]:
+    """Return the numbers that one may be, each as short as can be: "1.234,50" is 1234.5, and "1.234" may be 1234 as well."""
+    digits, found = re.sub(r"\D", "", written), _LAST_DIGITS.fullmatch(written)
+    readings = set[str]()
+    if not found or found[2] not in ".," or len(found[3]) == 3:
+        readings.add(digits.lstrip("0"))
+    if found and found[2] in ".,":
+        whole = re.sub(r"\D", "", found[1])
+        readings.add(f"{whole}.{found[3]}".strip("0").rstrip("."))
+    return readings
+
+
+def _numbers(text: str) -> set[str]:
+    """Return what the numbers in a text may be, see `_readings`."""
+    numbers = set[str]()
+    # Most stand there more than once.
+    for found in set(_NUMBER.findall(text)):
+        # "1 250" may be one number or two, and "3,4" as well.
+        for part in {found, *found.split(), *([] if found.isdigit() else re.findall(r"\d+", found))}:
+            numbers |= _readings(part)
+    return numbers
 
 
 def _written(number: float | Decimal) -> str:
@@ -646,18 +897,6 @@ def _written(number: float | Decimal) -> str:
         return ""
     written = f"{exact:f}"
     return written.rstrip("0").rstrip(".") if "." in written else written
-
-
-def _spellings(written: str) -> list[str]:
-    """Return how attributes write a number that is written as short as can be: 12.5 is a price of 12.50, too."""
-    whole, _, rest = written.partition(".")
-    return [written, f"{whole}.{rest:0<2}"]
-
-
-def _are_digits_elsewhere(key: str, digits: str, page: Page) -> bool:
-    if not _is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
-        return False
-    return not (page.has_number(digits) or page.has_number(digits.lstrip("0")))
 
 
 def _is_long_enough(digits: str) -> bool:

@@ -83,7 +83,9 @@ _PASSED = {
 }
 # Whether the page that is kept is the canonical one.
 _AGREEMENT = {"original": "agrees", "copy": "disagrees"}
-_IDENTICAL = ("identical body", "identical text")
+# Of the same text, and marked up in another way.
+_MARKED_UP = "identical text"
+_IDENTICAL = ("identical body", _MARKED_UP)
 _STAGES = {Kind.REVISITED.value: "url", "identical body": "body", "identical text": "text"}
 
 
@@ -337,7 +339,7 @@ class Session(Common):
         verdict = case.verdict
         original, identical = verdict.original or "", verdict.reason in _IDENTICAL
         try:
-            key = self.elsewhere.find(original, case.callback, item, page, identical=identical)
+            key = self.elsewhere.find(original, case.callback, item, page, identical=identical, marked_up=verdict.reason == _MARKED_UP)
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False

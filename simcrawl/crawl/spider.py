@@ -94,7 +94,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     passes = self._item_passes(entry, case, page, counts)
                 if not passes:
                     continue
-                if page.longer and page.waiting:
+                if page.longer or page.differs:
                     for item in self._left_before(page, case, counts):
                         yield item
                 yield entry
@@ -141,8 +141,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
-                if page.has_new and not case.again and len(page.waiting) < _MOST_WAITING:
-                    page.waiting.append(item)
+                if (page.has_new or page.before) and not case.again and len(page.waiting) + len(page.alike) < _MOST_WAITING:
+                    (page.waiting if page.has_new else page.alike).append(item)
                 return False
         else:
             if case.verdict.drop_page:
@@ -153,9 +153,9 @@ class NearDuplicateSpiderMiddleware(OfSession):
         return True
 
     def _left_before(self, page: Page, case: Case, counts: Counter[str]) -> list[Any]:
-        """Return what was dropped of a page, and had values of its own, before the page proved to list more than its original."""
-        items, page.waiting = page.waiting, []
-        counts["items/fuller"] += len(items)
+        """Return what was dropped of a page before it proved to be no copy."""
+        items = page.take_left()
+        counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += len(items)
         counts["items/dropped"] -= len(items)
         case.items += len(items)
         case.items_open += len(items)

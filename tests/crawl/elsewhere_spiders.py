@@ -241,3 +241,18 @@ class OfRows(OfTables):
     def items(self, response: Response) -> Iterator[dict[str, Any]]:
         for row in response.css(".row::text").getall():
             yield {"url": response.url, "row": row}
+
+
+class OfStates(Base):
+    """Takes what the class of a place says: in one item of a page, or in one of each place."""
+
+    name = "of-states"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        flat = response.url.partition("flat=")[2]
+        if self.settings["KIND"] == "lists" and flat:
+            yield {"url": response.url, "flat": flat, "free": [int(day) for day in response.css("i.free::text").getall()]}
+        elif flat:
+            for day in response.css("i"):
+                yield {"url": response.url, "flat": flat, "day": day.css("::text").get(), "status": day.attrib["class"]}

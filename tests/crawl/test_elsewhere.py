@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
+from html import escape
 from time import time
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 from uuid import UUID
 
 import pytest
@@ -76,7 +78,6 @@ def test_a_value_that_neither_page_has_is_from_elsewhere(value: Any):
     [
         "what the original says",
         "A hamburger & café",
-        "Crêpe Suzétte",
         "costs WIEN graz",
         "a.test",
         "博物馆",
@@ -290,6 +291,62 @@ def test_what_readers_see_too_or_what_only_mark_up_says_is_not(value: Any):
     assert _hidden(value) is None
 
 
+def _spelled(markup: str, value: Any, *, shown: str = "It costs what it costs") -> str | None:
+    known = Elsewhere()
+    known.note(URL, USE, {"value": "what the original says"})
+    page = Page(lambda: [f"<html><body><h1>A dish</h1><p>{shown}</p>{markup}</body></html>", OTHER], OTHER)
+    return known.find(URL, USE, {"value": value}, page, identical=True)
+
+
+JSONS = json.dumps({"name": 'Café crème/Größe \U0001f600 "XL"'}, ensure_ascii=True)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<script>p = {JSONS};</script>",
+        f"<script>push([1, {json.dumps('5:' + JSONS)}])</script>",
+        "<script>p = {}</script>".format(JSONS.replace("/", "\\/")),
+        f"<p data-p='{quote(JSONS)}'></p>",
+        f"<p data-p='{quote(json.dumps(json.loads(JSONS), ensure_ascii=False))}'></p>",
+        f'<p data-p="{escape(JSONS)}"></p>',
+        "<script>p = JSON.parse('{}')</script>".format(JSONS.replace('"', "\\x22").replace(" ", "\\x20")),
+        "<script>p = {name: 'Caf\\u{e9} cr\\xe8me/Gr\\xf6\\u00dfe \\u{1f600} \\\"XL\\\"'}</script>",
+        f"<p data-p='{escape(escape(JSONS))}'></p>",
+    ],
+)
+def test_what_scripts_and_attributes_have_escaped_is_hidden(markup: str):
+    name = json.loads(JSONS)["name"]
+    assert _spelled(markup, name) == "value"
+    # As it is shown it is not, however it is spelled elsewhere.
+    assert _spelled(markup, name, shown=escape(name)) is None
+
+
+@pytest.mark.parametrize(
+    ("spelled", "value"),
+    [("30,50", 30.5), ("1.234,00", 1234.0), ("1,234.50", 1234.5), ("1'234.50", Decimal("1234.5")), ("46.12345", 46.12345), ("1234", 1234)],
+)
+def test_numbers_are_hidden_however_they_are_written(spelled: str, value: Any):
+    for markup in (f"<p data-price='{spelled}'></p>", f"<script>p = {{price: '{spelled}'}}</script>"):
+        for wanted in (value, str(value), f"{value:.5f}"):
+            assert _spelled(markup, wanted) == "value"
+            assert _spelled(markup, wanted, shown=f"It costs {spelled} EUR") is None
+    assert _spelled(f"<p data-price='{spelled}'></p>", value, shown="It has 3050, 12345, and 4612345 of it") == "value"
+
+
+def test_what_is_put_together_from_mark_up_is_hidden():
+    markup = "<p data-brand=Sony data-model=Walkman></p><script>p = {html: '<b>Red<\\/b> house'}</script>"
+    for value in ("Sony Walkman", "Red house"):
+        assert _spelled(markup, value) == "value"
+        assert _spelled(markup, value, shown="A red or blue Walkman of Sony, in a house") is None
+
+
+@pytest.mark.parametrize("text", ["\\" * 100_000, "\\u" * 50_000, "%" * 100_000, "&amp;" * 20_000, "\\ud800" * 10_000, "\\u{ffffff}"])
+def test_what_seems_to_be_escaped_is_read_in_one_pass(text: str):
+    assert _spelled(f"<script>{text}</script>", "Bouillabaisse") == "value"
+    assert _spelled(f"<script>{text}</script>", text) in {None, "value"}
+
+
 @pytest.mark.parametrize("key", ["views_count", "product.rank", "data-timestamp"])
 def test_numbers_of_mark_up_that_count_are_not(key: str):
     assert _hidden("10442", key=key) is None
@@ -300,6 +357,8 @@ def test_numbers_of_mark_up_that_count_are_not(key: str):
     "markup",
     [
         *(
+            "<p data-j='%7B%22sku%22%3A%22ab-17%22%7D'>x</p>",
+            "<script>p = JSON.parse('\\x7b\\x22sku\\x22:\\x22\\u0061b-17\\x22}')</script>x",
             "<p title='a > b' data-sku='ab-17'>x</p>",
             "<p onclick='()=>f()' data-sku=ab-17>x</p>",
             "<!-- <b>x</b> ab-17 -->x",
@@ -433,9 +492,13 @@ _VALUES = st.recursive(
 def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any], text: str):
     known = Elsewhere()
     known.note(URL, USE, first)
-    assert known.find(URL, USE, first, Page(lambda: [text]), identical=True) is None
+    for marked_up in (False, True):
+        assert known.find(URL, USE, first, Page(lambda: [text]), identical=True, marked_up=marked_up) is None
     known.find(URL, USE, second, Page(lambda: [text]), identical=True)
     assert known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True) is None
+    # Of two copies that say the same, the second one says no more: what it has by its mark-up is known.
+    told = [known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True, marked_up=True) for _ in range(2)]
+    assert told[1] is None
 
 
 def test_a_name_of_which_one_word_is_on_the_page_is_from_elsewhere():
@@ -499,6 +562,116 @@ def test_a_counter_s_short_numbers_do_not_count():
     for number in range(10, 20):
         known.note(f"{URL}{number}", USE, {"serial": number})
     assert known.find(f"{URL}10", USE, {"serial": 20}, _page(), identical=True) is None
+
+
+# ---- what the mark-up of one text says
+
+
+def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str | None = None, marked_up: bool = True) -> list[list[bool]]:
+    """Return which items come out of copies that have one text with their original; each page's items have what `key` names of its URL."""
+    known = Elsewhere()
+    for item in first:
+        known.note(f"{URL}700", USE, {key: "700"} | item if key else item)
+    found = list[list[bool]]()
+    for number, items in enumerate(pages, 701):
+        # "True" and "no" stand there to be read.
+        page = Page(
+            lambda: ["<p>Wifi, Pool, free, booked or true: yes or no, 1 2 3 of it</p><a href=p/17.html>", OTHER],
+            f"http://a.test/p/{number}",
+        )
+        told = [{key: f"{number}"} | item if key else item for item in items]
+        found.append([known.find(f"{URL}700", USE, item, page, identical=True, marked_up=marked_up) is not None for item in told])
+        assert known.may_lose(USE) or not any(map(any, found))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"wifi": True, "pool": False}, {"wifi": False, "pool": False}),
+        ({"wifi": True, "pool": False}, {"wifi": True, "pool": True}),
+        ({"stars": 2}, {"stars": 3}),
+        ({"stars": "2"}, {"stars": "3"}),
+        ({"width": 10.5}, {"width": 99}),
+        ({"free": [1, 2, 3]}, {"free": [1, 3]}),
+        ({"free": [1, 2, 3]}, {"free": [1]}),
+        ({"has": ["Wifi", "Pool"]}, {"has": ["Pool"]}),
+        ({"has": {"Wifi", "Pool"}}, {"has": {"Pool", "free"}}),
+        ({"has": [True, False, True]}, {"has": [True, True, False]}),
+        ({"has": [{"name": "Wifi", "is": True}, {"name": "Pool", "is": False}]}, {"has": [{"name": "Wifi", "is": False}]}),
+        ({"status": "booked"}, {"status": "free"}),
+    ],
+)
+def test_of_one_text_other_states_are_said_by_the_mark_up(first: dict[str, Any], second: dict[str, Any]):
+    for key in (None, "id", "url"):
+        assert _states([first], [second], [second], [first], key=key) == [[True], [False], [False]]
+    assert _states([first], [second], marked_up=False) == [[False]]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"name": "Wifi", "ok": True},
+        {"name": "Wifi", "ok": True, "n": 2, "also": None},
+        {"ok": True, "n": 2, "tags": ["Pool", "Wifi"]},
+        {"name": "Wifi", "ok": True, "n": 2, "link": "/p/5", "rel": "p/17.html", "links": ["http://b.test/"]},
+        {"name": "Wifi", "at": "2026-01-02T03:04:05", "when": datetime(2026, 1, 3, 4, 5, tzinfo=UTC)},
+        {"name": "Wifi", "position": 7, "page": 3, "depth": 2, "is_ordered": False, "elapsed": 0.7, "retried": True},
+        {"name": "Wifi", "uid": "d41d8cd98f00b204e9800998ecf8427e", "stamp": 17, "by": {"http://a.test/": 7}},
+        {"name": "Wifi", "text": "yes or no, 1 2 3 of it"},
+        {"name": "Wifi", "number": 701, "of": "p"},
+    ],
+)
+def test_what_of_another_mark_up_says_no_more_is_no_state(second: dict[str, Any]):
+    first = {"name": "Wifi", "ok": True, "n": 2, "tags": ["Pool", "Wifi"]} | dict.fromkeys(second, "x y") | {"name": "Wifi"}
+    first |= {name: second[name] for name in ("ok", "n", "tags") if name in second}
+    assert _states([first], [second]) == [[False]]
+
+
+def test_rows_whose_values_stand_in_other_rows_come_out():
+    rows = [{"day": str(day), "status": status} for day in (1, 2, 3) for status in ("free", "booked")]
+    first = [rows[0], rows[3], rows[4]]
+    # What tells of no page comes out once.
+    assert _states(first, first, [rows[0], rows[2], rows[4]], rows) == [
+        [False] * 3,
+        [False, True, False],
+        [False, True, False, False, False, True],
+    ]
+
+
+def test_of_rows_that_name_their_page_all_come_out_from_the_new_one_on():
+    rows = [{"day": str(day), "status": status} for day in (1, 2, 3) for status in ("free", "booked")]
+    a, b, both = [rows[0], rows[3], rows[4]], [rows[0], rows[2], rows[5]], [rows[0], rows[2], rows[4]]
+    expected = [[False] * 3, [False, True, True], [False] * 3, [False] * 3, [False, False, True], [False] * 3]
+    assert _states(a, a, b, b, a, both, both, key="flat") == expected
+
+
+def test_a_counter_s_numbers_are_no_states():
+    rows = [[{"serial": number}] for number in range(20, 50)]
+    out = _states([{"serial": number} for number in range(10, 20)], *rows)
+    assert not any(map(any, out))
+
+
+def test_of_items_with_very_many_states_none_is_known(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_STATES", 40)
+    first = [{"day": str(day), "ok": True} for day in range(20)]
+    assert _states(first, [{"day": "3", "ok": False}]) == [[False]]
+    # Those of copies are remembered as far as there is room.
+    pages = [[{"day": str(day), "ok": False}] for day in range(20)]
+    assert _states(first[:1], *pages) == [[True]] * 20
+    assert _states(first[:1], *pages, pages[0], pages[-1])[-2:] == [[False], [True]]
+
+
+def test_states_of_a_content_that_was_forgotten_are_read_anew(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_CONTENTS", 2)
+    known, copy = Elsewhere(), Page(lambda: ["<p>x"], OTHER)
+    known.note(URL, USE, {"ok": True, "n": 5})
+    assert known.find(URL, USE, {"ok": True, "n": 5}, copy, identical=True, marked_up=True) is None
+    for other in "abc":
+        known.note(f"{URL}{other}", USE, {"ok": True})
+    known.note(URL, USE, {"ok": False, "n": 5})
+    assert known.find(URL, USE, {"ok": False, "n": 5}, copy, identical=True, marked_up=True) is None
+    assert known.find(URL, USE, {"ok": True, "n": 5}, copy, identical=True, marked_up=True) == "ok"
 
 
 def _rows(*values: Any) -> dict[str, Any]:
@@ -893,6 +1066,28 @@ def test_items_that_say_what_no_reader_sees_come_out(site: Site) -> None:
     assert len({path.rpartition("/")[2] for path in outcome.paths("kept")}) == 40
     assert outcome.stats["simcrawl/items/from_elsewhere"] >= 39
     assert "but what it has as 'sku' is in no item of that page" in outcome.log
+
+
+@pytest.mark.parametrize("kind", ["lists", "rows"])
+def test_states_that_the_mark_up_of_one_text_says_come_out_once(site: Site, tmp_path: Path, kind: str) -> None:
+    # The mirror's pages have another body each, and say the same.
+    flats = {flat: [(flat >> day & 1) ^ (day % 2) for day in range(12)] for flat in range(0, 4000, 100)}
+    for flat, days in flats.items():
+        cells = " ".join(f"<i class={('booked', 'free')[is_free]}>{day + 1}</i>" for day, is_free in enumerate(days))
+        for folder in ("months", "mirror"):
+            site.add(f"/{folder}?flat={flat}", page(f"<p class={folder}>{cells}</p>{english(150)}"))
+    site.add("/", hub(*[f"/months?flat={flat}" for flat in flats], "/more"))
+    site.add("/more", f"<p>1</p>{hub(*[f'/mirror?flat={flat}' for flat in flats])}")
+    feed = tmp_path / "items.json"
+    outcome = crawl(f"{SPIDERS}.OfStates", site.url("/"), settings={"KIND": kind, "FEEDS": {str(feed): {"format": "json"}}})
+    items = json.loads(feed.read_text())
+    places = {(int(item["flat"]), day): day in item["free"] for item in items if "free" in item for day in range(1, 13)}
+    places |= {(int(item["flat"]), int(item["day"])): item["status"] == "free" for item in items if "day" in item}
+    assert places == {(flat, day): bool(is_free) for flat, days in flats.items() for day, is_free in enumerate(days, 1)}
+    # A page and its mirror may be looked at together.
+    assert len(items) <= {"lists": 1, "rows": 12}[kind] * len(flats) * 1.2
+    assert outcome.stats["simcrawl/items/from_elsewhere"] >= len(flats) - 1
+    assert "log_count/ERROR" not in outcome.stats
 
 
 def test_items_that_are_joined_on_the_spider_come_out(site: Site) -> None:
