@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 # What stands in the site's sidebar, in this order. Here and not in index.md, which would show it as a block of code on the forge.
+DECISIONS = [f"decisions/{page}" for page in ("page", "rule", "urls", "crawl", "store", "workers", "house")]
 SIDEBAR = {
     "Use it": ["nightly", "tutorial", "howto", "kinds", "examples/README", "beside", "migration", "fleet", "report"],
     "Something is wrong": ["why-dropped", "faq", "troubleshooting"],
     "Look up": ["reference", "commands", "api", "changes"],
     "What it does, and how well": ["quality", "how-it-works", "special-pages", "walk", "recipes", "benchmarks", "calibrate"],
     "What may go wrong": ["reliability", "threats", "patents"],
-    "How it is made": ["architecture", "decisions", "hamming-index", "store-format", "sorted-tables", "contributing"],
+    "How it is made": ["architecture", "decisions", *DECISIONS, "hamming-index", "store-format", "sorted-tables", "contributing"],
 }
 # Pages of the repository that the site shows as pages of its own.
 SHOWN = {"../CHANGES.md": "changes.md", "../CONTRIBUTING.md": "contributing.md"}

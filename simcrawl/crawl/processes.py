@@ -1,7 +1,7 @@
 """Worker processes that the event loop speaks to itself: some for all crawlers of a process, which take turns host by host.
 
 Not through threads that wait for them: a thread and the event loop hand the interpreter to each other a dozen times a page, which cost a
-crawl more than all that it does for a page now (`docs/decisions.md`).
+crawl more than all that it does for a page now (`docs/decisions/workers.md`).
 """
 
 from __future__ import annotations

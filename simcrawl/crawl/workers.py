@@ -110,7 +110,7 @@ class PageWorkers:
         """Return a page's main text; None if that takes too long, or too much memory, or if its process dies of it twice.
 
         In processes of their own. In threads, trafilatura gives up the interpreter many hundred times a page, and waits for it as often; so
-        does everything else then, and a crawl takes twice as long (`docs/decisions.md`).
+        does everything else then, and a crawl takes twice as long (`docs/decisions/workers.md`).
         """
         # Also when the crawl was told to stop: the page will not be fetched again.
         if self._text_pool:
