@@ -26,10 +26,10 @@ _KIND_OF_PAGE = re.compile(
 )
 _WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,7}|\d{4}-\d\d-\d\d)$")
 _RELEASE = re.compile(
-    r"(?:latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
+    r"(?:builds?|snapshots?|daily|releases?|dist|latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
     r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
 )
-_DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d-\d\d"), re.compile(r"(?<![^/])((?:19|20)\d\d)/(\d\d)/(\d\d)(?![^/])")
+_DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|(?:19|20)\d{6}"), re.compile(r"(?<![^/])((?:19|20)\d\d)/(\d\d?)/(\d\d?)(?![^/])")
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 
 
@@ -107,8 +107,9 @@ def are_of_two(url: str, other: str) -> bool:
     if len(a) != len(b) or a[-1] != b[-1]:
         return False
     differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
-    if differing and all(map(_DAY.fullmatch, chain.from_iterable(differing))):
-        return True
+    if a[:-2] == b[:-2] and all(map(_DAY.fullmatch, chain.from_iterable(differing))):
+        # Of builds and snapshots each day has one.
+        return bool(differing) and not any(map(is_release, urlsplit(url).path.casefold().split("/")))
     return bool(differing and _KIND_OF_PAGE.match(a[-1])) and all(
         _WHICH.match(name) and not is_release(name) for pair in differing for name in pair
     )

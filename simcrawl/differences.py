@@ -11,9 +11,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from simcrawl.addresses import are_of_two, is_view, of_one_site, site
-from simcrawl.page import naming
+from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import UNKNOWN, Page, PageFingerprint
-from simcrawl.page.naming import Naming
+from simcrawl.page.names_compared import Naming
 from simcrawl.page.sketch import Part, differing, own_units
 
 if TYPE_CHECKING:
@@ -74,19 +74,25 @@ def may_be_another(page: Page, original: Page) -> bool:
     """Return whether a page says something that its original does not, or shows a picture more: a third page may prove it."""
     if says_more(page, original):
         return True
-    return isinstance(page, PageFingerprint) and isinstance(original, PageFingerprint) and naming.shows_more(page.names, original.names)
+    return (
+        isinstance(page, PageFingerprint)
+        and isinstance(original, PageFingerprint)
+        and names_compared.shows_more(page.names, original.names)
+    )
 
 
 def says_more(page: Page, original: Page) -> bool:
     """Return whether a page says something that its original does not: in lines, rows, headings, paragraphs, or beside its content."""
     if not isinstance(page, PageFingerprint) or not isinstance(original, PageFingerprint):
         return False
-    return naming.holds_more(page.names, original.names) or _has_sentences_more(page, original) or _has_more_of_its_own(page, original)
+    return (
+        names_compared.holds_more(page.names, original.names) or _has_sentences_more(page, original) or _has_more_of_its_own(page, original)
+    )
 
 
 def _has_more_of_its_own(page: PageFingerprint, original: PageFingerprint) -> bool:
     """Return whether a page with another title says more than its original: a line beside what counts as content, or a sentence in it."""
-    if not naming.are_titled_apart(page.names, original.names):
+    if not names_compared.are_titled_apart(page.names, original.names):
         return False
     if own_units(page.beside, original.beside)[0] >= _A_LINE:
         return True
@@ -102,7 +108,7 @@ def _has_sentences_more(page: PageFingerprint, original: PageFingerprint) -> boo
 
 def says_other(page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
     """Return whether a page says more than its original, and there something else than another page says."""
-    if naming.holds_more(page.names, original.names) and (
+    if names_compared.holds_more(page.names, original.names) and (
         _is_called_differently(page, other) or has_other_values(page, other) or are_three_records(page, other, original)
     ):
         return True
@@ -116,12 +122,12 @@ def are_three_records(*pages: PageFingerprint) -> bool:
 
     Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days.
     """
-    if not _are_short_of_one_site(pages):
+    if not _are_short_and_of_one_site(pages):
         return False
     return all(
-        naming.exchange_a_line(a.names, b.names)
-        or (naming.exchange_a_paragraph(a.names, b.names) and not _may_be_mirrors(a, b))
-        or (naming.exchange_lines_beside(a.names, b.names) and not (_may_be_mirrors(a, b) or is_view(a.url, b.url)))
+        names_compared.exchange_a_line(a.names, b.names)
+        or (names_compared.exchange_a_paragraph(a.names, b.names) and not _may_be_mirrors(a, b))
+        or (names_compared.exchange_lines_beside(a.names, b.names) and not (_may_be_mirrors(a, b) or is_view(a.url, b.url)))
         for a, b in combinations(pages, 2)
     )
 
@@ -132,7 +138,7 @@ def is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint])
     return any(are_three_records(*pair) for pair in combinations(of_it, 2))
 
 
-def _are_short_of_one_site(pages: Sequence[PageFingerprint]) -> bool:
+def _are_short_and_of_one_site(pages: Sequence[PageFingerprint]) -> bool:
     return len({site(page.url) for page in pages}) == 1 and min(_words(page, page.units) for page in pages) < _LONGEST_OF_THREE
 
 
@@ -144,9 +150,9 @@ def are_three_articles(*pages: PageFingerprint) -> bool:
     if len({site(page.url) for page in pages}) != 1:
         return False
     pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
-    if any(all(way(*pair) for pair in pairs) for way in (naming.exchange_names, naming.exchange_values)):
+    if any(all(way(*pair) for pair in pairs) for way in (names_compared.exchange_names, names_compared.exchange_values)):
         return True
-    ways = (naming.exchange_pictures, naming.exchange_a_paragraph)
+    ways = (names_compared.exchange_pictures, names_compared.exchange_a_paragraph)
     is_one = any(all(way(*pair) for pair in pairs) for way in ways)
     return is_one and not any(_may_be_mirrors(a, b) for a, b in combinations(pages, 2))
 
@@ -156,7 +162,7 @@ def _may_be_mirrors(a: PageFingerprint, b: PageFingerprint) -> bool:
 
     Of two releases one may say that it is not the latest.
     """
-    return naming.end_alike(a.names, b.names) and not are_of_two(a.url, b.url)
+    return names_compared.end_alike(a.names, b.names) and not are_of_two(a.url, b.url)
 
 
 def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -165,12 +171,12 @@ def _is_called_differently(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def compare_names(a: PageFingerprint, b: PageFingerprint) -> tuple[Naming, Naming]:
     """Return how two pages are called, compared: by the headings of their contents, and by those outside."""
-    return naming.compare(a.names, b.names, of_one_site=of_one_site(a.url, b.url)), naming.compare_outside(a.names, b.names)
+    return names_compared.compare(a.names, b.names, of_one_site=of_one_site(a.url, b.url)), names_compared.compare_outside(a.names, b.names)
 
 
 def show_others(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages of one site shows a picture of its own: on two sites an article may stand with two photographs."""
-    return naming.show_others(a.names, b.names) and of_one_site(a.url, b.url)
+    return names_compared.show_others(a.names, b.names) and of_one_site(a.url, b.url)
 
 
 def has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -179,7 +185,9 @@ def has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     least, share = next((least, share) for below, least, share in _RECORDS if units < below)
     # Of terms of a thousand words the county is a detail.
     are_short = min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
-    return (are_short and naming.are_records(a.names, b.names)) or naming.hold_others(a.names, b.names, least=least, share=share)
+    return (are_short and names_compared.are_records(a.names, b.names)) or names_compared.hold_others(
+        a.names, b.names, least=least, share=share
+    )
 
 
 def has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -197,12 +205,12 @@ def are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether two pages whose surroundings differ have values of their own among their short lines."""
     if min(_words(page, page.prose.units) for page in (a, b)) < _ARTICLE:
         return has_other_values(a, b)
-    return naming.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
+    return names_compared.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
 
 
 def _words(page: PageFingerprint, units: float) -> float:
     """Return how many words so many units of a page are: a page in Thai is no longer than the same one in English."""
-    return units / naming.units_of_a_word(page.names)
+    return units / names_compared.units_of_a_word(page.names)
 
 
 def same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from simcrawl import differences
 from simcrawl.addresses import host_of, of_one_site
 from simcrawl.bits import hamming_distance
-from simcrawl.page import naming
+from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import Abstention, Page, PageFingerprint, Reason
-from simcrawl.page.naming import Naming
+from simcrawl.page.names_compared import Naming
 from simcrawl.page.sketch import differing, own_units, resemblance, resemblances
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ class Rule:
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
         # In the same surroundings a picture is another page's, and so are rows, or lines with a label: only their order may be another one.
-        if links + around < self.min_around and (differences.show_others(a, b) or naming.exchange_rows(a.names, b.names)):
+        if links + around < self.min_around and (differences.show_others(a, b) or names_compared.exchange_rows(a.names, b.names)):
             return 0
         same = (
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
@@ -494,13 +494,13 @@ class Rule:
             return False
         on_one_site = of_one_site(page.url, original.url)
         # One article in other surroundings may stand with another picture.
-        if on_one_site and not comparison.same_article and naming.shows_more(page.names, original.names):
+        if on_one_site and not comparison.same_article and names_compared.shows_more(page.names, original.names):
             return True
         if comparison.identical_text:
             return False
         surrounds_itself = on_one_site or not comparison.same_article
         return (
-            (naming.is_left_alone(original.names) and not naming.is_left_alone(page.names))
+            (names_compared.is_left_alone(original.names) and not names_compared.is_left_alone(page.names))
             or (surrounds_itself and differences.adds_beside(page, original))
             or (on_one_site and (differences.adds_paragraphs(page, original) or differences.adds_content(page, original)))
         )
@@ -542,7 +542,7 @@ class Rule:
             for other in kept
         ):
             return True
-        return naming.holds_more(original.names, page.names) and differences.is_one_of_a_series(page, kept)
+        return names_compared.holds_more(original.names, page.names) and differences.is_one_of_a_series(page, kept)
 
     def _is_of_its_kind(self, page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
         """Return whether another page would be a copy of the original, or is told apart by nothing but what stands beside its content.
@@ -555,7 +555,7 @@ class Rule:
             return True
         differs = 1 - (comparison.similarity or 0.0)
         is_nearly = comparison.apart in (Apart.CONTENTS, Apart.SHORT) and differs <= _NEARLY * (1 - self.min_similarity)
-        return is_nearly and naming.exchange_a_line(page.names, other.names)
+        return is_nearly and names_compared.exchange_a_line(page.names, other.names)
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)

@@ -65,6 +65,11 @@ def test_addresses_of_any_length_are_compared_in_no_time():
         ("http://a.test/users/1204/profile", "http://a.test/users/1311/profile", True),
         ("http://a.test/2026/05/12/yoga", "http://a.test/2026/05/19/yoga", True),
         ("http://a.test/on/2026-05-12/yoga", "http://a.test/on/2026-05-19/yoga", True),
+        ("http://a.test/2026/5/9/yoga", "http://a.test/2026/5/12/yoga", True),
+        ("http://a.test/20260509/yoga", "http://a.test/20260512/yoga", True),
+        # Of builds.
+        ("http://a.test/nightly/2026-05-12/yoga", "http://a.test/nightly/2026-05-19/yoga", False),
+        ("http://a.test/2026-05-12/html/yoga", "http://a.test/2026-05-19/html/yoga", False),
         # Releases, languages, mirrors, years; another end; another depth.
         ("http://a.test/latest/contact", "http://a.test/stable/contact", False),
         ("http://a.test/de/contact", "http://a.test/fr/contact", False),

@@ -20,8 +20,8 @@ features       text into weighted features
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
 names          what a page is called, and what else it has for itself
-├ names_record what is kept of that
-└ naming       two pages compared by it
+├ names_record    what is kept of that
+└ names_compared    what two pages are called, compared
 kept           its text as stores keep it
 vocabulary     what words say, in many languages
 patterns       regular expressions that are compiled when they are used

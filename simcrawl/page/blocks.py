@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page import pictures
-from simcrawl.page.datelines import counts, has_date, is_dateline, says_what
+from simcrawl.page.datelines import has_other_words, is_counter, is_dateline
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.furniture import leads_on
 from simcrawl.page.patterns import late
@@ -343,7 +343,7 @@ class Layout:
         """Return whether a block only says what the page's address says, or when that was changed. Lists of changes have links."""
         if short.link_characters or short.element in self.data or short.element in self.headings:
             return False
-        return echoes.are(short.text) or (echoes.are_in(short.text) and has_date(short.text))
+        return echoes.are(short.text) or (echoes.are_in(short.text) and is_dateline(short.text))
 
     def _without_others(self, parts: Parts, sizes: list[int]) -> list[Block]:
         """Return the content without the furniture that says that it leads to other pages, where the prose is much longer.
@@ -443,7 +443,7 @@ class Layout:
         start = 0
         for is_one, run in groupby(are):
             end = start + len(list(run))
-            if is_one and end - start >= _LEAST_OF_A_LIST and all(says_what(block.text) for block in self.blocks[start:end]):
+            if is_one and end - start >= _LEAST_OF_A_LIST and all(has_other_words(block.text) for block in self.blocks[start:end]):
                 are[start:end] = [False] * (end - start)
             start = end
         return [is_one and not self._is_of_a_record(place) for place, is_one in enumerate(are)]
@@ -453,7 +453,7 @@ class Layout:
 
         How often it was read says no row.
         """
-        group = None if counts(self.blocks[place].text) else self._row_of(place)
+        group = None if is_counter(self.blocks[place].text) else self._row_of(place)
         if group is None:
             return False
         step = 1 if self._has_label(place) else 2

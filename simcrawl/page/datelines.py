@@ -2,8 +2,8 @@
 
     a short line ─► has a date, a time, an age, a counter? ─► no: content, whatever year it names ("[2020] EWCA Civ 11")
                                                           └► yes: a dateline, other from day to day, and no content by itself
-    datelines of three pages, else the same ─► of the page ("last changed", "77 views")? ─► says nothing
-                                            └► of an event ("Public hearing: 11 May", "born 1951")   ─► tells the pages apart
+    three pages that differ only in their datelines ─► of the page ("last changed", "77 views")? ─► says nothing
+                                                    └► of an event ("Public hearing: 11 May", "born 1951")   ─► tells the pages apart
 
 A year alone makes no dateline of a line that says anything else: courts, standards, wines and courses are numbered by years. The words are
 those of `simcrawl.page.vocabulary`.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 from simcrawl.page.patterns import late
 from simcrawl.page.vocabulary import pattern
@@ -31,21 +32,34 @@ _IN_NUMBERS = (
 )
 
 
+# A day, a month and a year in any language, by their shape: "5. toukokuuta 2026", "2026. m\xe1jus 5.". A capital letter makes no month of a
+# Latin word that no vocabulary has: "12 Vase 1920". Other calendars have other years, and letters of their own.
+_MARKS = r"\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e"
+_NAME = rf"(?-i:(?![A-Z\xc0-\xde]))(?:[^\W\d_]|[{_MARKS}]){{2,}}"
+_FOREIGN = r"[\u0590-\u0fff]{2,}"
+_SHAPE = (
+    rf"(?<![\d.]){_DAY}(?:\.|\xba|er)?[\s\u200e\u200f-]+(?:de\s+)?(?:(?:{_NAME}|th\xe1ng\s\d\d?)\.?,?[\s\u200e\u200f-]+(?:(?:del?|n\u0103m)\s+)?(?:19|20)\d\d"
+    rf"|{_FOREIGN}\s+(?:24|25|13|14)\d\d)(?!\d)|(?<![\d.])(?:19|20)\d\d\.?\s+(?:m\.\s+|gada\s+)?(?:{_NAME}\s+\d\d?(?!\d)|\d\d?\.\s+{_NAME})"
+    r"|(?<!\d)(?:19|20)\d\d\s*\ub144\s*\d"
+)
+
+
 def _calendar() -> str:
     """Return the pattern of a date that is more than a year."""
     month = pattern("months", "seasons")
     return (
-        rf"{_IN_NUMBERS}|(?:{month})\W{{0,4}}(?:\d\d?(?:st|nd|rd|th)?\W{{1,4}})?(?:(?:de|del|of|do)\s)?(?:19|20)\d\d\b"
+        rf"{_IN_NUMBERS}|{_SHAPE}|(?:{month})\W{{0,4}}(?:\d\d?(?:st|nd|rd|th)?\W{{1,4}})?(?:(?:de|del|of|do)\s)?(?:19|20)\d\d\b"
         rf"|\b(?:19|20)\d\d\W{{1,4}}(?:m\.\s)?(?:{month})|(?:19|20)\d\d\s*\u5e74\s*\d|\d\s*\u6708\s*\d"
     )
 
 
 def _of_a_day() -> str:
     """Return the pattern of a date with its day and its year."""
-    month, day = pattern("months"), r"\b\d\d?(?:st|nd|rd|th|[.\xba])?\s+(?:(?:de|of)\s+)?"
+    month, day = pattern("months"), r"\b\d\d?(?:st|nd|rd|th|[.\xba])?[\s-]+(?:(?:de|of)\s+)?"
     return (
-        rf"{_IN_NUMBERS}|{day}(?:{month})\W{{0,3}}(?:(?:de|of)\s+)?(?:19|20)\d\d\b|(?:{month})\W{{1,3}}\d\d?(?:st|nd|rd|th)?\W{{1,4}}"
-        r"(?:19|20)\d\d\b|(?:19|20)\d\d\s*\u5e74\s*\d\d?\s*\u6708\s*\d\d?\s*\u65e5"
+        rf"{_IN_NUMBERS}|{day}(?:{month})\W{{0,3}}(?:(?:del?|of)\s+)?(?:19|20)\d\d\b"
+        rf"|(?:{month})\W{{1,3}}\d\d?(?:st|nd|rd|th)?\W{{1,4}}(?:19|20)\d\d\b"
+        rf"|(?:19|20)\d\d\s*\u5e74\s*\d\d?\s*\u6708\s*\d\d?\s*\u65e5|{_SHAPE}"
     )
 
 
@@ -64,7 +78,9 @@ _COUNTED = (
     r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d"
 )
 _OF_A_DAY = late(_of_a_day, re.IGNORECASE)
-_SAYS_WHEN = late(lambda: f"{_calendar()}|{_TIME}|{_COUNTED}", re.IGNORECASE)
+_SAYS_WHEN = late(lambda: f"{_calendar()}|{_TIME}", re.IGNORECASE)
+# What all of these have; most lines have none.
+_MAY_SAY_WHEN = late(r"(?:19|20|13|14|24|25)\d\d|\d:[0-5]\d|\u6708|\ub144")
 _COUNTS = late(_COUNTED, re.IGNORECASE)
 # With years alone.
 _SAYS_ANY = late(rf"{_YEAR}|{_TIME}|\d\s*\u6708\s*\d|{_COUNTED}", re.IGNORECASE)
@@ -84,12 +100,17 @@ _READERS = r"(?:views?|visits?|hits|comments?|shares|likes|replies|members?|user
 
 
 def _renewed() -> str:
-    return rf"\xa9|\(c\)|{pattern('renewed')}|^\W*(?:{pattern('last')})"
+    return rf"\xa9|\(c\)|{pattern('renewed')}|^\W*stand\s*:?\s*(?=\d)"
 
 
 def _of_the_page() -> str:
+    alone = pattern("made if alone")
     return (
-        rf"{_renewed()}|{pattern('made')}|(?:{pattern('made if alone')}){_ALONE}|\d\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{_READERS}"
+        rf"{_renewed()}|{pattern('made')}|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
+        rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
+        # As in German, in one word.
+        r"|\w(?:datum|stand|dato)\s*:"
+        rf"|(?<!\d)(?!(?:19|20)\d\d\s)\d[\d.,]*\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{_READERS}"
         r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\b|^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
         r"|^\W*(?:data|ora)\s*(?=:|d[aei]l?\b|\d|utworz|modyf|publ)|^\W*(?:\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642])"
         r"|(?:\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb)(?=\w{0,2}\W*\d)"
@@ -103,7 +124,7 @@ _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _DATE_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
 # Datelines with a room, a birth or a death, what is measured at an hour, or from when to when: they speak of an event or a person, not of
 # the page. (A room has a number, or a letter.)
-_OF_NO_PAGE = late(
+_OF_AN_EVENT = late(
     r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|zaal|peron"
     r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
     r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
@@ -128,35 +149,39 @@ def is_dateline(line: str) -> bool:
     """Return whether a short line says when, or how often. A price is none, and what is numbered by a year neither."""
     if not _DIGIT.search(line) or _PRICE.search(line) or _INVENTORY.match(line):
         return False
-    return bool(_SAYS_WHEN.search(line)) or _says_a_year_alone(line)
+    line = _composed(line)
+    if _MAY_SAY_WHEN.search(line) and (_SAYS_WHEN.search(line) or _says_a_year_alone(line)):
+        return True
+    return bool(_COUNTS.search(line))
+
+
+def _composed(line: str) -> str:
+    """Return a line with its accents on their letters, as patterns have them."""
+    return line if line.isascii() else normalize("NFC", line)
 
 
 def _says_a_year_alone(line: str) -> bool:
-    """Return whether a line says nothing but years, or since when something is protected or as it is."""
+    """Return whether a line says nothing but years, or a year beside a copyright sign or a word such as "updated"."""
     return bool(_YEARS.search(line)) and (bool(_IS_RENEWED.search(line)) or not _LETTER.search(_YEARS.sub(" ", line)))
 
 
-def has_date(line: str) -> bool:
-    """Return whether a line has a date, a year, a time, an age or a counter in it, whatever else it says."""
-    return bool(_SAYS_ANY.search(line))
-
-
-def days(line: str) -> list[str]:
+def full_dates(line: str) -> list[str]:
     """Return the dates in a line that have a day and a year, as they are written, in lower case."""
-    return [" ".join(found[0].casefold().split()) for found in _OF_A_DAY.finditer(line)] if _DIGIT.search(line) else []
+    dates = _OF_A_DAY.finditer(_composed(line)) if _DIGIT.search(line) else ()
+    return [" ".join(found[0].casefold().split()) for found in dates]
 
 
 def is_of_the_page(dateline: str) -> bool:
     """Return whether a dateline says when the page was made, changed or asked for, or counts who did."""
-    return bool(_OF_THE_PAGE.search(dateline))
+    return bool(_OF_THE_PAGE.search(_composed(dateline)))
 
 
-def counts(dateline: str) -> bool:
+def is_counter(dateline: str) -> bool:
     """Return whether a dateline says how often, or how long ago."""
     return bool(_COUNTS.search(dateline))
 
 
-def says_what(dateline: str) -> bool:
+def has_other_words(dateline: str) -> bool:
     """Return whether a dateline has words beside its years, times and counts."""
     return bool(_HAS_WORD.search(_SAYS_ANY.sub(" ", dateline)))
 
@@ -170,5 +195,5 @@ def is_of_an_event(dateline: str, words: Iterable[str]) -> bool:
     # More than a date has: "Friday, the 27th of November".
     says_more = len(long) > _WORDS_OF_A_DATE - bool(_DATE_IN_NUMBERS.search(dateline))
     # "Sunrise 6:12, sunset 19:40".
-    says_more = says_more or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_OF_NO_PAGE.search(dateline))
+    says_more = says_more or len(_AT_A_TIME.findall(dateline)) > 1 or bool(_OF_AN_EVENT.search(dateline))
     return (says_more or bool(LABELLED.match(dateline))) and not is_of_the_page(dateline)

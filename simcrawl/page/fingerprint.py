@@ -19,7 +19,7 @@ from urllib.parse import unquote_plus, urldefrag
 import numpy as np
 
 from simcrawl.bits import to_hex
-from simcrawl.page import names, naming
+from simcrawl.page import names, names_compared
 from simcrawl.page.blocks import NO_PARTS, Block, join
 from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
 from simcrawl.page.hashing import among, firsts, hash_units
@@ -132,7 +132,7 @@ class PageFingerprint(Page):
     @property
     def says(self) -> bytes:
         """16 bytes that stand for what it says and shows: its text, its pictures, and the files that it offers."""
-        shown = naming.pictures(self.names)
+        shown = names_compared.pictures(self.names)
         return digest(self.text_digest + shown, self.seed) if shown else self.text_digest
 
     @property

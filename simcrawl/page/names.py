@@ -26,7 +26,7 @@ import numpy as np
 from simcrawl.addresses import is_release
 from simcrawl.bits import mix
 from simcrawl.page import visits
-from simcrawl.page.datelines import LABELLED, days, is_of_an_event, is_of_the_page
+from simcrawl.page.datelines import LABELLED, full_dates, is_of_an_event, is_of_the_page
 from simcrawl.page.features import marks, normalize as normalize_all, visible
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
@@ -72,7 +72,7 @@ _HAN_NUMERALS = "\u3007\u96f6\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4
 _HAN_SECTIONS = "\u7ae0\u8282\u7bc0\u90e8\u7bc7"
 _NUMBERING = late(
     # A section sign makes a number a name: that of a law's paragraph. A letter before a word in lower case is an initial: "P. vulgaris".
-    r"^[^\w\xa7]*(?!(?-i:[A-Z]\.\s+[a-z]))(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|annex)\s+)?"
+    r"^[^\w\xa7]*(?!(?-i:[A-Z]\.\s+[a-z]))(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|capitolo|kapitola|hoofdstuk|rozdzia\u0142|\u0433\u043b\u0430\u0432\u0430|b\xf6l\xfcm|annex)\s+)?"
     # Without a point behind it, more than two digits number no chapter: a house, a year.
     r"(?:\d++(?>(?:[.-]\d++)*)(?=[.:)])|\d\d?+(?>(?:[.-]\d++)*)(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
     r"(?:[.:)]|\s)\s*(?=\S)"
@@ -91,7 +91,7 @@ _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNOREC
 # number, or is a part of a code: "Bye-law no. 12", "HN-2025-12".
 _DIGITS_OF_A_NAME, _DIGITS_OF_A_DAY = 3, 2
 _CALLED_A_NUMBER = late(
-    r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
+    r"(?:\b(?:lesson|lektion|episode|folge|round|no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
     r"|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])",
     re.IGNORECASE,
 )
@@ -189,7 +189,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
-    addressed = _addressed(url, full)
+    addressed = _addressed(url, full, f"{inner} {outer}")
     if unsaid := addressed - _words_of(f"{inner} {outer}"):
         # The headings are those of every page: "Methods", "Description".
         outer = " ".join([outer, *sorted(unsaid)])
@@ -241,7 +241,7 @@ def _numbers(heading: str) -> list[str]:
     return [number for number in found if len(number) >= _DIGITS_OF_A_NAME or number in called]
 
 
-def _addressed(url: str, title: str) -> set[str]:
+def _addressed(url: str, title: str, headings: str) -> set[str]:
     """Return the words of a title by which its page's address may call it, see `_slug`: as such, or run together, in whatever writing.
 
     Generators write `gr::video_sdl` as `gr_1_1video__sdl`, `map_entry` as `map-entry`, and `Grob_pq` as `Grob_005fpq`. A name of several
@@ -250,7 +250,8 @@ def _addressed(url: str, title: str) -> set[str]:
     """
     slug = _slug(url)
     words, together = _words_of(f"{slug} {slug.replace('_', ' ')}"), _squeezed(slug)
-    if "_" in slug and slug.casefold() in _RUN.findall(title.casefold()):
+    # A heading may have its parts as words: "get all".
+    if "_" in slug and slug.casefold() in _RUN.findall(title.casefold()) and not _words_of(slug) & _words_of(headings):
         title = re.sub(rf"(?<!\w){re.escape(slug)}(?!\w)", together, title, flags=re.IGNORECASE)
     found = {word for word in _words_of(title) if word in words or (len(one := _squeezed(word)) >= _LEAST_TOGETHER and one in together)}
     directory = _directory(url)
@@ -502,7 +503,7 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     labelled = {line for line in lines if LABELLED.match(line)}
     labelled.update(line for line in parts.dated if is_of_an_event(line, _without_numbers(line)))
     headings = (parts.heading, parts.outer_heading)
-    labelled.update(heading for heading in headings if _has_its_own_number(heading) or days(heading[:_LONGEST]))
+    labelled.update(heading for heading in headings if _has_its_own_number(heading) or full_dates(heading[:_LONGEST]))
     labelled.update(line for line in parts.dated if _is_of_a_day(line, url, title) and not is_of_the_page(line))
     words = (" ".join(_without_numbers(line)) for line in (*lines, *parts.dated))
     return ({_bare(line) for line in labelled} | {*words}) - {""}
@@ -546,10 +547,10 @@ def _has_its_own_number(heading: str) -> bool:
 
 def _is_of_a_day(line: str, url: str, title: str) -> bool:
     """Return whether a line has a date that the address has as well, or the title. When a page was changed stands in neither."""
-    found = days(line[:_LONGEST])
+    found = full_dates(line[:_LONGEST])
     if not found:
         return False
-    numbers, of_title = _plain_numbers(url.partition("://")[2][:_LONGEST]), days(title[:_LONGEST])
+    numbers, of_title = _plain_numbers(url.partition("://")[2][:_LONGEST]), full_dates(title[:_LONGEST])
     return any(day in of_title or _plain_numbers(day) <= numbers for day in found)
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a page's names: two bytes for each of them, and for each kind together. `names` writes it, `naming` compares by it."""
+"""What is kept of a page's names: two bytes for each of them, and for each kind together. `names` writes it, `names_compared` reads it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORD, BITS_BELOW, SECOND_BITS_BELOW = 0xFFFF ^ SPEAKS, 48, 32
 
 
 class Second(NamedTuple):
-    """Two more bytes for each of what `of` wrote; 0: there is nothing of the kind, or an older version wrote it."""
+    """Two more bytes for each of what `names.of` wrote; 0: there is nothing of the kind, or an older version wrote it."""
 
     title: int = 0
     facts: int = 0
@@ -45,7 +45,7 @@ class Second(NamedTuple):
 
 
 class Mixed(NamedTuple):
-    """Two bytes each, see `_mixed`; 1: there is nothing of the kind, or an older version wrote it."""
+    """Two bytes each, see `names._mixed`; 1: there is nothing of the kind, or an older version wrote it."""
 
     lines: int = OF_NOTHING
     rows: int = OF_NOTHING
@@ -64,7 +64,7 @@ class Heading(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What `of` wrote."""
+    """What `names.of` wrote."""
 
     title: int
     facts: int

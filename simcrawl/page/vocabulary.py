@@ -13,6 +13,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from simcrawl.page.features import marks
 from simcrawl.page.patterns import late
 
 PATH = Path(__file__).with_suffix(".txt")
@@ -33,7 +34,8 @@ def pattern(*kinds: str) -> str:
     """Return a pattern, to be used without regard to case, of whole words; Chinese, Japanese and Korean ones are found within others."""
     found = sorted({word for kind in kinds for word in words(kind)}, key=lambda word: (-len(word), word))
     spaced, unspaced = ([re.escape(word) for word in found if bool(_UNSPACED.search(word)) == is_one] for is_one in (False, True))
-    return "|".join([rf"\b(?:{'|'.join(spaced)})\b", *unspaced])
+    # A word goes on with what is no letter by itself: a vowel's sign, an accent.
+    return "|".join([rf"(?<!\w)(?:{'|'.join(spaced)})(?![\w{marks()}])", *unspaced])
 
 
 @cache

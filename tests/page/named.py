@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import simcrawl
-from simcrawl.page import names, naming
+from simcrawl.page import names, names_compared
 from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.features import Cut
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
-from simcrawl.page.naming import Naming
+from simcrawl.page.names_compared import Naming
 from tests.samples import english
 
 PROSE = "cedar maple willow cedar maple willow birch grow in the north"
@@ -27,13 +27,13 @@ def names_of(heading: str = "", *, outer: str = "", facts: str = "", title: str 
 
 
 def differ(a: bytes, b: bytes) -> bool:
-    assert naming.compare(a, b) is naming.compare(b, a)
-    return naming.compare(a, b) is not Naming.SAME
+    assert names_compared.compare(a, b) is names_compared.compare(b, a)
+    return names_compared.compare(a, b) is not Naming.SAME
 
 
 def differ_outside(a: bytes, b: bytes) -> bool:
-    assert naming.compare_outside(a, b) is naming.compare_outside(b, a)
-    return naming.compare_outside(a, b) is not Naming.SAME
+    assert names_compared.compare_outside(a, b) is names_compared.compare_outside(b, a)
+    return names_compared.compare_outside(a, b) is not Naming.SAME
 
 
 def with_values(values: list[str], pictures: tuple[str, ...] = ()) -> bytes:

@@ -6,7 +6,7 @@ import pytest
 
 from simcrawl.page.blocks import join
 from simcrawl.page.common_words import factors
-from simcrawl.page.datelines import counts, days, has_date, is_dateline, is_of_an_event, says_what
+from simcrawl.page.datelines import full_dates, has_other_words, is_counter, is_dateline, is_of_an_event
 from tests.page.layouts import article_of, layout_of, text_of
 from tests.samples import english
 
@@ -49,6 +49,17 @@ DATELINES = [
     "Spring 2026",
     "Leeds, 12 mars 2024",
     "Monday, the 3rd of August, 2024",
+    # In languages that the vocabulary does not have, by their shape.
+    "Sivua on muutettu 5. toukokuuta 2026",
+    "\u03a3\u03ae\u03bc\u03b5\u03c1\u03b1: 5 \u039c\u03b1\u0390\u03bf\u03c5 2026",
+    "2026. m\xe1jus 5.",
+    "5 th\xe1ng 5 n\u0103m 2026",
+    "2026\ub144 5\uc6d4 12\uc77c",
+    "5 \u0e1e\u0e24\u0e29\u0e20\u0e32\u0e04\u0e21 2569",
+    "5 \u092e\u0908 2026",
+    "5. Ma\u0308rz 2026",
+    "Alle Rechte vorbehalten 2024",
+    "Stand: 05/2026",
     "2024 年5月",
     "5月12日",
     "5 月 12 日",
@@ -119,6 +130,8 @@ NO_DATELINES = [
     "Lot 2014",
     "Built 2004",
     "Oil on canvas, 1998",
+    "Lot 12 Vase 1920",
+    "Sleeps 4 guests 1450",
 ]
 
 
@@ -139,7 +152,7 @@ OF_VISITS = {
 SAID_OF_PAGES = """
     actualización afgedrukt aggiornamento aktualisiert atualização changed copyright creación created creato
     criado créé currently czas datum erstellt fecha generated gewijzigd geändert heure hora login modification
-    modificato modified modifié tijd updated written zmian zmiana zmiany zugriff änderung время дата изменения
+    modificato modified modifié tijd updated zmian zmiana zmiany zugriff änderung время дата изменение изменения
     обновления создан 作成 修改 更新 现在 現在 編集 수정
 """.split()  # noqa: SIM905 - as a list it would take fifty lines
 
@@ -156,7 +169,6 @@ def test_dates_ages_and_counters_are_surroundings_and_content(line: str, around:
 @pytest.mark.parametrize("line", DATELINES)
 def test_a_dateline_has_a_date_a_time_an_age_or_a_counter(line: str):
     assert is_dateline(line)
-    assert has_date(line)
 
 
 @pytest.mark.parametrize("line", NO_DATELINES)
@@ -176,8 +188,8 @@ def test_no_other_line_is_one(line: str):
     ],
 )
 def test_what_a_dateline_says_besides(line: str, how_often: bool, what: bool):
-    assert counts(line) == how_often
-    assert says_what(line) == what
+    assert is_counter(line) == how_often
+    assert has_other_words(line) == what
 
 
 @pytest.mark.parametrize(
@@ -200,6 +212,11 @@ def test_what_a_dateline_says_besides(line: str, how_often: bool, what: bool):
         "会议时间：2026年5月11日",
         "Born 11 May 1951",
         "Room 12, 11 May 2026",
+        "Joined the team in Leeds: 3 May 2026",
+        "Barn build with Anna: 3 May 2026",
+        "Last train to Leeds: 21:10",
+        "Written exam in history: 12 May 2026",
+        "3 May 2026 members meeting in Leeds",
     ],
 )
 def test_a_dateline_that_says_what_takes_place_is_of_an_event(line: str):
@@ -227,6 +244,9 @@ def test_a_dateline_that_says_what_takes_place_is_of_an_event(line: str):
         "77 views since 11 May 2026 by readers",
         "11 May 2026",
         "Friday, 11 May 2026",
+        "Aktualisierungsdatum: 11. Mai 2026",
+        "Last edit by Anna Berg of Leeds: 11 May 2026",
+        "Viimeksi muutettu Leedsissä 5. toukokuuta 2026",
     ],
 )
 def test_other_datelines_speak_of_the_page(line: str):
@@ -251,8 +271,10 @@ def words_of(line: str) -> list[str]:
         ("2026-05-12 and 12/05/2026", ["2026-05-12", "12/05/2026"]),
         ("4 de mayo de 2026", ["4 de mayo de 2026"]),
         ("2026年5月12日", ["2026年5月12日"]),
+        ("Sunnuntai 5. toukokuuta 2026", ["5. toukokuuta 2026"]),
+        ("5-May-2026", ["5-may-2026"]),
         ("May 2026, spring 2026, 2026, 12:30, 12 May", []),
     ],
 )
 def test_the_days_in_a_line(line: str, found: list[str]):
-    assert days(line) == found
+    assert full_dates(line) == found

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import simcrawl
-from simcrawl.page import names, names_record, naming
+from simcrawl.page import names, names_compared, names_record
 from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.features import cut_lines
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
-from simcrawl.page.naming import Naming
+from simcrawl.page.names_compared import Naming
 from tests.page.named import PROSE, TEXT, are_copies, called, cut, differ, differ_outside, names_of, page_of, with_paragraphs, with_values
 from tests.samples import chinese, english
 
@@ -74,7 +74,7 @@ def test_names_that_differ_in_vowel_signs_are_others(one: str, other: str):
     assert differ(names_of(one, prose=f"{PROSE} {one}"), names_of(other, prose=f"{PROSE} {other}"))
     assert names._words_of(f"{one} 12") == {one}
     assert names._squeezed(one) != names._squeezed(other)
-    assert names._addressed(f"http://a.test/{one}", f"{one} {other}") == {one}
+    assert names._addressed(f"http://a.test/{one}", f"{one} {other}", "") == {one}
     assert names._numbers(f"{one} 12") == ["12"]
 
 
@@ -104,7 +104,7 @@ def test_a_version_that_the_heading_names_too_is_what_a_page_is_about():
     notes = names_of("Django 1.4.14 notes", title="Django 1.4.14 notes, Django 4.2", prose=prose)
     assert notes == names_of("Django 1.4.14 notes", title="Django 1.4.14 notes, Django 3.2", prose=prose)
     other = names_of("Django 1.5.9 notes", title="Django 1.5.9 notes, Django 4.2", prose="Django 1.5.9 mends what 1.5.8 left")
-    assert naming.compare(notes, other) is Naming.OTHER
+    assert names_compared.compare(notes, other) is Naming.OTHER
 
 
 def test_long_headings_take_bounded_room():
@@ -133,12 +133,12 @@ def test_a_page_is_called_as_itself(heading: str, outer: str, facts: str, title:
 def test_a_page_that_asks_search_engines_to_leave_it_alone_says_so_and_others_say_nothing():
     texts = cut(names.lines(("", ""), "", "")), cut(PROSE), NO_HASHES, NO_PARTS
     plain, left = (names.of(*texts, noindex=noindex) for noindex in (False, True))
-    assert naming.is_left_alone(left)
-    assert not naming.is_left_alone(plain)
+    assert names_compared.is_left_alone(left)
+    assert not names_compared.is_left_alone(plain)
     # What older versions wrote is what is written now, and less.
     assert names.of(*texts) == plain
     assert len(plain) < len(left)
-    assert not naming.is_left_alone(b"")
+    assert not names_compared.is_left_alone(b"")
     assert not differ(plain, left)
 
 
@@ -169,7 +169,7 @@ def test_numbers_are_rows_where_they_are_no_week(row: tuple[str, ...]):
 )
 def test_a_paragraph_that_tells_of_the_visit_is_no_paragraph_of_the_page(paragraph: str, counts: bool):
     made = (names_record.read(with_paragraphs(["The cedar.", "The birch.", one])).paragraphs for one in (paragraph, "The maple."))
-    assert naming._exchanged_paragraphs(*made) == ((1, 1) if counts else (0, 1))
+    assert names_compared._exchanged_paragraphs(*made) == ((1, 1) if counts else (0, 1))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_paragraph_that_tells_of_the_visit_is_no_paragraph_of_the_page(paragra
 )
 def test_a_sentence_that_comes_again_counts_once(one: str, other: str, own: int):
     a, b = (with_values(["Size", "large", line, line]) for line in (one, other))
-    assert naming._exchanged(names_record.read(a), names_record.read(b))[0] == own
+    assert names_compared._exchanged(names_record.read(a), names_record.read(b))[0] == own
 
 
 _BLUE = ["blue\xb6", "Blue #", "Blue#", "Blue:", "Blue :", "Blue: \xb6", "# Blue", "* Blue", "BLUE.", "Blue *", "#blue", "\xb6 Blue"]
@@ -219,7 +219,7 @@ _SIGNS = [
 
 def test_signs_that_say_something_stay():
     assert len({*map(names._bare, _SIGNS)}) == len(_SIGNS)
-    assert naming.hold_others(with_values([".-", "-"]), with_values(["-.", "-"]), least=1, share=0)
+    assert names_compared.hold_others(with_values([".-", "-"]), with_values(["-.", "-"]), least=1, share=0)
     assert names._bare("\xb6") == names._bare(" ") == ""
 
 
@@ -324,7 +324,7 @@ def test_a_number_that_the_title_does_not_have_names_no_page() -> None:
 )
 def test_the_pages_of_a_sequence_have_no_names_of_their_own(headings: list[str]) -> None:
     made = [names_of(heading, title="Shop") for heading in headings]
-    assert {naming.compare(*pair, of_one_site=True) for pair in combinations(made, 2)} == {Naming.SAME}
+    assert {names_compared.compare(*pair, of_one_site=True) for pair in combinations(made, 2)} == {Naming.SAME}
     # Those of which the titles have the number as well are told apart by that.
     standing = {names_record.read(names_of(heading, title=heading)).second.standing for heading in headings}
     assert standing.isdisjoint({names_record.IN_TITLE, names_record.HEADED})
@@ -364,7 +364,7 @@ def test_of_a_long_name_the_first_and_the_last_words_are_known_one_by_one():
     # What is left out in the middle counts for all together.
     middle = long.replace("wordl", "wordz")
     assert names_record.read(names_of(long)).own.set == names_record.read(names_of(middle)).own.set
-    assert naming._only(names_record.read(names_of(long)).own, names_record.read(names_of(middle)).own)
+    assert names_compared._only(names_record.read(names_of(long)).own, names_record.read(names_of(middle)).own)
 
 
 @pytest.mark.parametrize(
@@ -437,18 +437,18 @@ def _signed(name: str, *, title: str = "") -> bytes:
 
 
 def test_a_name_that_is_nothing_but_signs_is_one_where_the_title_has_it() -> None:
-    assert naming.compare(_signed("+:"), _signed(":+")) is Naming.OTHER
-    assert naming.compare(_signed("+:"), _signed("+:", title="+: | Forestia")) is Naming.SAME
-    assert naming.compare(_signed("* * *", title="Arbonet"), _signed("---", title="Arbonet")) is Naming.SAME
+    assert names_compared.compare(_signed("+:"), _signed(":+")) is Naming.OTHER
+    assert names_compared.compare(_signed("+:"), _signed("+:", title="+: | Forestia")) is Naming.SAME
+    assert names_compared.compare(_signed("* * *", title="Arbonet"), _signed("---", title="Arbonet")) is Naming.SAME
 
 
 def test_where_a_table_is_the_contents_what_stands_beside_it_may_speak_of_the_page() -> None:
     spoken = [names_of(outer=name, prose=english(3), beside=f"All members of {name}, inherited ones too") for name in ("Button", "Slider")]
-    assert naming.compare_outside(*spoken) is Naming.OTHER
+    assert names_compared.compare_outside(*spoken) is Naming.OTHER
     # The heading alone says nothing: it may be the site's, as it is where the contents have one of their own.
-    assert naming.compare_outside(*(names_of(outer=name, prose=english(3)) for name in ("Button", "Slider"))) is not Naming.OTHER
+    assert names_compared.compare_outside(*(names_of(outer=name, prose=english(3)) for name in ("Button", "Slider"))) is not Naming.OTHER
     own = [names_of("Members", outer=name, prose=english(3), beside=f"All of {name}") for name in ("Button", "Slider")]
-    assert naming.compare_outside(*own) is not Naming.OTHER
+    assert names_compared.compare_outside(*own) is not Naming.OTHER
 
 
 def _boxed(name: str, box: str, number: int, *, more: str = "") -> PageFingerprint:

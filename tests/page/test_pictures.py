@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from benchmarks.quality.shown import KINDS, LOSE_PAGES, copies
 from simcrawl import Detector, open_store
-from simcrawl.page import names, naming
+from simcrawl.page import names, names_compared
 from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.extraction import extract
 from simcrawl.page.features import Cut
@@ -321,8 +321,8 @@ def _named(pictures: list[str]) -> bytes:
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
 def test_two_pages_show_others_only_if_each_has_one_of_its_own(a: set[int], b: set[int]):
     first, second = (_named([f"picture {number}" for number in numbers]) for numbers in (a, b))
-    said = naming.show_others(first, second)
-    assert said == naming.show_others(second, first)
+    said = names_compared.show_others(first, second)
+    assert said == names_compared.show_others(second, first)
     assert not said or (a - b and b - a)
     if len(a) < 16 and len(b) < 16:
         assert said == bool(a - b and b - a)
@@ -330,7 +330,7 @@ def test_two_pages_show_others_only_if_each_has_one_of_its_own(a: set[int], b: s
 
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
 def test_what_stands_for_all_pictures(a: set[int], b: set[int]):
-    first, second = (naming.pictures(_named([f"picture {number}" for number in numbers])) for numbers in (a, b))
+    first, second = (names_compared.pictures(_named([f"picture {number}" for number in numbers])) for numbers in (a, b))
     # Of two bytes each: of many, two sets may have one value for all.
     assert first == second or a != b
     assert bool(first) == bool(a)
@@ -339,8 +339,8 @@ def test_what_stands_for_all_pictures(a: set[int], b: set[int]):
 
 
 def test_what_an_older_version_wrote_says_nothing_of_pictures():
-    assert not naming.show_others(_named([]), _named(["one"]))
-    assert not naming.show_others(b"", _named(["one"]))
+    assert not names_compared.show_others(_named([]), _named(["one"]))
+    assert not names_compared.show_others(b"", _named(["one"]))
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ class Naming(Enum):
     OTHER = "other"
 
 
-def _told(say: Callable[[Read, Read], bool]) -> Callable[[bytes, bytes], bool]:
-    """Let what is said of two pages be asked by their names' bytes: False where those of one are not known."""
+def _of_bytes(say: Callable[[Read, Read], bool]) -> Callable[[bytes, bytes], bool]:
+    """Let a comparison of two records take their bytes; False if either is empty."""
 
     @wraps(say)
     def of_bytes(a: bytes, b: bytes) -> bool:
@@ -103,7 +103,7 @@ def compare_outside(a: bytes, b: bytes) -> Naming:
     return Naming.LONGER if spoken or 0 < len({*only} & {*one.outer.words}) < len(only) else Naming.SAME
 
 
-@_told
+@_of_bytes
 def show_others(a: Read, b: Read) -> bool:
     """Return whether each of two pages shows a picture that the other one does not: one that is left out says nothing."""
     return _show_others(a, b)
@@ -115,7 +115,7 @@ def _show_others(a: Read, b: Read) -> bool:
     return all(_shown_alone(a.pictures, b.pictures))
 
 
-@_told
+@_of_bytes
 def shows_more(a: Read, b: Read) -> bool:
     """Return whether the first of two pages shows a picture that the other one does not. That with more than 16 may show no other ones."""
     return _shown_alone(a.pictures, b.pictures)[0]
@@ -138,7 +138,7 @@ def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
     return bool(known) and exchanged >= share * known and exchanged * min(one.values[0], other.values[0]) >= least * known
 
 
-@_told
+@_of_bytes
 def holds_more(a: Read, b: Read) -> bool:
     """Return whether the first of two pages has a short line that the other one has not, or another name, or other headings.
 
@@ -164,13 +164,13 @@ def holds_more(a: Read, b: Read) -> bool:
     )
 
 
-@_told
+@_of_bytes
 def are_titled_apart(a: Read, b: Read) -> bool:
     """Return whether two pages have titles, and other ones."""
     return differ(a.title & ~SPEAKS, b.title & ~SPEAKS) or differ(a.second.title, b.second.title)
 
 
-@_told
+@_of_bytes
 def are_records(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs and differ in short lines alone: in two, or in one that may be a record's name."""
     if not _of_one_template(a, b):
@@ -180,7 +180,7 @@ def are_records(a: Read, b: Read) -> bool:
     return is_renamed or (is_exchanged and differ(a.second.first, b.second.first)) or _exchanged(a, b)[0] >= _LEAST_OF_A_RECORD
 
 
-@_told
+@_of_bytes
 def exchange_a_line(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs, or none, and other headings that may be their names, or other rows.
 
@@ -194,7 +194,7 @@ def exchange_a_line(a: Read, b: Read) -> bool:
     return a.values[0] == b.values[0] and (_has_own_lines(a, b) or _have_other_headings(a.second, b.second))
 
 
-@_told
+@_of_bytes
 def exchange_a_paragraph(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs but for one, in the place of which each has another one, or short lines."""
     own, of_other = _exchanged_paragraphs(a.paragraphs, b.paragraphs)
@@ -225,7 +225,7 @@ def _exchanged_paragraphs(a: list[int], b: list[int]) -> tuple[int, int]:
     return int(is_one), int(is_one)
 
 
-@_told
+@_of_bytes
 def exchange_rows(a: Read, b: Read) -> bool:
     """Return whether two pages have other rows in their tables, or lines with labels, whatever the order.
 
@@ -234,7 +234,7 @@ def exchange_rows(a: Read, b: Read) -> bool:
     return _exchange_rows(a, b)
 
 
-@_told
+@_of_bytes
 def exchange_values(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs, and other rows, see `exchange_rows`, or begin with other short lines."""
     if not _of_one_template(a, b):
@@ -256,7 +256,7 @@ def _has_own_lines(a: Read, b: Read) -> bool:
     return bool(known - others)
 
 
-@_told
+@_of_bytes
 def exchange_lines_beside(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs, or none, and other lines beside their contents.
 
@@ -267,20 +267,20 @@ def exchange_lines_beside(a: Read, b: Read) -> bool:
     return of_one_text and other_lines
 
 
-@_told
+@_of_bytes
 def end_alike(a: Read, b: Read) -> bool:
     """Return whether the addresses of two pages end in the same name, as those of mirrors and releases do."""
     return a.second.end == b.second.end > OF_NOTHING
 
 
-@_told
+@_of_bytes
 def exchange_names(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs, but for one, below other headings, which their titles have as well."""
     is_one = _of_one_template(a, b) or all(_exchanged_paragraphs(a.paragraphs, b.paragraphs))
     return a.second.standing == b.second.standing == IN_TITLE and is_one and _are_named(a, b)
 
 
-@_told
+@_of_bytes
 def exchange_pictures(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs, and each shows a picture that the other one does not."""
     return _show_others(a, b) and _of_one_template(a, b)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import simcrawl
-from simcrawl.page import names, names_record, naming
+from simcrawl.page import names, names_compared, names_record
 from simcrawl.page.blocks import NO_PARTS
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
 from simcrawl.page.hashing import hash_units
-from simcrawl.page.naming import Naming
+from simcrawl.page.names_compared import Naming
 from tests.samples import english
 
 if TYPE_CHECKING:
@@ -36,20 +36,20 @@ from tests.page.named import (
 
 
 def test_a_name_with_words_more_is_told_from_another_one():
-    assert naming.compare(names_of("The cedar"), names_of("The cedar and willow")) is Naming.LONGER
-    assert naming.compare(names_of("The cedar"), names_of("The willow")) is Naming.OTHER
+    assert names_compared.compare(names_of("The cedar"), names_of("The cedar and willow")) is Naming.LONGER
+    assert names_compared.compare(names_of("The cedar"), names_of("The willow")) is Naming.OTHER
     # What stands under it tells more.
-    assert naming.compare(names_of("The cedar", facts="200 g"), names_of("The cedar and willow", facts="300 g")) is Naming.OTHER
-    assert naming.compare(names_of("The cedar", facts="200 g"), names_of("The cedar and willow")) is Naming.LONGER
+    assert names_compared.compare(names_of("The cedar", facts="200 g"), names_of("The cedar and willow", facts="300 g")) is Naming.OTHER
+    assert names_compared.compare(names_of("The cedar", facts="200 g"), names_of("The cedar and willow")) is Naming.LONGER
 
 
 def test_names_of_the_same_words_in_another_order_are_other_names():
     there, back = (names_of(f"From {one} to {other}", title=f"{one} to {other}") for one, other in (("cedar", "birch"), ("birch", "cedar")))
-    assert naming.compare(there, back) is naming.compare(back, there) is Naming.OTHER
+    assert names_compared.compare(there, back) is names_compared.compare(back, there) is Naming.OTHER
     outside = [
         names_of(outer=f"{one} to {other}", beside="cedar birch cedar birch") for one, other in (("cedar", "birch"), ("birch", "cedar"))
     ]
-    assert naming.compare_outside(*outside) is Naming.OTHER
+    assert names_compared.compare_outside(*outside) is Naming.OTHER
     # Of words that come again the first place counts: "Terms - Liquid", and with the site's name behind it.
     plain, signed = (names_of("From cedar to birch", title=title) for title in ("The cedar - birch", "The cedar - birch - The birch"))
     assert not differ(plain, signed)
@@ -88,9 +88,9 @@ def test_what_both_headings_say_is_said_inside():
 def test_how_many_units_make_a_word_is_known_to_a_sixteenth(units: float, known: float):
     texts = cut(names.lines(("Oak", ""), "", "")), cut(PROSE), NO_HASHES, NO_PARTS
     made, plain = names.of(*texts, units_of_a_word=units), names.of(*texts)
-    assert naming.units_of_a_word(made) == known
+    assert names_compared.units_of_a_word(made) == known
     assert (made == plain) == (units == 1)
-    assert naming.units_of_a_word(b"") == 1
+    assert names_compared.units_of_a_word(b"") == 1
     assert not differ(made, plain)
 
 
@@ -107,7 +107,11 @@ def test_lines_that_each_page_has_for_itself(a: list[int], b: list[int], least: 
     # A line that stands there twice is two.
     exchanged = min((Counter(a) - Counter(b)).total(), (Counter(b) - Counter(a)).total())
     expected = bool(a and b) and exchanged >= least and exchanged >= share * min(len(a), len(b))
-    assert naming.hold_others(*pages, least=least, share=share) == naming.hold_others(*pages[::-1], least=least, share=share) == expected
+    assert (
+        names_compared.hold_others(*pages, least=least, share=share)
+        == names_compared.hold_others(*pages[::-1], least=least, share=share)
+        == expected
+    )
 
 
 @given(_ROWS, _ROWS)
@@ -115,7 +119,7 @@ def test_lines_that_one_page_has_more(a: list[int], b: list[int]):
     lines = [[f"Row {number}." for number in rows] for rows in (a, b)]
     distinct = names._values(lines[0]) | names._values(lines[1])
     assume(len(names._digests(names._hashes([distinct], 1)[0])) == len(distinct))
-    assert naming.holds_more(*map(with_values, lines)) == bool(Counter(a) - Counter(b))
+    assert names_compared.holds_more(*map(with_values, lines)) == bool(Counter(a) - Counter(b))
 
 
 def test_lines_are_exchanged_below_the_same_paragraphs():
@@ -124,17 +128,17 @@ def test_lines_are_exchanged_below_the_same_paragraphs():
         called = cut(names.lines((heading, ""), "", heading))
         return names.of(called, cut(f"{heading}\n{paragraph}"), cut("").hashes, parts)
 
-    assert naming.exchange_a_line(of("Oak", below="Dover"), of("Oak", below="Hull"))
-    assert naming.holds_more(of("Oak", below="Dover"), of("Oak", below="Hull"))
-    assert not naming.exchange_a_line(of("Oak", below="Comments (5)"), of("Oak", below="Comments (7)"))
-    assert not naming.exchange_a_line(of("Oak"), of("Oak", below="Hull"))
-    assert naming.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue"))
-    assert naming.exchange_a_line(of("Oak", heading="A chair"), of("Oak", heading="A table"))
-    assert not naming.exchange_a_line(of("Oak", "Red"), of("Oak", "Red"))
-    assert not naming.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue", "Print"))
-    assert not naming.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue", paragraph="Something else."))
-    assert not naming.exchange_a_line(of("Oak", heading="Page 1"), of("Oak", heading="Page 2"))
-    assert not naming.exchange_a_line(b"", of("Oak"))
+    assert names_compared.exchange_a_line(of("Oak", below="Dover"), of("Oak", below="Hull"))
+    assert names_compared.holds_more(of("Oak", below="Dover"), of("Oak", below="Hull"))
+    assert not names_compared.exchange_a_line(of("Oak", below="Comments (5)"), of("Oak", below="Comments (7)"))
+    assert not names_compared.exchange_a_line(of("Oak"), of("Oak", below="Hull"))
+    assert names_compared.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue"))
+    assert names_compared.exchange_a_line(of("Oak", heading="A chair"), of("Oak", heading="A table"))
+    assert not names_compared.exchange_a_line(of("Oak", "Red"), of("Oak", "Red"))
+    assert not names_compared.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue", "Print"))
+    assert not names_compared.exchange_a_line(of("Oak", "Red"), of("Oak", "Blue", paragraph="Something else."))
+    assert not names_compared.exchange_a_line(of("Oak", heading="Page 1"), of("Oak", heading="Page 2"))
+    assert not names_compared.exchange_a_line(b"", of("Oak"))
 
 
 _PARAGRAPHS = st.sets(st.integers(0, 9), min_size=2, max_size=8)
@@ -145,27 +149,27 @@ def test_a_paragraph_in_the_place_of_another_one_is_found_however_many_there_are
     shared = [f"Paragraph {number} of all." for number in range(more)]
     made = (names_record.read(with_paragraphs([*shared, *(f"Paragraph {number}." for number in one)])).paragraphs for one in (a, b))
     own = len(a - b), len(b - a)
-    assert naming._exchanged_paragraphs(*made) == (own if own in ((1, 1), (1, 0), (0, 1)) else (0, 0))
+    assert names_compared._exchanged_paragraphs(*made) == (own if own in ((1, 1), (1, 0), (0, 1)) else (0, 0))
 
 
 def test_one_paragraph_is_exchanged_for_another_or_for_a_line():
     one, other, third = ([*map(str, range(3)), text] for text in ("The cedar.", "The birch.", "The maple."))
-    assert naming.exchange_a_paragraph(*map(with_paragraphs, (one, other)))
-    assert naming.exchange_a_paragraph(with_paragraphs(one), with_paragraphs(one[:3], "Birch"))
-    assert not naming.exchange_a_paragraph(with_paragraphs(one), with_paragraphs(one[:3]))
-    assert not naming.exchange_a_paragraph(with_paragraphs(one), with_paragraphs(one))
-    assert not naming.exchange_a_paragraph(with_paragraphs([*one, "Oak."]), with_paragraphs([*other[:3], "Elm.", "Ash."]))
+    assert names_compared.exchange_a_paragraph(*map(with_paragraphs, (one, other)))
+    assert names_compared.exchange_a_paragraph(with_paragraphs(one), with_paragraphs(one[:3], "Birch"))
+    assert not names_compared.exchange_a_paragraph(with_paragraphs(one), with_paragraphs(one[:3]))
+    assert not names_compared.exchange_a_paragraph(with_paragraphs(one), with_paragraphs(one))
+    assert not names_compared.exchange_a_paragraph(with_paragraphs([*one, "Oak."]), with_paragraphs([*other[:3], "Elm.", "Ash."]))
     # Of pages of one paragraph nothing is the same.
-    assert not naming.exchange_a_paragraph(*(with_paragraphs(text[3:]) for text in (other, third)))
+    assert not names_compared.exchange_a_paragraph(*(with_paragraphs(text[3:]) for text in (other, third)))
     # Of older versions nobody knows.
-    assert not naming.exchange_a_paragraph(_before(with_paragraphs(one)), with_paragraphs(other))
-    assert not naming.exchange_a_paragraph(b"", with_paragraphs(other))
+    assert not names_compared.exchange_a_paragraph(_before(with_paragraphs(one)), with_paragraphs(other))
+    assert not names_compared.exchange_a_paragraph(b"", with_paragraphs(other))
 
 
 def test_rows_are_exchanged_whatever_their_order():
     yes_and_no = ("Ann", "yes"), ("Bo", "no")
     other = with_rows(("Ann", "no"), ("Bo", "yes"))
-    for exchange in (naming.exchange_rows, naming.exchange_values, naming.exchange_a_line):
+    for exchange in (names_compared.exchange_rows, names_compared.exchange_values, names_compared.exchange_a_line):
         assert exchange(with_rows(*yes_and_no), other)
         assert not exchange(with_rows(*yes_and_no), with_rows(("BO", "no"), ("Ann", "yes")))
         # Who plays at home.
@@ -173,10 +177,10 @@ def test_rows_are_exchanged_whatever_their_order():
         # One cell alone is a line, and no table says nothing.
         assert not exchange(with_rows(("Ann",)), other)
         assert not exchange(b"", other)
-    assert not naming.exchange_values(with_rows(*yes_and_no), with_rows(("Ann", "no"), paragraph="Something else."))
+    assert not names_compared.exchange_values(with_rows(*yes_and_no), with_rows(("Ann", "no"), paragraph="Something else."))
     labelled = [with_rows(values=(line,)) for line in ("Oak: red", "Oak: blue", "Views: 7", "Views: 8")]
-    assert naming.exchange_rows(*labelled[:2])
-    assert not naming.exchange_rows(*labelled[2:])
+    assert names_compared.exchange_rows(*labelled[:2])
+    assert not names_compared.exchange_rows(*labelled[2:])
 
 
 @pytest.mark.parametrize("kind", ["rows", "lines"])
@@ -191,9 +195,9 @@ def test_texts_that_end_alike_do_not_cancel_out(kind: str):
 
 
 def test_pages_that_begin_with_other_lines_below_the_same_paragraphs_have_other_values():
-    assert naming.exchange_values(with_rows(values=("Cedar", "wood")), with_rows(values=("Birch", "wood")))
-    assert not naming.exchange_values(with_rows(values=("a", "wood", "Cedar")), with_rows(values=("a", "wood", "Birch")))
-    assert not naming.exchange_values(with_rows(values=("Cedar",)), with_rows())
+    assert names_compared.exchange_values(with_rows(values=("Cedar", "wood")), with_rows(values=("Birch", "wood")))
+    assert not names_compared.exchange_values(with_rows(values=("a", "wood", "Cedar")), with_rows(values=("a", "wood", "Birch")))
+    assert not names_compared.exchange_values(with_rows(values=("Cedar",)), with_rows())
 
 
 @pytest.mark.parametrize(
@@ -218,13 +222,13 @@ def test_names_are_exchanged_below_the_same_paragraphs():
         called = cut(names.lines((heading, ""), "", title.format(heading)))
         return names.of(called, cut(f"{heading}\n{paragraph}"), cut("").hashes, parts)
 
-    for exchanged in (naming.exchange_names, naming.exchange_a_line):
+    for exchanged in (names_compared.exchange_names, names_compared.exchange_a_line):
         assert exchanged(of("A chair", "Red"), of("A table", "Red", "Blue"))
         assert not exchanged(of("A chair"), of("A chair"))
         assert not exchanged(of("A chair"), of("A table", paragraph="Something else."))
         assert not exchanged(b"", of("A chair"))
-    assert not naming.exchange_names(of("A chair", title="Furniture"), of("A table", title="Furniture"))
-    assert not naming.exchange_names(of("A chair", "Red"), of("A chair", "Blue"))
+    assert not names_compared.exchange_names(of("A chair", title="Furniture"), of("A table", title="Furniture"))
+    assert not names_compared.exchange_names(of("A chair", "Red"), of("A chair", "Blue"))
 
 
 @given(st.integers(25, 400), st.integers(0, 20))
@@ -232,20 +236,20 @@ def test_of_many_lines_those_with_the_smallest_values_are_compared(many: int, mo
     lines = [f"row {number}" for number in range(many)]
     a, b = with_values(lines), with_values([*lines, *(f"other row {number}" for number in range(more))])
     # What is left out says nothing.
-    assert not naming.hold_others(a, b, least=1, share=0)
+    assert not names_compared.hold_others(a, b, least=1, share=0)
     others = with_values([f"{line}, another" for line in lines])
-    assert naming.hold_others(a, others, least=2, share=0.9)
+    assert names_compared.hold_others(a, others, least=2, share=0.9)
     assert len(a) <= 2 * (3 + 5 + 1 + 24 + 6 + 2)
 
 
 def test_lines_that_differ_in_signs_at_their_ends_or_in_case_are_one():
-    assert not naming.hold_others(with_values(["Blue #", "Red:"]), with_values(["blue", "RED"]), least=1, share=0)
+    assert not names_compared.hold_others(with_values(["Blue #", "Red:"]), with_values(["blue", "RED"]), least=1, share=0)
 
 
 def test_pages_without_lines_or_of_an_older_version_hold_no_others():
     blue = with_values(["Blue"])
     for other in (b"", with_values([]), names_of("The cedar")):
-        assert not naming.hold_others(blue, other, least=1, share=0)
+        assert not names_compared.hold_others(blue, other, least=1, share=0)
 
 
 def _alike(standing_for: Callable[[str], int]) -> tuple[str, str]:
@@ -281,15 +285,15 @@ def _before(made: bytes) -> bytes:
 
 def test_headings_whose_words_have_the_same_two_bytes_tell_pages_apart():
     one, other = (names_of(f"The {word}", prose=f"{PROSE} {' '.join(WORDS)}") for word in WORDS)
-    assert naming.compare(one, other) is naming.compare(other, one) is Naming.OTHER
+    assert names_compared.compare(one, other) is names_compared.compare(other, one) is Naming.OTHER
     assert not differ(_before(one), other)
     assert not differ(_before(one), _before(other))
     # Of which nobody speaks.
     assert not differ(*(names_of(word) for word in WORDS))
     one, other = (names_of(outer=f"The {word}", prose=f"{PROSE} {' '.join(WORDS)}") for word in WORDS)
-    assert naming.compare_outside(one, other) is naming.compare_outside(other, one) is Naming.OTHER
+    assert names_compared.compare_outside(one, other) is names_compared.compare_outside(other, one) is Naming.OTHER
     assert not differ_outside(_before(one), other)
-    assert naming.compare_outside(*(names_of(outer=word) for word in WORDS)) is Naming.LONGER
+    assert names_compared.compare_outside(*(names_of(outer=word) for word in WORDS)) is Naming.LONGER
 
 
 def test_titles_and_facts_that_have_the_same_two_bytes_are_not_the_same():
@@ -304,15 +308,15 @@ def test_titles_and_facts_that_have_the_same_two_bytes_are_not_the_same():
 
 def test_lines_and_pictures_that_have_the_same_two_bytes_are_not_the_same():
     one, other = (with_values(["Blue", line]) for line in LINES)
-    assert naming.hold_others(one, other, least=1, share=0)
-    assert not naming.hold_others(_before(one), other, least=1, share=0)
-    assert not naming.hold_others(one, other, least=2, share=0)
+    assert names_compared.hold_others(one, other, least=1, share=0)
+    assert not names_compared.hold_others(_before(one), other, least=1, share=0)
+    assert not names_compared.hold_others(one, other, least=2, share=0)
     one, other = (with_values([], pictures=("blue", line)) for line in LINES)
-    assert naming.show_others(one, other)
-    assert naming.show_others(other, one)
-    assert not naming.show_others(_before(one), other)
+    assert names_compared.show_others(one, other)
+    assert names_compared.show_others(other, one)
+    assert not names_compared.show_others(_before(one), other)
     # So that no page is told as changed for what this version writes.
-    assert naming.pictures(_before(one)) == naming.pictures(one) == naming.pictures(other)
+    assert names_compared.pictures(_before(one)) == names_compared.pictures(one) == names_compared.pictures(other)
 
 
 @pytest.mark.parametrize(
@@ -417,11 +421,11 @@ def test_quite_other_headings_outside_the_contents_are_names_where_there_is_no_o
     wooden, brass, third = (
         names_of(outer=name, title=f"{name} - Shop") for name in ("Walnut chair", "Brass lamp", "Walnut chair, restored")
     )
-    assert naming.compare_outside(wooden, brass) is Naming.OTHER
-    assert naming.compare_outside(wooden, third) is Naming.SAME
+    assert names_compared.compare_outside(wooden, brass) is Naming.OTHER
+    assert names_compared.compare_outside(wooden, third) is Naming.SAME
     # Above contents with a heading of their own they are doubtful.
     terms = (names_of("Terms of hire", outer=name, title=f"{name} - Shop") for name in ("Walnut chair", "Brass lamp"))
-    assert naming.compare_outside(*terms) is Naming.LONGER
+    assert names_compared.compare_outside(*terms) is Naming.LONGER
 
 
 @pytest.mark.parametrize("title", ["{} to {} | Units", "Units"])
@@ -441,6 +445,6 @@ def test_there_and_back_are_two_pages(title: str) -> None:
 
 def test_headings_outside_that_each_page_speaks_of_make_other_pages() -> None:
     prose = f"{PROSE} arbonet"
-    assert naming.compare_outside(names_of(outer="The cedar"), names_of(outer="The maple")) is Naming.OTHER
-    assert naming.compare_outside(names_of(outer="Arbonet", prose=prose), names_of(outer="Forestia")) is Naming.LONGER
-    assert naming.compare_outside(names_of(outer="cedar"), names_of(outer="cedar maple")) is Naming.LONGER
+    assert names_compared.compare_outside(names_of(outer="The cedar"), names_of(outer="The maple")) is Naming.OTHER
+    assert names_compared.compare_outside(names_of(outer="Arbonet", prose=prose), names_of(outer="Forestia")) is Naming.LONGER
+    assert names_compared.compare_outside(names_of(outer="cedar"), names_of(outer="cedar maple")) is Naming.LONGER
