@@ -26,7 +26,7 @@ from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.patience import Patience
-from simcrawl.crawl.places import lent
+from simcrawl.crawl.places import Places
 from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
@@ -206,6 +206,7 @@ class Session(Common):
         self._in_vain = 0
         self.lag = LoopLag()
         self._patience = Patience()
+        self._places = Places(self.crawler)
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
@@ -401,7 +402,7 @@ class Session(Common):
         again = partial(self._store_threads.run, claim, page)
         admission = first or await again(never_drop=never_drop)
         if admission.waits_for:
-            with lent(self.crawler, response):
+            with self._places.lent(response):
                 admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
         self.again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from scrapy.http import Response
 
-from simcrawl.crawl.places import lent
+from simcrawl.crawl.places import SHORT, Places
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl
 from tests.crawl.test_crawl import IN_ORDER
@@ -38,43 +38,102 @@ class Engine:
         return getattr(self.downloader, "total_concurrency", None), self.scraper.slot.active_size, self.looks
 
 
-def lending(engine: Engine | None, size: int = 5_000) -> Any:
-    return lent(cast("Crawler", SimpleNamespace(engine=engine)), Response("http://a.test/", body=b"x" * size))
+class Timer:
+    """Nothing is called before a test says that it is time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.due: list[Any] = []
+        monkeypatch.setattr("simcrawl.crawl.places.call_later", self.later)
+        self.now = 0.0
+
+    def later(self, seconds: float, function: Any, *arguments: Any) -> Any:
+        assert seconds == SHORT
+        entry = (function, arguments)
+        self.due.append(entry)
+        return SimpleNamespace(cancel=lambda: self.due.remove(entry) if entry in self.due else None)
+
+    def ring(self) -> None:
+        self.now += 2 * SHORT
+        due, self.due = self.due, []
+        for function, arguments in due:
+            function(*arguments)
 
 
-def test_a_page_that_waits_counts_as_one_at_work_and_not_as_a_download():
+def answer(size: int = 5_000) -> Response:
+    return Response("http://a.test/", body=b"x" * size)
+
+
+def places(engine: Engine | None, timer: Timer) -> Places:
+    return Places(cast("Crawler", SimpleNamespace(engine=engine)), clock=lambda: timer.now)
+
+
+@pytest.fixture
+def timer(monkeypatch: pytest.MonkeyPatch) -> Timer:
+    return Timer(monkeypatch)
+
+
+def test_a_short_wait_lends_nothing(timer: Timer):
     engine = Engine()
-    with lending(engine):
+    with places(engine, timer).lent(answer()):
+        assert engine.counts == (8, 0, 0)
+    assert engine.counts == (8, 0, 0)
+    assert not timer.due
+
+
+def test_a_page_that_waits_long_counts_as_one_at_work_and_not_as_a_download(timer: Timer):
+    engine = Engine()
+    lender = places(engine, timer)
+    with lender.lent(answer()):
+        timer.ring()
         assert engine.counts == (9, 5_000, 1)
-        with lending(engine, size=1):
+        # From now on at once.
+        with lender.lent(answer(1)):
             assert engine.counts == (10, 6_024, 2)
     assert engine.counts == (8, 0, 2)
 
 
-def test_the_place_is_given_back_where_the_wait_fails():
+def test_after_a_long_wait_the_next_one_lends_at_once_and_after_a_short_one_not(timer: Timer):
     engine = Engine()
-    with pytest.raises(KeyError), lending(engine):
-        raise KeyError
+    lender = places(engine, timer)
+    with lender.lent(answer()):
+        timer.ring()
+    with lender.lent(answer()):
+        assert engine.counts == (9, 5_000, 2)
+    with lender.lent(answer()):
+        assert engine.counts == (8, 0, 2)
+
+
+def fail_late(timer: Timer) -> None:
+    timer.ring()
+    raise KeyError
+
+
+def test_the_place_is_given_back_where_the_wait_fails(timer: Timer):
+    engine = Engine()
+    with pytest.raises(KeyError), places(engine, timer).lent(answer()):
+        fail_late(timer)
     assert engine.counts == (8, 0, 1)
 
 
 # No limit, none that is known.
-@pytest.mark.parametrize("places", [0, None])
-def test_where_there_are_no_places_none_is_lent(places: int | None):
-    engine = Engine(places)
-    with lending(engine):
-        assert engine.counts == (places, 0, 0)
-    assert engine.counts == (places, 0, 0)
+@pytest.mark.parametrize("limit", [0, None])
+def test_where_there_are_no_places_none_is_lent(limit: int | None, timer: Timer):
+    engine = Engine(limit)
+    with places(engine, timer).lent(answer()):
+        timer.ring()
+        assert engine.counts == (limit, 0, 0)
+    assert engine.counts == (limit, 0, 0)
 
 
-def test_without_an_engine_none_is_lent():
-    with lending(None):
-        pass
+def test_without_an_engine_none_is_lent(timer: Timer):
+    with places(None, timer).lent(answer()):
+        timer.ring()
 
 
-def test_a_limit_that_was_lowered_meanwhile_does_not_become_none():
+def test_a_limit_that_was_lowered_meanwhile_does_not_become_none(timer: Timer):
     engine = Engine()
-    with lending(engine):
+    with places(engine, timer).lent(answer()):
+        timer.ring()
         engine.downloader.total_concurrency = 1
     assert engine.downloader.total_concurrency == 1
 
