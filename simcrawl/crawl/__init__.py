@@ -25,6 +25,8 @@ What these share, one session a crawler:
     places         what waits keeps nothing else from being downloaded
     given          for which callbacks a content has given items
     elsewhere      which items of a copy say what neither its page nor its original says
+    ├ item_values  what an item holds
+    └ reading      words, numbers and dates, as pages and items write them
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item
     taken          whether a feed takes an item at all

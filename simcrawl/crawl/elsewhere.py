@@ -35,30 +35,38 @@ values it is not known which: then any value counts that is not on the copy's pa
 from __future__ import annotations
 
 import re
-import sys
 from array import array
 from collections import OrderedDict, deque
-from datetime import date
-from decimal import Decimal
 from functools import lru_cache
-from html import unescape
-from itertools import islice, starmap
-from string import punctuation
+from itertools import starmap
 from time import time
 from typing import TYPE_CHECKING, Any
-from unicodedata import normalize
 from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
+from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE, by_field, class_of, files_in, is_item, rows_of, values_in, without_urls
+from simcrawl.crawl.reading import (
+    LONGEST_NUMBER,
+    WORD,
+    are_few,
+    as_written,
+    digits_of,
+    is_date,
+    is_long_enough,
+    is_of_word,
+    missing_of,
+    numbers_in,
+    plain,
+    readable,
+    readings,
+    words_in,
+)
 from simcrawl.page.patterns import late
-from simcrawl.page.pictures import name_of
 from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from itemadapter import ItemAdapter
+    from collections.abc import Callable, Iterable, Iterator
 
 _MOST_CONTENTS, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 64, 1_000, 16, 1_000
 # Of one content, and of all: four bytes each. A list may give a hundred items of twenty values.
@@ -69,46 +77,20 @@ _MOST_STATES = 20_000
 _ORIGINAL = 1
 # Of one copy: items that are to be remembered if a later one says something new.
 _MOST_BEFORE = 1_000
-# Of one item: places that are looked at, and characters of one value.
-_MOST_LOOKED_AT, _LONGEST_VALUE = 200, 20_000
-_LONGEST_NUMBER = 30
-_FEW_WORDS = 6
 _SHORTEST_TOKEN = 16
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
-
-_WORD = late(r"[^\W_]+")
-_SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
-# Thai, Lao, Burmese, Khmer, Chinese and Japanese put no spaces between words.
-_UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
-# What is in a text of a script within another one has more backslashes: each run of them is one.
-_ESCAPED = late(r"""\\(?<!\\\\)\\*+(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|[nrt]|(?=["'/]))""")
-_SURROGATE = late("[\ud800-\udfff]")
-_LAST_DIGITS = late(r"(.*)(\D)(\d+)", re.DOTALL)
-_NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
-
 # Bounded: a text may be one long word.
 _URL_IN_TEXT = late(r"\w{1,20}://\S+")
 # Digests, UUIDs, base64: they have digits, and where they have none, capitals within.
 _TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
 # What mark-up has in attributes of its own, and is another one where the page has another address; and mark-up itself.
 _OF_MARKUP = late(r"\S*[/?=&#\\]\S*|\S+\.[a-z][a-z\d]{1,4}|[^<>{}]*+[<>{}].*", re.DOTALL)
-_MONTHS = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
-_DAYS = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs?|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-_DATE = late(
-    rf"(?<![\d.])(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}})(?![.]?\d)"
-    rf"|\d{{1,2}}:\d{{2}}|\d{{8}}t\d{{4}}|\d\W*(?:st|nd|rd|th)?\W*\b(?:{_MONTHS})\b|\b(?:{_MONTHS})\W*\d"
-)
-_DATE_WORD = late(rf"(?:{_MONTHS}|{_DAYS}|t|z|gmt|utc|[ecmp][ds]t|cest|bst|am|pm|st|nd|rd|th|of|at|\d+)")
 _DAY = late(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{6})?")
-_DATE_PART = late(r"[^\W\d_]+|\d+")
-
 _TECHNICAL = late(
     "latency|time|stamp|elapsed|duration|depth|index|idx|pos|num|count|rank|order|size|len|bytes|seq|retry|page", re.IGNORECASE
 )
@@ -117,8 +99,6 @@ _OF_A_FETCH = late("retr|redirect|attempt|flag|cache|proxy|depth|referr?er", re.
 # Names that a spider made of what a page says, or of when it came, are no fields.
 _MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
 _NEAR_NOW = 2 * 86_400
-# What stands for values that are looked at no further. No address has these words: "/offers/1" may have an `Offer`.
-_FILLED = "this field is filled"
 # So many numbers in a row that are each a little larger than the one before are a counter's.
 _STEPS, _LONGEST_STEP = 5, 64
 
@@ -130,7 +110,7 @@ class Page:
     its address. `fuller`: the field that its items have and its original's have not, once there was one; `longer`: that of which they have
     more. `together`: what is known of its original's items. `is_named`: whether an item said which page it is of; `before`: those that
     said nothing new yet, field by field, and `like`: the pages (by `number`) that gave all of these; `differs`: the field by which there
-    is no such page. `rows`: how much its items have listed, see `_rows`; `has_new`: whether the last one had a value of its own;
+    is no such page. `rows`: how much its items have listed, see `rows_of`; `has_new`: whether the last one had a value of its own;
     `waiting`: what was dropped although it had; `alike`: what was dropped else of a page that may yet differ.
     """
 
@@ -163,27 +143,27 @@ class Page:
 
     @property
     def text(self) -> str | None:
-        """All of it as it is read, mark-up included, see `_readable`; None where nothing can be said of it."""
+        """All of it as it is read, mark-up included, see `readable`; None where nothing can be said of it."""
         if not self._is_read:
             self._is_read = True
             told = list(self._tell() or ())
             if told and sum(map(len, told)) <= _LONGEST_PAGE:
-                self._source, self._beside = told[0], "\n".join(map(_readable, [*told[1:], self._url]))
-                self._text = f"{_readable(told[0])}\n{self._beside}"
+                self._source, self._beside = told[0], "\n".join(map(readable, [*told[1:], self._url]))
+                self._text = f"{readable(told[0])}\n{self._beside}"
         return self._text
 
     def is_addressed(self, value: Any) -> bool:
         """Return whether all of a value is in its address: the session, or the number of the page."""
         if self._of_url is None:
-            self._of_url = set(_WORD.findall(_plain(unquote(self._url))))
-        return self._of_url.issuperset(_WORD.findall(_plain(str(value))))
+            self._of_url = set(WORD.findall(plain(unquote(self._url))))
+        return self._of_url.issuperset(WORD.findall(plain(str(value))))
 
     def is_named_by(self, value: Any) -> bool:
         """Return whether a value tells by its address which page it is: its URL, or a part of that."""
-        if value is False or value is _FILLED or len(written := str(value)) > _LONGEST_HIDDEN:
+        if value is False or value is FILLED or len(written := str(value)) > _LONGEST_HIDDEN:
             return False
         written = unquote(written)
-        return bool(_WORD.search(written)) and self.is_addressed(written)
+        return bool(WORD.search(written)) and self.is_addressed(written)
 
     def take_left(self) -> list[Any]:
         """Return what was dropped before the page proved to list more than its original, or to say something else: then it is all."""
@@ -201,17 +181,17 @@ class Page:
         """
         text = self.text or ""
         if self._words is None:
-            self._words = _words(text)
-        missing = _missing(words, self._words, text)
-        if not _are_few(missing, words):
-            missing = _missing(missing, self._of_joined(), self._joined_text)
-        return _are_few(missing, words)
+            self._words = words_in(text)
+        missing = missing_of(words, self._words, text)
+        if not are_few(missing, words):
+            missing = missing_of(missing, self._of_joined(), self._joined_text)
+        return are_few(missing, words)
 
     def _of_joined(self) -> set[str]:
         """Return its words where those count as one that a tag divides."""
         if self._joined is None:
             self._joined_text = _TAG_IN_WORD.sub("", self.text or "")
-            self._joined = _words(self._joined_text)
+            self._joined = words_in(self._joined_text)
         return self._joined
 
     def shows_most(self, words: set[str]) -> bool:
@@ -219,24 +199,24 @@ class Page:
         missing = words
         for place, text in enumerate(self._seen()):
             if place == len(self._seen_words):
-                self._seen_words.append(_words(text))
-            missing = _missing(missing, self._seen_words[place], text)
-            if _are_few(missing, words):
+                self._seen_words.append(words_in(text))
+            missing = missing_of(missing, self._seen_words[place], text)
+            if are_few(missing, words):
                 return True
         return False
 
     def hides(self, value: str) -> bool:
-        """Return whether a text, as `_readable` has it, is on it, and only where no reader sees it: in attributes, comments, scripts."""
-        whole = re.compile("".join([_NOT_BEFORE * _is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * _is_of_word(value[-1:])]))
+        """Return whether a text, as `readable` has it, is on it, and only where no reader sees it: in attributes, comments, scripts."""
+        whole = re.compile("".join([_NOT_BEFORE * is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * is_of_word(value[-1:])]))
         if not whole.search(self.text or "") or any(map(whole.search, self._seen())):
             return False
-        return not (_is_long_enough(_digits_of(value)) and self.shows_number(_readings(value)))
+        return not (is_long_enough(digits_of(value)) and self.shows_number(readings(value)))
 
     def shows_number(self, readings: set[str]) -> bool:
-        """Return whether a number is among those that readers see, however these are written. `readings`: see `_readings`."""
+        """Return whether a number is among those that readers see, however these are written. `readings`: see `readings`."""
         for place, text in enumerate(self._seen()):
             if place == len(self._numbers):
-                self._numbers.append(_numbers(text))
+                self._numbers.append(numbers_in(text))
             if not readings.isdisjoint(self._numbers[place]):
                 return True
         return False
@@ -249,10 +229,10 @@ class Page:
             from simcrawl.page.extraction import shown_texts  # noqa: PLC0415
 
             self._pieces = [] if text is None else shown_texts(self._source)
-            self._shown = [self._beside, _readable(" ".join(self._pieces))]
+            self._shown = [self._beside, readable(" ".join(self._pieces))]
         yield from self._shown[:2]
         if len(self._shown) == 2:
-            self._shown.append(_readable("".join(self._pieces)))
+            self._shown.append(readable("".join(self._pieces)))
         yield self._shown[2]
 
     def knows(self, values: array[int] | None) -> frozenset[int]:
@@ -265,7 +245,7 @@ class Page:
 class _Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
-    `rows`: how much they have listed, see `_rows`. `states`: of each item the number of its page, a digest of what stands in each of its
+    `rows`: how much they have listed, see `rows_of`. `states`: of each item the number of its page, a digest of what stands in each of its
     fields, and a 0; None: too many.
     """
 
@@ -351,24 +331,24 @@ class Elsewhere:
         Raises:
             Exception: whatever an item of the user's own raises. Then nothing is known of this content.
         """
-        if not _is_item(item):
+        if not is_item(item):
             return
         said = self._open(_content(use, url))
         known, fields = said.values, said.fields
         states, before = said.states, said.size()
         # Until all of it is seen.
         said.values = said.fields = said.states = None
-        beside = _class_of(item)
-        values, all_seen = _values(item, beside)
+        beside = class_of(item)
+        values, all_seen = values_in(item, beside)
         # Of an item that is too large the same places are looked at each time.
         self._fill(said, fields if all_seen else None, dict([*values, *beside]))
         for key, value in values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
         # Whether the callback downloads more may be known only later.
-        said.values = _with(known, starmap(_digest, [*values, *_files_in(item, self._files), *_without_urls(beside)]))
-        said.rows += _rows(item)
-        said.states = _with_item(states, _ORIGINAL, _by_field(values, beside))
+        said.values = _with(known, starmap(_digest, [*values, *files_in(item, self._files), *without_urls(beside)]))
+        said.rows += rows_of(item)
+        said.states = _with_item(states, _ORIGINAL, by_field(values, beside))
         self._held += said.size() - before
 
     def _of(self, content: int) -> _Said | None:
@@ -399,30 +379,30 @@ class Elsewhere:
             Exception: whatever an item of the user's own raises.
         """
         said, told = self._of(_content(use, original)), self._told.get(use, _NOTHING_TOLD)
-        if (said is None and told is _NOTHING_TOLD) or not _is_item(item):
+        if (said is None and told is _NOTHING_TOLD) or not is_item(item):
             return None
-        beside = _class_of(item)
-        values, all_seen = _values(item, beside)
+        beside = class_of(item)
+        values, all_seen = values_in(item, beside)
         # Both, whatever the first one says: each learns from what it sees.
         # Of an original that gave too many to know any may be new.
         known = None if said is None else page.knows(said.values)
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
-        files = _files_in(item, self._files) if known is not None else []
+        files = files_in(item, self._files) if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
-            from_elsewhere = self._downloaded(known, use, [*values, *_without_urls(beside)], page)
+            from_elsewhere = self._downloaded(known, use, [*values, *without_urls(beside)], page)
         if marked_up and said:
             page.is_named = page.is_named or any(page.is_named_by(value) for _, value in [*values, *beside])
-            from_elsewhere = self._of_markup(said, use, _by_field(values, beside), page) or from_elsewhere
+            from_elsewhere = self._of_markup(said, use, by_field(values, beside), page) or from_elsewhere
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
-        page.rows += _rows(item) if identical else 0
+        page.rows += rows_of(item) if identical else 0
         longer = self._longer(said, use, values, page, all_seen=all_seen) if identical and said else None
         if from_elsewhere or fuller or longer:
             self._tell(use, from_elsewhere, fuller)
         if said and (fuller or longer):
-            self._note_states(said, page, [_by_field(values, beside)])
+            self._note_states(said, page, [by_field(values, beside)])
         return fuller or longer or from_elsewhere
 
     def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:
@@ -513,8 +493,8 @@ class Elsewhere:
         if not _is_content(key, value, page):
             return False
         if isinstance(value, str):
-            return not (_TOKEN.fullmatch(value) or _is_date(value))
-        return not (_is_technical(key, re.sub(r"\D", "", _written(value))) or (isinstance(value, int) and self._is_counted(use, key)))
+            return not (_TOKEN.fullmatch(value) or is_date(value))
+        return not (_is_technical(key, re.sub(r"\D", "", as_written(value))) or (isinstance(value, int) and self._is_counted(use, key)))
 
     def _is_counted(self, use: str, key: str) -> bool:
         return self._counters.get((use, key), (0, 0))[1] >= _STEPS
@@ -523,14 +503,14 @@ class Elsewhere:
         """Return whether a value is a yes or no, a day, or a number too small to be looked for on a page, that speaks of no fetch."""
         if _OF_A_FETCH.search(key) or _MADE_UP.search(key) or _TECHNICAL.search(key.rpartition(".")[2]):
             return False
-        if value is False or value is _FILLED:
+        if value is False or value is FILLED:
             return True
         if isinstance(value, str):
             # With the time of day it says when the page was fetched.
-            return _is_date(value) and ":" not in value and _plain(value) not in (page.text or "") and not page.is_addressed(value)
-        digits = re.sub(r"\D", "", _written(value))
+            return is_date(value) and ":" not in value and plain(value) not in (page.text or "") and not page.is_addressed(value)
+        digits = re.sub(r"\D", "", as_written(value))
         is_counter = isinstance(value, int) and self._is_counted(use, key)
-        return bool(digits) and not (_is_long_enough(digits) or is_counter or page.is_addressed(value))
+        return bool(digits) and not (is_long_enough(digits) or is_counter or page.is_addressed(value))
 
     def _fuller(self, said: _Said, values: list[tuple[str, Any]], page: Page) -> str | None:
         """Return a field that no item of the original has filled, and an item of this page has.
@@ -580,47 +560,6 @@ class Elsewhere:
         return steps >= _STEPS
 
 
-def texts_in(value: Any) -> list[str]:
-    """Return the texts, numbers and URLs that are in a value, as far as it is looked at."""
-    beside = list[tuple[str, Any]]()
-    texts = [part if isinstance(part, str) else _written(part) for _, part in _values(value, beside)[0]]
-    return texts + [part for _, part in beside if part is not _FILLED and part is not False]
-
-
-def _values(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str, Any]], bool]:
-    """Return the texts and numbers in an item, each with the names under which it stands, and whether these are all.
-
-    `beside`: where all else is put that fills a field: URLs, dates, what is true, bytes, and whatever a spider has made.
-    """
-    found, waiting, left = list[tuple[str, Any]](), [("", item)], _MOST_LOOKED_AT
-    all_seen = True
-    while waiting:
-        if not left:
-            return found, False
-        left -= 1
-        key, value = waiting.pop()
-        if isinstance(value, str):
-            if value:
-                (beside if _is_url(value) else found).append((key, value))
-        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            found.append((key, value))
-        elif (inner := _inner(key, value)) is not None:
-            more = list(islice(inner, _MOST_LOOKED_AT + 1))
-            all_seen = all_seen and len(more) <= _MOST_LOOKED_AT
-            waiting += reversed(more)
-        elif not (value is None or (isinstance(value, bytes | bytearray) and not value)):
-            beside.append((key, False if value is False else str(value) if isinstance(value, date) else _FILLED))
-    return found, all_seen
-
-
-def _by_field(values: list[tuple[str, Any]], beside: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return what stands under each name in an item, but for URLs; more than one value is a list's."""
-    fields = dict[str, list[Any]]()
-    for key, value in [*values, *_without_urls(beside)]:
-        fields.setdefault(key, []).append(value)
-    return fields
-
-
 def _state(key: str, parts: list[Any]) -> int:
     """Return a digest, never 0, of what a field is filled with: of a list of all that says something, in its order."""
     if len(parts) == 1:
@@ -633,16 +572,16 @@ def _says(key: str, value: Any) -> bool:
     speaks, counts = _kind_of(key)
     if not speaks:
         return False
-    if value is False or value is _FILLED:
+    if value is False or value is FILLED:
         return not counts
     if not isinstance(value, str):
-        digits = _digits_of(_written(value))
+        digits = digits_of(as_written(value))
         return bool(digits) and not (counts or _is_technical(key, digits))
     if len(value) > _LONGEST_HIDDEN or (value.isascii() and value.isalpha() and len(value) < _SHORTEST_TOKEN):
         return len(value) <= _LONGEST_HIDDEN
-    if _is_technical(key, _digits_of(value)) or _TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
+    if _is_technical(key, digits_of(value)) or _TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
         return False
-    return not (":" in value and _is_date(value))
+    return not (":" in value and is_date(value))
 
 
 @lru_cache(maxsize=1024)
@@ -653,7 +592,7 @@ def _kind_of(key: str) -> tuple[bool, bool]:
 
 def _is_state(value: Any) -> bool:
     """Return whether a value is a truth value, a number or a single word."""
-    return not isinstance(value, str) or value is _FILLED or (len(value) <= _LONGEST_NUMBER and " " not in value.strip())
+    return not isinstance(value, str) or value is FILLED or (len(value) <= LONGEST_NUMBER and " " not in value.strip())
 
 
 def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]) -> array[int] | None:
@@ -662,70 +601,6 @@ def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]
         return None
     known.extend([page, *starmap(_state, fields.items()), 0])
     return known if len(known) <= _MOST_STATES else None
-
-
-def _rows(item: Any) -> int:
-    """Return how much an item lists: each entry of a list of dictionaries, or of items, and each other field as one.
-
-    A list of texts is one: the way to a page has more steps on a longer way.
-    """
-    fields = (item if isinstance(item, dict) else _adapter()(item)).values()
-    return sum(len(field) if isinstance(field, list | tuple) and field and _is_item(field[0]) else _is_filled(field) for field in fields)
-
-
-def _is_filled(field: Any) -> bool:
-    return not (field is None or (isinstance(field, str) and not field))
-
-
-def _without_urls(beside: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Return what fills fields but for URLs: what is true or false, days, and of whatever else there is that it is there."""
-    return [(key, value) for key, value in beside if value is False or value is _FILLED or not _is_url(value)]
-
-
-def _files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return what the files are called that an item asks for, each with its field. Where they are does not matter, as for mirrors."""
-    found = []
-    for field in fields:
-        addresses = (item if isinstance(item, dict) else _adapter()(item)).get(field)
-        # What can be read once only is the pipeline's.
-        listed = addresses if isinstance(addresses, list | tuple | set | frozenset) else [addresses] if isinstance(addresses, str) else ()
-        for address in islice(listed, _MOST_LOOKED_AT):
-            path, _, query = str(address)[:_LONGEST_VALUE].partition("#")[0].partition("?")
-            # Where all have one name, such as "default.jpg", that of the directory counts as well.
-            found.append((field, f"file {path.rpartition('/')[2]}?{query} {'' if query else name_of(path)}"))
-    return found
-
-
-def _class_of(item: Any) -> list[tuple[str, Any]]:
-    """Return the class of an item as a field that is filled; none for a plain dictionary. A feed may take items of some classes only."""
-    kind = type(item)
-    # A dot would make it a name within another one.
-    return [] if kind is dict else [(f"class {kind.__module__}:{kind.__qualname__}".replace(".", ":"), _FILLED)]
-
-
-def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:
-    """Return what is in a container, each part with its name; None where it is none."""
-    if isinstance(value, list | tuple | set | frozenset):
-        # Two sets of the same may be in another order.
-        return ((key, part) for part in (value if isinstance(value, list | tuple) else sorted(value, key=hash)))
-    if not isinstance(value, dict):
-        if value is None or isinstance(value, bytes | bytearray):
-            return None
-        if not _is_item(value):
-            return None
-        value = _adapter()(value)
-    mapping: Mapping[Any, Any] = value
-    return ((f"{key}.{name}" if key else str(name), part) for name, part in mapping.items())
-
-
-def _is_item(value: Any) -> bool:
-    return isinstance(value, dict) or _adapter().is_item(value)
-
-
-def _adapter() -> type[ItemAdapter]:
-    from itemadapter import ItemAdapter  # noqa: PLC0415 - brings all libraries of item types; many spiders yield dictionaries
-
-    return ItemAdapter
 
 
 def _with(known: array[int] | None, digests: Iterable[int]) -> array[int] | None:
@@ -769,138 +644,33 @@ def _digest(key: str, value: Any) -> int:
     return xxh32_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
 
-def _is_url(value: str) -> bool:
-    return (value[0] == "/" or "://" in value) and " " not in value and "\n" not in value
-
-
-def _plain(text: str) -> str:
-    return normalize("NFKC", text).lower()
-
-
-def _words(text: str) -> set[str]:
-    """Return what _WORD finds: for most pages in a third of the time."""
-    if not text.isascii():
-        return set(_WORD.findall(text))
-    parts = set(text.translate(_SPACES).split())
-    for part in [part for part in parts if not part.isalnum()]:
-        parts.remove(part)
-        parts.update(_WORD.findall(part))
-    return parts
-
-
-def _missing(words: set[str], of_page: set[str], text: str) -> set[str]:
-    return {word for word in words - of_page if not (_UNSPACED.search(word) and word in text)}
-
-
-def _are_few(missing: set[str], words: set[str]) -> bool:
-    """Return whether at most half of some words is missing, and of few words none that is made of letters."""
-    return 2 * len(missing) <= len(words) and (len(words) > _FEW_WORDS or not any(map(str.isalpha, missing)))
-
-
-def _readable(text: str) -> str:
-    """Return a text in lower case, with one space for many, as whoever reads it decodes it.
-
-    That is the one place where entities, percent signs and the escapes of scripts are decoded, also where one is within another: JSON in
-    an address, or HTML in JSON. What is looked for is to be made so, too.
-    """
-    text = unescape(text)
-    if "%" in text:
-        text = unquote(text)
-    if "\\" in text:
-        text = _ESCAPED.sub(_unescaped, text)
-        # Scripts write characters beyond the first 65,536 as two.
-        if _SURROGATE.search(text):
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _plain(" ".join(unescape(text).split()))
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    code = found[1] or found[2] or found[3]
-    if code:
-        return chr(int(code, 16)) if int(code, 16) <= sys.maxunicode else ""
-    # A backslash before a sign of its own says nothing; others stand for a line's end or a tab.
-    return " " if found[0][-1] != "\\" else ""
-
-
 def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
     """Return whether a value says what readers of a page do not see: it is in its mark-up alone, or not on it at all."""
     if not isinstance(value, str):
-        return identical and _is_number_elsewhere(key, _written(value), page)
-    text = value[:_LONGEST_VALUE].strip()
+        return identical and _is_number_elsewhere(key, as_written(value), page)
+    text = value[:LONGEST_VALUE].strip()
     is_number = not any(map(str.isalpha, text))
-    if (is_number and not identical) or _TOKEN.fullmatch(text) or _is_date(text):
+    if (is_number and not identical) or _TOKEN.fullmatch(text) or is_date(text):
         return False
-    plain = _readable(_URL_IN_TEXT.sub(" ", text))
+    plain = readable(_URL_IN_TEXT.sub(" ", text))
     if page.text is None:
         return False
     may_be_hidden = len(plain) <= _LONGEST_HIDDEN and not _OF_MARKUP.fullmatch(plain)
     if plain in page.text:
         # What is but a part of a word there says nothing.
-        return may_be_hidden and any(map(str.isalnum, plain)) and not _is_technical(key, _digits_of(plain)) and page.hides(plain)
+        return may_be_hidden and any(map(str.isalnum, plain)) and not _is_technical(key, digits_of(plain)) and page.hides(plain)
     if is_number:
         return _is_number_elsewhere(key, plain, page)
     # A short number among words may be a counter's.
-    words = {word for word in _WORD.findall(plain) if not (word.isdigit() and len(word) < 3)}
+    words = {word for word in WORD.findall(plain) if not (word.isdigit() and len(word) < 3)}
     return not (page.shows_most(words) if may_be_hidden else page.has_most(words))
 
 
-def _is_of_word(sign: str) -> bool:
-    return sign.isascii() and sign.isalnum()
-
-
-def _is_date(text: str) -> bool:
-    if len(text) > 64:
-        return False
-    plain = text.lower()
-    return bool(_DATE.search(plain)) and all(_DATE_WORD.fullmatch(part) for part in _DATE_PART.findall(plain))
-
-
 def _is_number_elsewhere(key: str, written: str, page: Page) -> bool:
-    digits = _digits_of(written)
-    if not _is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
+    digits = digits_of(written)
+    if not is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
         return False
-    return not page.shows_number(_readings(written))
-
-
-def _digits_of(text: str) -> str:
-    """Return the digits of a number, whatever divides them; nothing of a text."""
-    return "" if any(map(str.isalpha, text)) else re.sub(r"\D", "", text)
-
-
-def _readings(written: str) -> set[str]:
-    """Return the numbers that one may be, each as short as can be: "1.234,50" is 1234.5, and "1.234" may be 1234 as well."""
-    digits, found = re.sub(r"\D", "", written), _LAST_DIGITS.fullmatch(written)
-    readings = set[str]()
-    if not found or found[2] not in ".," or len(found[3]) == 3:
-        readings.add(digits.lstrip("0"))
-    if found and found[2] in ".,":
-        whole = re.sub(r"\D", "", found[1])
-        readings.add(f"{whole}.{found[3]}".strip("0").rstrip("."))
-    return readings
-
-
-def _numbers(text: str) -> set[str]:
-    """Return what the numbers in a text may be, see `_readings`."""
-    numbers = set[str]()
-    # Most stand there more than once.
-    for found in set(_NUMBER.findall(text)):
-        # "1 250" may be one number or two, and "3,4" as well.
-        for part in {found, *found.split(), *([] if found.isdigit() else re.findall(r"\d+", found))}:
-            numbers |= _readings(part)
-    return numbers
-
-
-def _written(number: float | Decimal) -> str:
-    """Return a number as pages have it; nothing where no page has it."""
-    exact = Decimal(str(number))
-    if not exact.is_finite() or abs(exact.adjusted()) > _LONGEST_NUMBER:
-        return ""
-    written = f"{exact:f}"
-    return written.rstrip("0").rstrip(".") if "." in written else written
-
-
-def _is_long_enough(digits: str) -> bool:
-    return len(digits.lstrip("0")) >= 3
+    return not page.shows_number(readings(written))
 
 
 def _is_technical(key: str, digits: str) -> bool:

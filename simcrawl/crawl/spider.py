@@ -11,8 +11,9 @@ from scrapy.http import TextResponse
 
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
-from simcrawl.crawl.elsewhere import Page, texts_in
+from simcrawl.crawl.elsewhere import Page
 from simcrawl.crawl.frontier import YIELDED, asked_for
+from simcrawl.crawl.item_values import texts_in
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scrapy import Field, Item
 
-from simcrawl.crawl.elsewhere import Elsewhere, Page, _content, texts_in
+from simcrawl.crawl.elsewhere import Elsewhere, Page, _content
+from simcrawl.crawl.item_values import texts_in
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
 from tests.samples import english, page
@@ -446,7 +447,7 @@ def test_it_remembers_a_bounded_number_of_contents_values_and_callbacks(monkeypa
 
 
 def test_of_a_large_item_as_much_is_known_as_was_looked_at(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_LOOKED_AT", 20)
+    monkeypatch.setattr("simcrawl.crawl.item_values._MOST_LOOKED_AT", 20)
     known = Elsewhere()
     known.note(URL, USE, {"value": "Bouillabaisse", "links": ["http://a.test/"] * 30, "last": "Ratatouille"})
     same = {"value": "Bouillabaisse", "links": ["http://a.test/"] * 30, "last": "Chowder"}
