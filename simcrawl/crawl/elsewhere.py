@@ -24,8 +24,8 @@ what they show.
 What is too short to be told from what a page says ("in stock", 3) counts only where the callback has downloaded something more itself, or
 where the mark-up is another one: it is likely to be from there, for of pages with one text a spider makes one value.
 
-Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, what a random
-generator gave. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
+Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, long random
+numbers and tokens. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
 
 In memory: of an original that this process has not seen come out nothing is known. Then the item is dropped, unless copies of other
 originals have come out for one of its fields before: a callback that asks an API does so for each page. Of an original that gave very many
@@ -78,6 +78,7 @@ _ORIGINAL = 1
 # Of one copy: items that are to be remembered if a later one says something new.
 _MOST_BEFORE = 1_000
 _SHORTEST_TOKEN = 16
+_LEAST_OF_A_SET = 3
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
@@ -561,10 +562,16 @@ class Elsewhere:
 
 
 def _state(key: str, parts: list[Any]) -> int:
-    """Return a digest, never 0, of what a field is filled with: of a list of all that says something, in its order."""
+    """Return a digest, never 0, of what a field is filled with: of a list of all that says something, in its order.
+
+    Of words of which each is another one, such as tags, the order says nothing.
+    """
     if len(parts) == 1:
         return _digest(key, parts[0]) or 1
-    return _digest(key, "\0".join(str(part) for part in parts if _says(key, part))) or 1
+    says = [part for part in parts if _says(key, part)]
+    if len(says) >= _LEAST_OF_A_SET and len(says) == len({*says}) and all(isinstance(part, str) and part is not FILLED for part in says):
+        says.sort()
+    return _digest(key, "\0".join(map(str, says))) or 1
 
 
 def _says(key: str, value: Any) -> bool:

@@ -153,8 +153,8 @@ _WANTED_LATE = (
     "skipped. SIMCRAWL_ORDER = False does so from the start"
 )
 _UNSEEN = (
-    "No callback has yielded %s, which is scheduled. Those at work (%s) may have given it to the engine themselves: nobody sees what their "
-    "pages lead to, so no page of theirs is skipped any more. A middleware may have made it as well: request.replace() keeps it known"
+    "%s was scheduled although no callback has yielded it. The callbacks that are running now (%s) may have passed it to the engine "
+    "themselves, so their pages are no longer skipped. If a middleware has made it: request.replace() keeps simcrawl's marks"
 )
 _WAITED_FOR = (
     "A callback takes long, or waits for requests that wait for it: no request is skipped any more. SIMCRAWL_SKIP = False skips none from "

@@ -55,10 +55,13 @@ def values_in(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str,
 
 
 def by_field(values: list[tuple[str, Any]], beside: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return what stands under each name in an item, but for URLs; more than one value is a list's."""
+    """Return what stands under each name in an item, but for URLs; more than one value is a list's.
+
+    With one space for many: how far mark-up is indented nobody sees.
+    """
     fields = dict[str, list[Any]]()
     for key, value in [*values, *without_urls(beside)]:
-        fields.setdefault(key, []).append(value)
+        fields.setdefault(key, []).append(" ".join(value.split()) if isinstance(value, str) and value is not FILLED else value)
     return fields
 
 

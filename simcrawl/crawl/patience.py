@@ -1,10 +1,11 @@
 """How long a copy waits for its original to come out: less where others have waited in vain.
 
 A copy is dropped only when its original has come out, which takes the callback and the item pipelines some milliseconds, and some seconds
-where callbacks keep the machine busy, or a pipeline waits itself (for a model, or a slow database). To wait costs next to nothing, for who
-waits lends its place (`simcrawl.crawl.places`). But what comes out so late, or never, need not be waited for again and again, since links
-of the copy may be all that is left to follow. So after some seconds in which the process did little a copy is kept, as it would be without
-simcrawl; after each wait in vain the next ones are half as long, and after each other one twice. Of waits at the same time one counts.
+where callbacks keep the machine busy, or a pipeline waits itself (for a model, or a slow database). To wait costs next to nothing, for a
+page that waits lends its place (`simcrawl.crawl.places`). But what comes out so late, or never, need not be waited for again and again,
+since links of the copy may be all that is left to follow. So after some seconds in which the process did little a copy is kept, as it would
+be without simcrawl; after each wait in vain the next ones are half as long, and after any other twice as long. Of waits at the same time
+one counts.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Scrapy counts a page as being downloaded until the last downloader middleware has let it go, and allows CONCURRENT_REQUESTS of these: where
 originals take a second in the item pipelines, their copies would fill all places, and nothing be fetched for as long. So a page that waits
-lends its place. It counts as one that is at work instead, as it would if simcrawl was not there: of these Scrapy allows as many as fit into
-SCRAPER_SLOT_MAX_ACTIVE_SIZE. What is under way to one site at a time is counted elsewhere, and remains what it is.
+lends its place. It counts as one that is at work instead, as it would if simcrawl were not there: of these Scrapy allows as many as fit
+into SCRAPER_SLOT_MAX_ACTIVE_SIZE. Limits per site are counted elsewhere and still hold.
 
 Most waits end in some milliseconds, when the original's items are in the feed. They lend nothing: with one request at a time a crawl then
 takes the same way every time.
@@ -34,47 +34,46 @@ class Places:
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
         self._crawler, self._clock, self._waits_are_long = crawler, clock, False
+        # How many are lent, and what the downloader's limit was made by that. Somebody else may set it meanwhile.
+        self._lent, self._limit = 0, 0
 
     @contextmanager
     def lent(self, response: Response) -> Iterator[None]:
         """Let something else be downloaded while a page waits. Where the downloader is not Scrapy's, the page keeps its place."""
-        began, loan = self._clock(), _Loan(self._crawler.engine, max(len(response.body), _LEAST))
-        timer = None if self._waits_are_long else call_later(SHORT, self._begin_late, loan)
+        began, loan = self._clock(), [0]
+        size = max(len(response.body), _LEAST)
+        timer = None if self._waits_are_long else call_later(SHORT, self._lend, loan, size)
         if not timer:
-            loan.begin()
+            self._lend(loan, size)
         try:
             yield
         finally:
             if timer:
                 timer.cancel()
-            loan.end()
+            if loan[0]:
+                self._take_back(loan[0])
             self._waits_are_long = self._clock() - began > SHORT
 
-    def _begin_late(self, loan: _Loan) -> None:
+    def _lend(self, loan: list[int], size: int) -> None:
+        """Lend a place, if there are any, and put the page's size into `loan`."""
         self._waits_are_long = True
-        loan.begin()
-
-
-class _Loan:
-    """The place of one page of so many bytes."""
-
-    def __init__(self, engine: Any, size: int) -> None:
-        self._engine, self._size, self._has_begun = engine, size, False
-
-    def begin(self) -> None:
-        downloader = self._engine and self._engine.downloader
-        if not (downloader and getattr(downloader, "total_concurrency", 0) > 0 and self._engine.scraper.slot):
+        engine: Any = self._crawler.engine
+        limit = getattr(engine.downloader, "total_concurrency", 0) if engine and engine.scraper.slot else 0
+        if limit <= 0 or (self._lent and limit != self._limit):
             return
-        self._has_begun = True
-        downloader.total_concurrency += 1
-        self._engine.scraper.slot.active_size += self._size
+        loan[0] = size
+        engine.scraper.slot.active_size += size
+        self._lent, self._limit = self._lent + 1, limit + 1
+        engine.downloader.total_concurrency = self._limit
         # Scrapy looks for a free place when a request ends, or every five seconds.
-        if slot := self._engine._slot:  # noqa: SLF001 - nothing public makes it look
+        if slot := engine._slot:  # noqa: SLF001 - nothing public makes it look
             slot.nextcall.schedule()
 
-    def end(self) -> None:
-        if self._has_begun:
-            # None would be no limit, where somebody else has lowered it meanwhile.
-            self._engine.downloader.total_concurrency = max(1, self._engine.downloader.total_concurrency - 1)
-            if at_work := self._engine.scraper.slot:
-                at_work.active_size -= self._size
+    def _take_back(self, size: int) -> None:
+        engine: Any = self._crawler.engine
+        self._lent -= 1
+        if engine.downloader.total_concurrency == self._limit:
+            self._limit -= 1
+            engine.downloader.total_concurrency = self._limit
+        if at_work := engine.scraper.slot:
+            at_work.active_size -= size

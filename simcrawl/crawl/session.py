@@ -59,6 +59,8 @@ _UNSURE_WAIT = 1.0
 # So many pages wait in vain that may be downloads inside callbacks. What such a page is claimed by is given back by nobody, so others that
 # are equal to it would stand in line, a second each.
 _MOST_IN_VAIN = 4
+# Seconds that a copy which has waited in vain waits for another copy that has claimed their page meanwhile.
+_SECOND_WAIT = 1.0
 
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
@@ -71,9 +73,10 @@ _TOO_MANY = (
 )
 _GIVES = "Items of %s come out: it is a copy of %s, of which none have come for its callback (no more such copies will be shown)"
 _FROM_ELSEWHERE = (
-    "An item of %s comes out: it is a copy of %s, but what it has as %r is in no item of that page (no more such items will be shown)"
+    "An item of %s comes out: it is a copy of %s, but what it has as %r is in no item of that page, or not beside its other "
+    "values (no more such items will be shown)"
 )
-_IN_VAIN = "Callbacks and item pipelines take so long that pages do not wait until their originals have come out: some copies are kept"
+_IN_VAIN = "Callbacks and item pipelines take so long that copies stop waiting before their originals have come out: some are kept"
 _NO_TEXT = "The main text of %s cannot be made: it takes more than %g seconds, or its process died of it. Its item has none"
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
@@ -733,6 +736,7 @@ async def wait_for_original(
             # waiting, too, and has claimed first: it deserves a wait of its own, else both would be kept.
             in_vain += 1
             original.withdraw()
+            until = min(until, monotonic() + _SECOND_WAIT)
         admission = await claim(never_drop=never_drop)
     if in_vain and admission.claim:
         kept()

@@ -218,7 +218,7 @@ def test_copies_do_not_wait_for_ever_for_pipelines(site: Site) -> None:
     outcome = crawl(f"{SPIDERS}.OfTabs", site.url("/"), settings=settings)
     assert outcome.paths("kept") == sorted(paths)
     assert outcome.stats["simcrawl/pages/waited_in_vain"] == 30
-    assert outcome.log.count("pages do not wait until") == 1
+    assert outcome.log.count("copies stop waiting before") == 1
 
 
 def test_a_scheduler_that_does_not_take_back_what_is_to_wait_loses_one_request(site: Site) -> None:

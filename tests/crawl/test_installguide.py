@@ -57,7 +57,7 @@ def test_the_defaults_lose_next_to_nothing_and_find_the_copies(first_crawl: tupl
     assert again < 10
     assert 0 <= outcome.stats["item_scraped_count"] - outcome.stats["simcrawl/store/pages"] <= again + 2 * in_vain
     told = [line for line in outcome.log.splitlines() if "] WARNING: " in line]
-    assert [line for line in told if "pages do not wait until their originals have come out" not in line] == []
+    assert [line for line in told if "copies stop waiting before their originals have come out" not in line] == []
 
 
 def test_a_second_crawl_brings_out_what_a_first_one_does(

@@ -130,12 +130,21 @@ def test_without_an_engine_none_is_lent(timer: Timer):
         timer.ring()
 
 
-def test_a_limit_that_was_lowered_meanwhile_does_not_become_none(timer: Timer):
+@pytest.mark.parametrize("limit", [0, 1, 4, 20])
+def test_a_limit_that_somebody_sets_meanwhile_stays(limit: int, timer: Timer):
     engine = Engine()
-    with places(engine, timer).lent(answer()):
+    lender = places(engine, timer)
+    with lender.lent(answer()), lender.lent(answer()):
         timer.ring()
-        engine.downloader.total_concurrency = 1
-    assert engine.downloader.total_concurrency == 1
+        assert engine.downloader.total_concurrency == 10
+        engine.downloader.total_concurrency = limit
+        # Until all that are lent have come back.
+        with lender.lent(answer()):
+            assert engine.downloader.total_concurrency == limit
+    assert (engine.downloader.total_concurrency, engine.scraper.slot.active_size) == (limit, 0)
+    with lender.lent(answer()):
+        assert engine.downloader.total_concurrency == (limit + 1 if limit else 0)
+    assert engine.downloader.total_concurrency == limit
 
 
 @pytest.mark.parametrize("mode", MODES)
