@@ -91,7 +91,7 @@ _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNOREC
 # number, or is a part of a code: "Bye-law no. 12", "HN-2025-12".
 _DIGITS_OF_A_NAME, _DIGITS_OF_A_DAY = 3, 2
 _CALLED_A_NUMBER = late(
-    r"(?:\b(?:lesson|lektion|episode|folge|round|no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
+    r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
     r"|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])",
     re.IGNORECASE,
 )

@@ -127,7 +127,7 @@ def main() -> None:
     # It logs by a method of the spider.
     warnings.filterwarnings("ignore", category=ScrapyDeprecationWarning, module="spidermon")
 
-    if seed := settings.pop("TEST_SEED"):
+    if seed := settings.pop("TEST_SEED", 1):
         from simcrawl.store import header
 
         vars(header)["secrets"] = SimpleNamespace(randbits=lambda _: seed)
