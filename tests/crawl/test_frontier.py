@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WATCHED, WISHFUL = "tests.crawl.frontier_spiders.Watched", "tests.crawl.frontier_spiders.Wishful"
-UNSEEN = "so no page of theirs is skipped any more"
+UNSEEN = "so their pages are no longer skipped"
 # First links first, so that a site's own directory is known before its mirror.
 FIRST_FIRST = {
     "DEPTH_PRIORITY": 1,
