@@ -6,6 +6,9 @@ page that waits lends its place (`simcrawl.crawl.places`). But what comes out so
 since links of the copy may be all that is left to follow. So after some seconds in which the process did little a copy is kept, as it would
 be without simcrawl; after each wait in vain the next ones are half as long, and after any other twice as long. Of waits at the same time
 one counts.
+
+A crawl that closes is another matter: it ends no sooner than the pages that are at work, so to wait for one of these takes no time, and a
+copy that is kept takes its own way through the pipelines first. So then a copy waits on, as long as there is a page at work.
 """
 
 from __future__ import annotations
@@ -22,25 +25,45 @@ LONGEST, SHORTEST = 5.0, 0.01
 """Seconds that a copy waits at first, and at most, if little is done; and however often others have waited in vain."""
 # What share of a core the process has where it is busy. On a full machine that is not all of one.
 _BUSY = 0.3
+# Seconds after which a wait looks whether the crawl closes.
+_LOOK = 0.5
 
 
 class Patience:
-    """Seconds that copies wait, by what became of those before. For the event loop. `clock`, `used`: seconds, and those of a core."""
+    """Seconds that copies wait, by what became of those before. For the event loop.
 
-    def __init__(self, clock: Callable[[], float] = monotonic, used: Callable[[], float] = process_time) -> None:
+    `closes`, `has_work`: whether the crawl closes, and whether a callback or a pipeline has a page. `clock`, `used`: seconds, and those
+    of a core.
+    """
+
+    def __init__(
+        self,
+        closes: Callable[[], bool] = lambda: False,
+        has_work: Callable[[], bool] = lambda: False,
+        *,
+        clock: Callable[[], float] = monotonic,
+        used: Callable[[], float] = process_time,
+    ) -> None:
         self.seconds = LONGEST
-        self._clock, self._used = clock, used
+        self._closes, self._has_work, self._clock, self._used = closes, has_work, clock, used
         self._halved = -float("inf")
 
     async def wait(self, wake: Wake, until: float) -> None:
         """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much."""
         at_first = self._clock()
-        while (left := until - self._clock()) > 0:
-            began, used = self._clock(), self._used()
-            await wake.wait(min(left, self.seconds))
-            if wake.raised or self._used() - used < _BUSY * (self._clock() - began):
-                break
+        while not wake.raised and self._clock() < until and await self._is_worth_it(wake, until):
+            pass
         if wake.raised:
             self.seconds = min(LONGEST, 2 * self.seconds)
         elif at_first >= self._halved:
             self.seconds, self._halved = max(SHORTEST, self.seconds / 2), self._clock()
+
+    async def _is_worth_it(self, wake: Wake, until: float) -> bool:
+        """Wait for some seconds; return whether to wait longer would cost little."""
+        began, used = self._clock(), self._used()
+        until = min(until, began + self.seconds)
+        while not wake.raised and (left := until - self._clock()) > 0:
+            await wake.wait(min(left, _LOOK))
+            if self._closes():
+                return self._has_work()
+        return self._used() - used >= _BUSY * (self._clock() - began)

@@ -208,7 +208,7 @@ class Session(Common):
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
-        self._patience = Patience()
+        self._patience = Patience(self._is_closing, self._has_work)
         self._places = Places(self.crawler)
         # Apart from the pages: commits must not wait for a page that takes long.
         self._store_threads = Threads(2)
@@ -423,6 +423,18 @@ class Session(Common):
         if monotonic() - started >= _UNSURE_WAIT:
             self._in_vain += 1
         return waited
+
+    def _is_closing(self) -> bool:
+        engine: Any = self.crawler.engine
+        # Nothing public tells of it: the signal comes when the crawl has closed.
+        slot = engine and engine._slot  # noqa: SLF001
+        return not self.crawler.crawling or bool(slot and slot.closing)
+
+    def _has_work(self) -> bool:
+        self._end_abandoned()
+        engine: Any = self.crawler.engine
+        at_work = engine and engine.scraper.slot
+        return bool(at_work and at_work.active)
 
     def _kept_in_vain(self) -> None:
         self.stats.inc_value("simcrawl/pages/waited_in_vain")

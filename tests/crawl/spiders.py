@@ -17,7 +17,8 @@ from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
-from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 import simcrawl
@@ -149,6 +150,34 @@ class FirstAfterLast:
         if item["url"].endswith("/first") and not self.fetched:
             self.waiting.append(Deferred())
             await maybe_deferred_to_future(self.waiting[-1])
+        return item
+
+
+class ClosesTheCrawl:
+    """A pipeline in which the item of `/first` tells the crawl to close once `/copy` is fetched, and takes longer than copies wait."""
+
+    def __init__(self, crawler: Any) -> None:
+        self.crawler = crawler
+        self.fetched = Deferred[None]()
+        crawler.signals.connect(self.received, signal=scrapy_signals.response_downloaded)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        return cls(crawler)
+
+    def received(self, response: Response) -> None:
+        if response.url.endswith("/copy"):
+            self.fetched.callback(None)
+
+    async def process_item(self, item: Any) -> Any:
+        if item["url"].endswith("/first"):
+            patience = Session.of(self.crawler)._patience
+            patience.seconds = 0.2
+            await maybe_deferred_to_future(self.fetched)
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason="enough"))
+            later = Deferred[None]()
+            call_later(10 * patience.seconds, later.callback, None)
+            await maybe_deferred_to_future(later)
         return item
 
 

@@ -64,6 +64,28 @@ def test_who_waits_in_vain_lets_the_next_ones_wait_less_and_others_more():
     assert patience.seconds == LONGEST / 8
 
 
+@pytest.mark.parametrize(
+    ("comes_out", "closes", "work_ends", "waited"),
+    [
+        # The crawl can end no sooner than its pages at work: of such an original a copy costs nothing.
+        (7, 0, 7, 7),
+        (7, 4.7, 7, 7),
+        # What nobody works at will not come out.
+        (60, 2, 0, 2),
+        (60, 2, 4, 4),
+        # Never longer than any page may wait.
+        (60, 0, 60, 10),
+        (8, 6, 8, LONGEST),
+    ],
+)
+def test_while_a_crawl_closes_a_copy_waits_as_long_as_there_is_a_page_at_work(
+    comes_out: float, closes: float, work_ends: float, waited: float
+):
+    original = Original(comes_out)
+    patience = Patience(lambda: original.now >= closes, lambda: original.now < work_ends, clock=lambda: 0.0)
+    assert original.waited_for(patience) == pytest.approx(waited, abs=0.5)
+
+
 @given(st.lists(st.floats(0, 20), max_size=60))
 def test_it_is_bounded_and_comes_back(originals: list[float]):
     patience = new()

@@ -163,6 +163,19 @@ def test_others_are_fetched_while_copies_wait_for_a_slow_pipeline(site: Site, mo
     assert "simcrawl/pages/waited_in_vain" not in outcome.stats
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_while_a_crawl_closes_a_copy_waits_for_an_original_that_is_at_work(site: Site, mode: str) -> None:
+    # The crawl ends no sooner than that page, and later if the copy has to take its own way through a slow pipeline.
+    site.add("/", hub("/first", "/copy"))
+    for path in ("/first", "/copy"):
+        site.add(path, page("7.4/en/protection"))
+    outcome = crawl("Plain", site.url(), mode=mode, settings=IN_ORDER | {"ITEM_PIPELINES": {f"{PIPELINES}.ClosesTheCrawl": 300}})
+    assert outcome.stats["finish_reason"] == "enough"
+    assert outcome.paths("kept") == ["/", "/first"]
+    assert outcome.paths("dropped") == [("/copy", "/first")]
+    assert "simcrawl/pages/waited_in_vain" not in outcome.stats
+
+
 def test_as_many_wait_as_scrapy_allows_at_work(site: Site) -> None:
     # It allows one such page, and takes the next when there are not more. So the last one comes when the copy has given up.
     text = page("7.4/en/protection")
