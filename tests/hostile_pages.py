@@ -156,6 +156,7 @@ PAGES: dict[str, Hostile] = {
     "one run of Chinese": Hostile(lambda: body("<p>" + "的" * 1_000_000), "page"),
     "one run of rare Han": Hostile(lambda: body("<p>" + "\U00020000" * 900_000), "page"),
     "combining marks": Hostile(lambda: body("<p>a" + "\u0301" * 1_000_000), "short"),
+    "combining marks out of order": Hostile(lambda: body("<p>a" + "\u0301\u0323" * 500_000), "short"),
     "ligatures that grow": Hostile(lambda: body("<p>" + "\ufdfa " * 300_000), "page"),
     "lines": Hostile(lambda: body("<pre>" + "word\n" * 700_000), "page"),
     "spaces": Hostile(lambda: body("<p>" + " " * 3_900_000 + ARTICLE), "page"),

@@ -57,11 +57,11 @@ from simcrawl.crawl.reading import (
     is_of_word,
     missing_of,
     numbers_in,
-    plain,
     readable,
     readings,
     words_in,
 )
+from simcrawl.page.characters import unified
 from simcrawl.page.patterns import late
 from simcrawl.rule import without_data
 
@@ -156,8 +156,8 @@ class Page:
     def is_addressed(self, value: Any) -> bool:
         """Return whether all of a value is in its address: the session, or the number of the page."""
         if self._of_url is None:
-            self._of_url = set(WORD.findall(plain(unquote(self._url))))
-        return self._of_url.issuperset(WORD.findall(plain(str(value))))
+            self._of_url = set(WORD.findall(unified(unquote(self._url))))
+        return self._of_url.issuperset(WORD.findall(unified(str(value))))
 
     def is_named_by(self, value: Any) -> bool:
         """Return whether a value tells by its address which page it is: its URL, or a part of that."""
@@ -508,7 +508,7 @@ class Elsewhere:
             return True
         if isinstance(value, str):
             # With the time of day it says when the page was fetched.
-            return is_date(value) and ":" not in value and plain(value) not in (page.text or "") and not page.is_addressed(value)
+            return is_date(value) and ":" not in value and unified(value) not in (page.text or "") and not page.is_addressed(value)
         digits = re.sub(r"\D", "", as_written(value))
         is_counter = isinstance(value, int) and self._is_counted(use, key)
         return bool(digits) and not (is_long_enough(digits) or is_counter or page.is_addressed(value))

@@ -7,9 +7,9 @@ import sys
 from decimal import Decimal
 from html import unescape
 from string import punctuation
-from unicodedata import normalize
 from urllib.parse import unquote
 
+from simcrawl.page.characters import unified
 from simcrawl.page.patterns import late
 
 LONGEST_NUMBER = 30
@@ -33,11 +33,6 @@ _DATE = late(
 )
 _DATE_WORD = late(rf"(?:{_MONTHS}|{_DAYS}|t|z|gmt|utc|[ecmp][ds]t|cest|bst|am|pm|st|nd|rd|th|of|at|\d+)")
 _DATE_PART = late(r"[^\W\d_]+|\d+")
-
-
-def plain(text: str) -> str:
-    """Return a text in lower case, and with one character where Unicode has several for the same."""
-    return normalize("NFKC", text).lower()
 
 
 def words_in(text: str) -> set[str]:
@@ -75,7 +70,7 @@ def readable(text: str) -> str:
         # Scripts write characters beyond the first 65,536 as two.
         if _SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return plain(" ".join(unescape(text).split()))
+    return unified(" ".join(unescape(text).split()))
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -15,6 +15,7 @@ extraction     what a page says, by kinds of text
 ├ hints        canonical URL, robots
 └ fast_extraction    main text by another library
 features       text into weighted features
+├ characters   the one form of what can be written in several
 ├ common_words which words weigh less
 └ hashing      units into hashes
 simhash        features into a fingerprint

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 
+from simcrawl.page.characters import composed
 from simcrawl.page.patterns import late
 from simcrawl.page.vocabulary import pattern
 
@@ -149,15 +149,10 @@ def is_dateline(line: str) -> bool:
     """Return whether a short line says when, or how often. A price is none, and what is numbered by a year neither."""
     if not _DIGIT.search(line) or _PRICE.search(line) or _INVENTORY.match(line):
         return False
-    line = _composed(line)
+    line = composed(line)
     if _MAY_SAY_WHEN.search(line) and (_SAYS_WHEN.search(line) or _says_a_year_alone(line)):
         return True
     return bool(_COUNTS.search(line))
-
-
-def _composed(line: str) -> str:
-    """Return a line with its accents on their letters, as patterns have them."""
-    return line if line.isascii() else normalize("NFC", line)
 
 
 def _says_a_year_alone(line: str) -> bool:
@@ -167,13 +162,13 @@ def _says_a_year_alone(line: str) -> bool:
 
 def full_dates(line: str) -> list[str]:
     """Return the dates in a line that have a day and a year, as they are written, in lower case."""
-    dates = _OF_A_DAY.finditer(_composed(line)) if _DIGIT.search(line) else ()
+    dates = _OF_A_DAY.finditer(composed(line)) if _DIGIT.search(line) else ()
     return [" ".join(found[0].casefold().split()) for found in dates]
 
 
 def is_of_the_page(dateline: str) -> bool:
     """Return whether a dateline says when the page was made, changed or asked for, or counts who did."""
-    return bool(_OF_THE_PAGE.search(_composed(dateline)))
+    return bool(_OF_THE_PAGE.search(composed(dateline)))
 
 
 def is_counter(dateline: str) -> bool:

@@ -24,6 +24,7 @@ import xxhash
 
 from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
+from simcrawl.page.characters import SIMPLE, code_points, normalize, simple_characters
 from simcrawl.page.common_words import factors, factors_of
 from simcrawl.page.hashing import MARGIN, among, firsts, hash_runs, hash_short, hash_units
 from simcrawl.page.patterns import late
@@ -65,15 +66,6 @@ _HANS = late(f"[{_HAN}]+")
 _TERM_RUN = late(lambda: f"[{_alone()}]+|{_run()}")
 _HAN_RUN = late(f"[{_HAN}]{{1,{_LONGEST_RUN}}}")
 _WORD = late(lambda: f"[{_HAN}]{{1,{_LONGEST_RUN}}}|[{_alone()}]|{_run()}")
-_SIMPLE = 0x10000
-_SIMPLE_RANGES = (
-    range(0x01, 0x180),
-    range(0x2010, 0x2060),
-    range(0x2190, 0x2C00),
-    range(0x3000, 0x3100),
-    range(0x4E00, 0xA000),
-    range(0xFF01, 0xFF61),
-)
 # Beyond stand no letters.
 _LETTERED = 0x40000
 _SEPARATOR, _BREAK, _PART, _ALONE, _KANA_ALONE, _HAN_ALONE = range(6)
@@ -91,11 +83,6 @@ _SENTENCE_ENDS = frozenset(
     ".!?\u2026\u203c\u2047\u2048\u2049\u3002\uff01\uff0e\uff1f\uff61\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u17d4\u0f0d"
 )
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-# Hyphens and breaks that are not there but at the end of a line, joiners, marks of direction and of byte order.
-_INVISIBLE = "\xad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-_NOTHING_OF_THEM = dict.fromkeys(map(ord, _INVISIBLE))
-# Characters: of a shorter text NFKC takes less time.
-_WORTH_A_TABLE = 100
 _HAS_KANA = late(f"[{_KANA}]")
 _HAS_HAN = late(f"[{_HAN}]")
 
@@ -214,46 +201,6 @@ class Features:
             return weighed
         factors = dict(self.weights)
         return {feature: factors.get(feature, 1.0) * weight for feature, weight in weighed.items()}
-
-
-def normalize(text: str) -> str:
-    """Return the text as features see it: without what nobody sees, compatibility forms unified (NFKC), lower case."""
-    if text.isascii():
-        return text.lower()
-    if len(text) >= _WORTH_A_TABLE:
-        characters = _code_points(text)
-        if characters.max() < _SIMPLE:
-            normal = _simple_characters().take(characters)
-            if normal.all():
-                return normal.tobytes().decode("utf-32-le")
-    return unicodedata.normalize("NFKC", visible(text)).lower()
-
-
-def visible(text: str) -> str:
-    """Return a text without the characters that nobody sees: in a copy they may stand elsewhere, or not at all."""
-    # Each is looked for at the speed of memory; most texts have none.
-    return text.translate(_NOTHING_OF_THEM) if any(sign in text for sign in _INVISIBLE) else text
-
-
-def _code_points(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-@cache
-def _simple_characters() -> NDArray[np.uint32]:
-    """Return what each character becomes by `normalize` whatever stands beside it, 0 where its neighbours may matter.
-
-    NFKC is slow where the text has one full-width comma. Latin, kana, ideographs and their punctuation neither combine with what stands
-    before them nor change with it.
-    """
-    normal = np.zeros(_SIMPLE, np.uint32)
-    codes = list(chain(*_SIMPLE_RANGES))
-    # Apart: they must not combine with each other.
-    became = unicodedata.normalize("NFKC", "\0".join(map(chr, codes))).lower().split("\0")
-    single = [(code, after) for code, after in zip(codes, became, strict=True) if len(after) == 1 and not unicodedata.combining(after)]
-    normal[[code for code, _ in single]] = [ord(after) for _, after in single]
-    normal[[ord(sign) for sign in _INVISIBLE]] = 0
-    return normal
 
 
 def units(text: str) -> list[str]:
@@ -396,7 +343,7 @@ class Cut:
         words = list(_segmenter()(text))
 
         def of_words() -> NDArray[np.intp]:
-            letters = _code_points(text) != _SPACE
+            letters = code_points(text) != _SPACE
             starts = firsts(np.fromiter(map(len, words), np.intp, len(words)))
             places = (letters.cumsum() - 1)[starts[letters[starts]]]
             lines: NDArray[np.intp] = self._lines_of_letters()[chinese][places]
@@ -487,11 +434,11 @@ def _spaced(text: str) -> tuple[NDArray[Any], NDArray[Any], int]:
     if text.isascii():
         written = text.encode()
         return np.frombuffer(written, np.uint8), np.frombuffer(written.translate(_ascii_spaced()), np.uint8), 0
-    characters = _code_points(text)
+    characters = code_points(text)
     spaced = _simple_spaced().take(characters, mode="clip")
     highest = int(spaced.max())
     if highest == _NOT_SIMPLE:
-        characters = _code_points(normalize(text))
+        characters = code_points(normalize(text))
         kinds = _kinds_of(characters)
         _leave_out_stray(characters, kinds)
         spaced = np.where(kinds > _BREAK, characters, np.uint32(_SPACE))
@@ -605,7 +552,7 @@ def _kinds_of(characters: NDArray[np.uint32]) -> NDArray[np.uint8]:
 @cache
 def _simple_spaced() -> NDArray[np.uint32]:
     """Return what each character becomes in `_spaced` whatever stands beside it, or `_NOT_SIMPLE`; so it is last, for others."""
-    normal = np.append(_simple_characters(), np.uint32(0))
+    normal = np.append(simple_characters(), np.uint32(0))
     kinds = _kinds_of(normal)
     spaced = np.where(kinds > _BREAK, normal, np.uint32(_SPACE))
     spaced[kinds == _BREAK] = _LINE_FEED
@@ -616,7 +563,7 @@ def _simple_spaced() -> NDArray[np.uint32]:
 @cache
 def _sentence_ends() -> NDArray[np.bool_]:
     """Return for each character whether sentences end in it; the last one is for all beyond."""
-    ends = np.zeros(_SIMPLE, np.bool_)
+    ends = np.zeros(SIMPLE, np.bool_)
     ends[[ord(end) for end in _SENTENCE_ENDS]] = True
     return ends
 
@@ -653,7 +600,7 @@ def _character_kinds() -> NDArray[np.uint8]:
     characters = "".join(map(chr, range(_LETTERED)))
     for kind, pattern in patterns.items():
         # In runs: there are a thousandth of them.
-        kinds[_code_points("".join(re.findall(f"(?:{pattern})+", characters)))] = kind
+        kinds[code_points("".join(re.findall(f"(?:{pattern})+", characters)))] = kind
     return kinds
 
 

@@ -18,7 +18,6 @@ from functools import partial, reduce
 from itertools import accumulate, pairwise
 from operator import xor
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 from urllib.parse import unquote
 
 import numpy as np
@@ -26,8 +25,9 @@ import numpy as np
 from simcrawl.addresses import is_release
 from simcrawl.bits import mix
 from simcrawl.page import visits
+from simcrawl.page.characters import composed, normalize
 from simcrawl.page.datelines import LABELLED, full_dates, is_of_an_event, is_of_the_page
-from simcrawl.page.features import marks, normalize as normalize_all, visible
+from simcrawl.page.features import marks
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
     BITS_BELOW,
@@ -171,7 +171,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
-    raw = [_composed(text[:_LONGEST]) for text in (*headings, title)]
+    raw = [composed(text[:_LONGEST]) for text in (*headings, title)]
     measures = {*_MEASURED.findall(" | ".join(raw[:2]))}.intersection(_MEASURED.findall(raw[2]))
     # Before numbers are taken for those of chapters: "6 mm hex bolt".
     slug = _slug(url)
@@ -194,7 +194,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
         # The headings are those of every page: "Methods", "Description".
         outer = " ".join([outer, *sorted(unsaid)])
     names = numbers.intersection(_NUMBER.findall(full)) | addressed | set(map(_word_for, signs))
-    texts = [inner, outer, _composed(facts[:_LONGEST]), called, " ".join(sorted(names)), " ".join(_standing(inner, outer, full))]
+    texts = [inner, outer, composed(facts[:_LONGEST]), called, " ".join(sorted(names)), " ".join(_standing(inner, outer, full))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
 
@@ -209,11 +209,6 @@ def _standing(inner: str, outer: str, title: str) -> list[str]:
     if not words or _COUNTED.search(inner or outer):
         return []
     return [_FIRST, _FIRST] if words <= _words_of(title) else [_FIRST] * bool(inner)
-
-
-def _composed(text: str) -> str:
-    """Return a text with its accents on their letters, whichever way it was written."""
-    return text if text.isascii() else normalize("NFC", visible(text))
 
 
 def _spelled(text: str, names: set[str]) -> str:
@@ -282,7 +277,7 @@ def _slug(url: str) -> str:
         segment = directory
     elif _VIEW_OF_A_NUMBER.match(f"{directory}/{segment}"):
         segment = f"{directory} {segment}"
-    named = _EXTENSION.sub("", _composed(unquote(segment[:_LONGEST])))
+    named = _EXTENSION.sub("", composed(unquote(segment[:_LONGEST])))
     return _HEXADECIMAL.sub(lambda found: chr(int(found[1], 16)), named)
 
 
@@ -353,7 +348,7 @@ def of(
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
     outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
     whole = _all(_word(word, speaks=times.get(word, 0) > 0) for word in {*full_title})
-    values = [whole, _all(facts), _below(_unnumbered(_composed(parts.heading[:_LONGEST])), found[0], prose), *words, END, *outer]
+    values = [whole, _all(facts), _below(_unnumbered(composed(parts.heading[:_LONGEST])), found[0], prose), *words, END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
     lasting = {text for text in paragraphs if not visits.are_spoken_of(text)}
@@ -561,7 +556,7 @@ def _plain_numbers(text: str) -> set[str]:
 
 def _bare(line: str) -> str:
     """Return a line without the signs around it, in which releases of one generator differ; where it is nothing but signs, these."""
-    text = normalize_all(line).casefold().strip()
+    text = normalize(line).casefold().strip()
     if not text or (text[0] not in _SIGNS and text[-1] not in _SIGNS):
         return text
     if not _RUN.search(text):

@@ -15,6 +15,7 @@ import simcrawl
 from simcrawl.bits import hamming_distance
 from simcrawl.errors import SettingError
 from simcrawl.page import features
+from simcrawl.page.characters import normalize
 from simcrawl.page.features import (
     Cut,
     Features,
@@ -23,7 +24,6 @@ from simcrawl.page.features import (
     fingerprint_cut,
     fingerprint_features,
     hash_rows,
-    normalize,
     runs,
     terms,
     units,
@@ -430,24 +430,6 @@ def test_a_line_without_units_has_none_and_a_break_is_none(astral: str):
     assert Cut(text, seed=0).lengths().tolist() == [2, len(units(f"北京x{astral}"))]
     assert len(Cut("", seed=0).lengths()) == len(Cut("", seed=0).hashes) == len(Cut("", seed=0).features("words")) == 0
     assert units("a\uffffb") == ["a", "b"]
-
-
-@given(
-    st.text(
-        st.characters(max_codepoint=0x2FF)
-        | st.sampled_from("北，（Ａ：か゛ｶﾞ\u3099\u0301\u0338ΣςΑ…’“İﬁ①\ud800\U00020000한ᄀ")
-        | st.characters()
-    )
-)
-def test_texts_are_normalized_by_compatibility_and_case(text: str):
-    assert normalize(text) == unicodedata.normalize("NFKC", features.visible(text)).lower()
-
-
-def test_every_character_is_normalized_as_unicode_says():
-    # By twos: a table of characters could miss what one does to the other.
-    for first in range(0x10000):
-        text = f"{chr(first)}北{chr(first)}a"
-        assert normalize(text) == unicodedata.normalize("NFKC", features.visible(text)).lower()
 
 
 @given(

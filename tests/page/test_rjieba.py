@@ -13,8 +13,9 @@ from hypothesis import example, given, strategies as st
 
 import simcrawl
 from simcrawl.page import features
+from simcrawl.page.characters import normalize
 from simcrawl.page.extraction import main_text
-from simcrawl.page.features import normalize, segment
+from simcrawl.page.features import segment
 from tests.samples import chinese, python
 
 if TYPE_CHECKING:
