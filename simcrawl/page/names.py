@@ -94,7 +94,8 @@ _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNOREC
 _DIGITS_OF_A_NAME, _DIGITS_OF_A_DAY = 3, 2
 _CALLED_A_NUMBER = late(
     lambda: (
-        rf"(?:\b{alternatives('numbers')}\b\.?|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])"
+        rf"(?:\b{alternatives('numbers')}\b\.?|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+"
+        r"(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])"
     ),
     re.IGNORECASE,
 )
