@@ -103,8 +103,9 @@ _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 # What tells one thing from the next of its kind, also with one digit: a size ("Hex bolt 6 mm", "12 V"), an address of the Internet, a code
 # of a classification ("E11.9", "8471.30"). Not temperatures, shares and prices, which change, nor bits, which are a machine's.
 _UNITS = (
-    r"(?-i:[mcdk]?m)[\xb2\xb3]?|ft|yd|k?g|mg|lbs?|oz|[mcd]?l|gal|k?w|k?v|m?ah?|[\u2126\u03a9]|[\xb5unp]f|[mgt]b|[mgk]?hz|psi|rpm|hp|ps|mpx?|awg"
-    r"|ct|pcs|[\xb5m]cg|\xb5g|i\.?[ue]\.?|ppm|dpi|kwh|px|(?-i:[\u043c\u0441\u043a]?\u043c)|\u043a?\u0433|\u043c?\u043b|\u043a?\u0432\u0442|\u0448\u0442"
+    r"(?-i:[mcdk]?m)[\xb2\xb3]?|ft|yd|k?g|mg|lbs?|oz|[mcd]?l|gal|k?w|k?v|m?ah?|[\u2126\u03a9]|[\xb5unp]f|[mgt]b|[mgk]?hz|psi|rpm"
+    r"|hp|ps|mpx?|awg|ct|pcs|[\xb5m]cg|\xb5g|i\.?[ue]\.?|ppm|dpi|kwh|px"
+    r"|(?-i:[\u043c\u0441\u043a]?\u043c)|\u043a?\u0433|\u043c?\u043b|\u043a?\u0432\u0442|\u0448\u0442"
 )
 _MEASURED = late(
     lambda: (
