@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from simcrawl.page.characters import composed
 from simcrawl.page.patterns import late
-from simcrawl.page.vocabulary import pattern
+from simcrawl.page.vocabulary import alternatives, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,30 +65,34 @@ def _of_a_day() -> str:
 
 # 31:28 is no time. A scale is none, and neither is the number of a court's case ("2:24-cv-01017").
 _TIME = r"(?<!scale\s)(?<!scale:\s)(?<!stab\s)(?<!stab:\s)\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d|-[a-z]{2}-\d|\s+(?:scale|model)\b)"
-# Ages and counters: readers, people who look on, things in a basket. (Not English: counters of readers.)
-_COUNTED = (
-    r"\b(?:\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?)|\d\d?\s*years?) ago\b"
-    r"|\b\d+\s*(?:comments|views|shares|likes|replies|aufrufe|vues|vistas|visitas|visualiza\w+"
-    r"|\u043f\u0440\u043e\u0441\u043c\u043e\u0442\u0440\w*)\b"
-    r"|\b\d+\s*(?:comment|view|share|like|reply)\b(?!\s+[^\W\d])|\b(?:viewed|accessed|visited|read|seen|downloaded|played)\s+[\d,.]*\d\s+times?\b"
-    r"|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d|\d\s+items?\s+in\s+(?:\w+\s+){0,2}(?:cart|basket|bag|trolley)\b"
-    r"|\d\s+(?:users?|guests?|visitors?|people|others|members?|customers|shoppers)\s+(?:(?:are|is|currently|now)\s+){0,2}"
-    r"(?:online|viewing|looking|watching|browsing|reading)\b"
-    r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\s+this\s+(?:forum|topic|thread|board|page|section)\b"
-    r"|(?:\u9605\u8bfb|\u6d4f\u89c8|\u70b9\u51fb|\u8bbf\u95ee|\u4eba\u6c14|\u95b2\u89a7|\u30a2\u30af\u30bb\u30b9)\w{0,2}\s*[:\uff1a]?\s*\d"
-)
+
+
+def _counted() -> str:
+    """Return the pattern of ages and counters: readers, people who look on, things in a basket."""
+    others, look_on = alternatives("visitors", "others"), alternatives("read on", "look on")
+    return (
+        r"\b(?:\d+\s*(?:min(?:ute)?s?|hours?|days?|weeks?|months?)|\d\d?\s*years?) ago\b"
+        rf"|\b\d+\s*{alternatives('views', 'remarks')}\b|\b\d+\s*{alternatives('one view')}\b(?!\s+[^\W\d])"
+        rf"|\b{alternatives('seen')}\s+[\d,.]*\d\s+times?\b|\b(?:page\s?)?(?:views?|visits?|hits)\s*:\s*\d"
+        rf"|\d\s+items?\s+in\s+(?:\w+\s+){{0,2}}{alternatives('baskets')}\b"
+        rf"|\d\s+{others}\s+(?:(?:are|is|currently|now)\s+){{0,2}}{look_on}\b"
+        rf"|\b{alternatives('with an account')}\b.{{0,20}}\b{alternatives('read on')}\s+this\s+(?:forum|topic|thread|board|page|section)\b"
+        rf"|{alternatives('reading', 'reading, or a way')}\s*[:\uff1a]?\s*\d"
+    )
+
+
 _OF_A_DAY = late(_of_a_day, re.IGNORECASE)
 _SAYS_WHEN = late(lambda: f"{_calendar()}|{_TIME}", re.IGNORECASE)
 # What all of these have; most lines have none.
 _MAY_SAY_WHEN = late(r"(?:19|20|13|14|24|25)\d\d|\d:[0-5]\d|\u6708|\ub144")
-_COUNTS = late(_COUNTED, re.IGNORECASE)
+_COUNTS = late(_counted, re.IGNORECASE)
 # With years alone.
-_SAYS_ANY = late(rf"{_YEAR}|{_TIME}|\d\s*\u6708\s*\d|{_COUNTED}", re.IGNORECASE)
+_SAYS_ANY = late(lambda: rf"{_YEAR}|{_TIME}|\d\s*\u6708\s*\d|{_counted()}", re.IGNORECASE)
 _YEARS = late(rf"{_YEAR}\s*\u5e74?")
 _LETTER = late(r"[^\W\d_]")
 _PRICE = late("[$\\u20a0-\\u20bf\\xa2-\\xa5]\\s?\\d|\\d\\s?[$\\u20a0-\\u20bf\\xa2-\\xa5]")
 # As a museum numbers what it has: 1920.4.4.
-_INVENTORY = late(r"\W*(?:inv(?:ent\w*)?|acc(?:ession)?|cat(?:al\w*)?|signatur)\b", re.IGNORECASE)
+_INVENTORY = late(lambda: rf"\W*{alternatives('inventory')}\b", re.IGNORECASE)
 # None is without: most lines end here.
 _DIGIT = late(r"\d")
 _HAS_WORD = late(r"\w\w\w")
@@ -96,7 +100,6 @@ _HAS_WORD = late(r"\w\w\w")
 # ---- whom a dateline speaks of
 
 _ALONE = r"(?=\s*:|\s+(?:date|time|on|at|is)\b|\W*\d|\W*$)"
-_READERS = r"(?:views?|visits?|hits|comments?|shares|likes|replies|members?|users?|guests?|visitors?|readers?)\b"
 
 
 def _renewed() -> str:
@@ -104,16 +107,17 @@ def _renewed() -> str:
 
 
 def _of_the_page() -> str:
-    alone = pattern("made if alone")
+    alone, readers = pattern("made if alone"), alternatives("remarks", "visits", "visitors", "readers")
     return (
         rf"{_renewed()}|{pattern('made')}|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
         rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
         # As in German, in one word.
         r"|\w(?:datum|stand|dato)\s*:"
-        rf"|(?<!\d)(?!(?:19|20)\d\d\s)\d[\d.,]*\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{_READERS}"
-        r"|\b(?:users?|members|guests)\b.{0,20}\b(?:browsing|viewing|reading)\b|^\W*(?:(?:the|local|server|current)\s+)?(?:date|time)\b"
-        r"|^\W*(?:data|ora)\s*(?=:|d[aei]l?\b|\d|utworz|modyf|publ)|^\W*(?:\u65f6\u95f4|\u6642\u9593|\u65e5[\u671f\u6642])"
-        r"|(?:\u8bbf\u95ee|\u6d4f\u89c8|\u9605\u8bfb)(?=\w{0,2}\W*\d)"
+        rf"|(?<!\d)(?!(?:19|20)\d\d\s)\d[\d.,]*\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{readers}\b"
+        rf"|\b{alternatives('with an account')}\b.{{0,20}}\b{alternatives('read on')}\b"
+        rf"|^\W*(?:(?:the|local|server|current)\s+)?(?:{pattern('when')})"
+        rf"|^\W*(?:data|ora)\s*(?=:|d[aei]l?\b|\d|{pattern('of the making')})"
+        rf"|{alternatives('reading', 'accessed')}(?=\W*\d)"
     )
 
 
@@ -122,27 +126,28 @@ _OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _DATE_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
-# Datelines with a room, a birth or a death, what is measured at an hour, or from when to when: they speak of an event or a person, not of
-# the page. (A room has a number, or a letter.)
-_OF_AN_EVENT = late(
-    r"\b(?:room|hall|stage|gate|platform|track|court|auditorium|raum|saal|halle|b\xfchne|gleis|h\xf6rsaal|salle|quai|sala|aula|palco|zaal|peron"
-    r"|\u0437\u0430\u043b)\s+(?:\d{1,4}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|[\u4f1a\u6703][\u8b70\u8bae]?\u5ba4"
-    r"|\b(?:born|died|baptised|baptized|christened|married|buried|geboren|gestorben|getauft|n\xe9e?\s+le|d\xe9c\xe9d\xe9e?|morte?\s+le|naci[d\xf3]\w{0,2}|muri\xf3"
-    r"|nat[oa]\s+il|mort[oa]\s+il|nascid[oa]|falecid[oa]|\u0440\u043e\u0434\u0438\u043b(?:\u0441\u044f|\u0430\u0441\u044c)|\u0443\u043c\u0435\u0440(?:\u043b\u0430)?)\b"
-    r"|[\u751f\u5352\u6b7f]\u4e8e|\u901d\u4e16|[\u751f\u6ca1]\u5e74|\u5e74(?:\u51fa\u751f|\u751f)"
-    r"|\b(?:courtroom|case|docket|flight|train|bus|line|lap|heat|race)\s+\d|\b(?:magnitude|depth|altitude)\s+\d|\b(?:score|scale|ratio|odds)\s+\d+:\d"
-    r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
-    r"|\b\d\d?:\d\d\s?(?:[-\u2013\u2014~]|bis|to|till?|until|[\xe0a]|al?le|do|\u0434\u043e|\u304b\u3089|\u81f3|\u5230)\s?\d\d?:\d\d\b"
-    # No page was written before there was a web. Other numbers count something.
-    r"|(?<![\w.,:])(?<!of\s)(?:1[5-8]\d\d|19[0-8]\d)(?!\w|[.,]\d|\s+(?:times?|of|words|posts?|points?|votes?|reads?)\b)"
-    # How long something takes, or when a day goes so far.
-    r"|\b(?:duration|runtime|laufzeit|dauer|dur\xe9e|durata|duraci\xf3n|depart\w*|arriv\w*|abfahrt|ankunft|salida|llegada|partenza|arrivo|winner|finish\w*"
-    r"|kick-?off|ansto\xdf|showtimes?|doors|begins|beginn|einlass|check-?(?:in|out)|sunrise|sunset|tide)\b[^\d\n]{0,20}\d{1,3}:\d\d"
-    r"|\b(?:vintage|jahrgang|mill\xe9sime|annata|a\xf1ada|class\s+of|season|founded|established|baujahr|gegr\xfcndet|apply\s+by|deadline|best\s+before)"
-    r"\b[^\d\n]{0,12}\d"
-    r"|\b(?:ral|ext(?:ension)?|part|pin|iso|din|model|article)\b\.?\s+(?:no\.?\s+)?\d",
-    re.IGNORECASE,
-)
+
+
+def _of_an_event() -> str:
+    """Return the pattern of a room, a birth or a death, what is measured at an hour, or from when to when.
+
+    Such datelines speak of an event or a person, not of the page. A room has a number, or a letter.
+    """
+    return (
+        rf"\b{alternatives('rooms')}\s+(?:\d{{1,4}}|[a-z])\b(?!\s*:|\s+[^\W\d])|\d\s*\u53f7\u5385|{pattern('rooms, anywhere', 'lives')}"
+        rf"|\b{alternatives('runs')}\s+\d|\b{alternatives('measures')}\s+\d|\b{alternatives('scores')}\s+\d+:\d"
+        r"|\d[.,]\d+\s?(?:m|ft|kn|mm|cm|hpa)\b|\d\s?km\b|\d\s?(?:\u7c73|\u516c\u91cc)|\u7b2c\s?\d+\s?\u53f7"
+        rf"|\b\d\d?:\d\d\s?(?:[-\u2013\u2014~]|{alternatives('until')})\s?\d\d?:\d\d\b"
+        # No page was written before there was a web. Other numbers count something.
+        r"|(?<![\w.,:])(?<!of\s)(?:1[5-8]\d\d|19[0-8]\d)(?!\w|[.,]\d|\s+(?:times?|of|words|posts?|points?|votes?|reads?)\b)"
+        # How long something takes, or when a day goes so far.
+        rf"|\b{alternatives('at an hour')}\b[^\d\n]{{0,20}}\d{{1,3}}:\d\d"
+        rf"|\b{alternatives('of a year')}\b[^\d\n]{{0,12}}\d"
+        rf"|\b{alternatives('models')}\b\.?\s+(?:no\.?\s+)?\d"
+    )
+
+
+_OF_AN_EVENT = late(_of_an_event, re.IGNORECASE)
 
 
 def is_dateline(line: str) -> bool:
@@ -173,7 +178,7 @@ def is_of_the_page(dateline: str) -> bool:
 
 def is_counter(dateline: str) -> bool:
     """Return whether a dateline says how often, or how long ago."""
-    return bool(_COUNTS.search(dateline))
+    return bool(_COUNTS.search(_composed(dateline)))
 
 
 def has_other_words(dateline: str) -> bool:

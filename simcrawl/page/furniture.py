@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simcrawl.page.patterns import late
+from simcrawl.page.vocabulary import alternatives, pattern
 
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
 # Names of surroundings, whatever is in them (but that of Bootstrap's cards, which are parts of a page) ...
@@ -23,19 +24,7 @@ _LINKS_NAMES = late(
     re.IGNORECASE,
 )
 # How a box begins that leads to other pages: in shops, blogs and forums.
-_LEADS_ON = late(
-    r"(?:(?:related|similar|recommended|suggested) (?:products|items|posts|articles|stories|videos|reading)|recently viewed|viewed products"
-    r"|read next|more (?:posts|stories|products)|you (?:may|might) (?:also )?(?:like|enjoy)|recommended for you|we found other products"
-    r"|customers (?:who|also)|(?:others|people) also (?:bought|viewed|like)|\d+ other products|(?:\xe4hnliche|verwandte) (?:produkte"
-    r"|artikel|beitr\xe4ge)"
-    r"|das k\xf6nnte|auch interessant|zuletzt angesehen|kunden kauften|produits (?:similaires|associ\xe9s)|vous aimerez|articles similaires"
-    r"|tambi\xe9n te puede|(?:productos|entradas|art\xedculos|produtos) relacionad|potrebbe(?:ro)? interessarti|podobne (?:produkty"
-    r"|artyku\u0142y)"
-    r"|\u043f\u043e\u0445\u043e\u0436\u0438\u0435 \u0442\u043e\u0432\u0430\u0440\u044b|\u0447\u0438\u0442\u0430\u0439\u0442\u0435"
-    r"|[\u76f8\u95dc\u5173]{2}(?:\u6587\u7ae0|\u4ea7\u54c1|\u7522\u54c1|\u5546\u54c1|\u63a8\u8350|\u9605\u8bfb|\u65b0\u95fb)"
-    r"|\u95a2\u9023(?:\u8a18\u4e8b|\u5546\u54c1|\u88fd\u54c1))",
-    re.IGNORECASE,
-)
+_LEADS_ON = late(lambda: rf"{pattern('leads on')}|\d+\s+{alternatives('other products')}\b", re.IGNORECASE)
 # What WordPress and Drupal say in a class of the page's own box: what it is about ("post-7 category-cookies", "node node-newsletter").
 _SUBJECT = late(r"(?<!\S)(?:category|tag|product_(?:cat|tag)|node-{1,2}type|type|taxonomy)-\S+|(?<=(?<!\S)node )node-\S+", re.IGNORECASE)
 _OWN_BOX = late(r"(?<!\S)(?:hentry|post-\d+|node|product)(?!\S)", re.IGNORECASE)

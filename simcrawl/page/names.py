@@ -48,7 +48,7 @@ from simcrawl.page.names_record import (
     WORD,
 )
 from simcrawl.page.patterns import late
-from simcrawl.page.vocabulary import pattern
+from simcrawl.page.vocabulary import alternatives, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,11 +72,13 @@ _HAN_NUMERALS = "\u3007\u96f6\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4
 _HAN_SECTIONS = "\u7ae0\u8282\u7bc0\u90e8\u7bc7"
 _NUMBERING = late(
     # A section sign makes a number a name: that of a law's paragraph. A letter before a word in lower case is an initial: "P. vulgaris".
-    r"^[^\w\xa7]*(?!(?-i:[A-Z]\.\s+[a-z]))(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap\w*tulo|capitolo|kapitola|hoofdstuk|rozdzia\u0142|\u0433\u043b\u0430\u0432\u0430|b\xf6l\xfcm|annex)\s+)?"
-    # Without a point behind it, more than two digits number no chapter: a house, a year.
-    r"(?:\d++(?>(?:[.-]\d++)*)(?=[.:)])|\d\d?+(?>(?:[.-]\d++)*)(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
-    r"(?:[.:)]|\s)\s*(?=\S)"
-    rf"|^\s*(?:(?:\u7b2c\s*[\d.{_HAN_NUMERALS}]++|[\d.]++)\s*[{_HAN_SECTIONS}]|[{_HAN_NUMERALS}]++[\u3001.\uff0e)\uff09])\s*(?=\S)",
+    lambda: (
+        rf"^[^\w\xa7]*(?!(?-i:[A-Z]\.\s+[a-z]))(?:{alternatives('chapters')}\s+)?"
+        # Without a point behind it, more than two digits number no chapter: a house, a year.
+        r"(?:\d++(?>(?:[.-]\d++)*)(?=[.:)])|\d\d?+(?>(?:[.-]\d++)*)(?=\s)|[A-Z](?:\.\d+)+|[IVXLC]+(?=[.:)])|[A-Z](?=[.:)]))"
+        r"(?:[.:)]|\s)\s*(?=\S)"
+        rf"|^\s*(?:(?:\u7b2c\s*[\d.{_HAN_NUMERALS}]++|[\d.]++)\s*[{_HAN_SECTIONS}]|[{_HAN_NUMERALS}]++[\u3001.\uff0e)\uff09])\s*(?=\S)"
+    ),
     re.IGNORECASE,
 )
 _INITIAL = late(r"\s*([A-Z])\.\s+([^\W\d_]+(?:[-'\u2019][^\W\d_]+)*)\s*(?:$|\s[-|\u2013\u2014\xb7\u2022\xab\xbb])")
@@ -91,36 +93,42 @@ _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNOREC
 # number, or is a part of a code: "Bye-law no. 12", "HN-2025-12".
 _DIGITS_OF_A_NAME, _DIGITS_OF_A_DAY = 3, 2
 _CALLED_A_NUMBER = late(
-    r"(?:\b(?:no|nr|num|number|vol|volume|issue|lot|plot|room|band|heft|ausgabe|tom[eo]|n[u\xfa]m(?:ero)?|num[e\xe9]ro)\b\.?"
-    r"|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])",
+    lambda: (
+        rf"(?:\b{alternatives('numbers')}\b\.?|\u2116|\bn[\xb0\xba]\.?|(?<!\w)#|\u7b2c)\s*+"
+        r"(\d++)(?!\s*[\u7ae0\u8282\u7bc0\u90e8\u7bc7\u7248])"
+    ),
     re.IGNORECASE,
 )
 _CODE = late(r"(?<![\w-])[A-Z]{2,}(?:-\d+){2,}(?![\w-])")
 # What tells one thing from the next of its kind, also with one digit: a size ("Hex bolt 6 mm", "12 V"), an address of the Internet, a code
 # of a classification ("E11.9", "8471.30"). Not temperatures, shares and prices, which change, nor bits, which are a machine's.
 _UNITS = (
-    r"(?-i:[mcdk]?m)[\xb2\xb3]?|inch(?:es)?|ft|feet|yd|k?g|mg|lbs?|oz|[mcd]?l|lit(?:re|er)s?|gal|k?w|k?v|volts?|watts?|m?ah?|amps?|k?ohms?|[\u2126\u03a9]"
-    r"|[\xb5unp]f|[mgt]b|[mgk]?hz|bar|psi|rpm|hp|ps|mpx?|awg|gauge|ply|denier|karat|ct|pcs|pieces?|pack|st\xfcck|er[- ]?pack|bed(?:room)?s?"
-    r"|seats?|doors?|cups?|servings?|persons?|people|nights?|[\xb5m]cg|\xb5g|i\.?[ue]\.?|ppm|dpi|kwh|px|zoll|personen"
-    r"|(?-i:[\u043c\u0441\u043a]?\u043c)|\u043a?\u0433|\u043c?\u043b|\u043a?\u0432\u0442|\u0448\u0442|\u4eba|\u4e2a|\u500b|\u5c42|\u5c64|\u6beb\u7c73|\u5398\u7c73|\u7c73|\u514b|\u5343\u514b|\u5347|\u6beb\u5347|\u5bf8|\u5339"
+    r"(?-i:[mcdk]?m)[\xb2\xb3]?|ft|yd|k?g|mg|lbs?|oz|[mcd]?l|gal|k?w|k?v|m?ah?|[\u2126\u03a9]|[\xb5unp]f|[mgt]b|[mgk]?hz|psi|rpm"
+    r"|hp|ps|mpx?|awg|ct|pcs|[\xb5m]cg|\xb5g|i\.?[ue]\.?|ppm|dpi|kwh|px"
+    r"|(?-i:[\u043c\u0441\u043a]?\u043c)|\u043a?\u0433|\u043c?\u043b|\u043a?\u0432\u0442|\u0448\u0442"
 )
 _MEASURED = late(
-    rf"(?<![\w.,-])\d+(?:[.,/x\xd7]\d+)*[ \xa0-]?(?:(?:{_UNITS})(?![^\W\d_]|\s+(?:ago|free)\b)|[\"\u2033\u201d])"
-    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w.])(?:[A-UW-Z]\d\d|(?!19|20)\d{4})\.\d{1,2}(?![\w.])",
+    lambda: (
+        rf"(?<![\w.,-])\d+(?:[.,/x\xd7]\d+)*[ \xa0-]?"
+        rf"(?:(?:{_UNITS}|{alternatives('units')})(?![^\W\d_]|\s+(?:ago|free)\b)|[\"\u2033\u201d])"
+        r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w.])(?:[A-UW-Z]\d\d|(?!19|20)\d{4})\.\d{1,2}(?![\w.])"
+    ),
     re.IGNORECASE,
 )
 _RATE = late(r"\d[.,]\d|\d\s*[%\xb0]")
 # A year, and what is counted: there is no end of pages, and of years.
 _YEAR = late(r"(?:19|20)\d\d")
 _IN_A_LIST = late(
-    r"\b(?:pages?|seiten?|p[\xe1a]ginas?|pagine|str[ao]n[ay]|\u0441\u0442\u0440\u0430\u043d\u0438\u0446\w*|results?|hits|matches|items?|entries|products?|records"
-    r"|posts?|comments?|messages?|replies|views?|viewed|downloads?|times|visitors?|users?|members?|ergebnis\w*|treffer|r\xe9sultats?|resultados?|risultati)\b"
-    r"|[\u9875\u9801\u6761\u4ef6]",
+    lambda: (
+        rf"{pattern('of a list')}|(?<!\w){alternatives('sheets')}[\s:\uff1a]*\d"
+        rf"|(?=\d)(?:\d\s*{alternatives('sheets')}|(?<!\u7b2c)(?<!\u7b2c\s)(?<!\d)\d[\d,.]*\s*{alternatives('pieces')})"
+        rf"(?!{alternatives('goes on')})"
+    ),
     re.IGNORECASE,
 )
 _NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!\w{1,4}\s+\d)[^\W\d_]")
 _OF_A_DAY = late(lambda: pattern("months", "days"), re.IGNORECASE)
-_OF_A_READER = late(r"\b(?:you|your|cart|basket|unread|notices?|notifications?|things?)\b", re.IGNORECASE)
+_OF_A_READER = late(lambda: pattern("of a reader"), re.IGNORECASE)
 _EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 # Parameters that say who came, and from where, and never to which page.
 _OF_A_VISITOR = late(
@@ -157,10 +165,7 @@ _SIGN_BEHIND = late(r"(?<![:.*\s])\s*(?:[:.]|(?<!\b\w)(?<!\b\w\w)\*)$")
 _SIGNED = late(r"(?<![\w+#-])(?:\w[\w.]*+(?:\++|#)(?![\w+#])|[A-Z][A-Za-z]{0,2}-(?![\w-])|-\d[\d.,]*)")
 _TAIL = 16
 # Two letters, with a region or a script, or a name: of a host, a directory, a file or a value of a query.
-_LANGUAGE = late(
-    r"[a-z]{2}(?:[-_](?:[a-z]{2}|[a-z]{4}))?|english|german|deutsch|french|fran[c\xe7]ais|spanish|espa[n\xf1]ol|italiano?|portugu(?:ese|[e\xea]s)|russian"
-    r"|chinese|japanese|korean|arabic|dutch|nederlands|polish|polski|turkish|t[u\xfc]rk[c\xe7]e",
-)
+_LANGUAGE = late(lambda: rf"[a-z]{{2}}(?:[-_](?:[a-z]{{2}}|[a-z]{{4}}))?|{alternatives('languages')}")
 _QUERIED = late(r"=([^&;=]*)")
 # For digests of texts in order.
 _ODD, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64

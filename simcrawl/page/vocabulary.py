@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from simcrawl.page.features import marks
@@ -32,10 +34,25 @@ def words(kind: str) -> tuple[str, ...]:
 
 def pattern(*kinds: str) -> str:
     """Return a pattern, to be used without regard to case, of whole words; Chinese, Japanese and Korean ones are found within others."""
-    found = sorted({word for kind in kinds for word in words(kind)}, key=lambda word: (-len(word), word))
-    spaced, unspaced = ([re.escape(word) for word in found if bool(_UNSPACED.search(word)) == is_one] for is_one in (False, True))
+    found = {word for kind in kinds for word in words(kind)}
+    unspaced = {word for word in found if _UNSPACED.search(word)}
     # A word goes on with what is no letter by itself: a vowel's sign, an accent.
-    return "|".join([rf"(?<!\w)(?:{'|'.join(spaced)})(?![\w{marks()}])", *unspaced])
+    whole = rf"(?<!\w){_any_of(found - unspaced)}(?![\w{marks()}])"
+    return "|".join(([whole] if found - unspaced else []) + ([_any_of(unspaced)] if unspaced else []))
+
+
+def alternatives(*kinds: str) -> str:
+    """Return a pattern of the words alone. What it is a part of has to say what may stand beside them: a number may touch them, say."""
+    return _any_of({word for kind in kinds for word in words(kind)})
+
+
+def _any_of(found: set[str]) -> str:
+    """Return a pattern of one of these words. `re` tries one after the other, so those of a letter stand together: it tries a tenth."""
+    branches = list[str]()
+    for letter, same in groupby(sorted(found, key=lambda word: (word[0], -len(word), word)), key=itemgetter(0)):
+        ends = "|".join(re.escape(word[1:]).replace(r"\ ", r"\s+") for word in same)
+        branches.append(f"{re.escape(letter)}(?:{ends})")
+    return f"(?:{'|'.join(branches)})"
 
 
 @cache

@@ -69,6 +69,12 @@ DATELINES = [
     "5. maj 2019 g.",
     "From 9:05 until 24:00",
     "May 2024, kmart",
+    "1033 visualizaciones",
+    "21 просмотр",
+    "访问次数：1033",
+    # What a museum has is numbered by words that these begin with.
+    "Catalan evening, 12 May 2026",
+    "Inventors' evening, 12 May 2026",
 ]
 
 
@@ -132,6 +138,16 @@ NO_DATELINES = [
     "Oil on canvas, 1998",
     "Lot 12 Vase 1920",
     "Sleeps 4 guests 1450",
+    "Catalogue 1920.4.4",
+    "Inventarnummer 1920.4.4",
+    # Words that only begin as those of counters do: programs that show something, films that were seen, a browser, rights, a link.
+    "3 visualizadores",
+    "5 просмотрщиков",
+    "12 просмотренных фильмов",
+    "浏览器 3",
+    "访问权限: 7",
+    "点击下载 12",
+    "阅读全文 2",
 ]
 
 
@@ -142,6 +158,8 @@ OF_VISITS = {
     "Page views: 1033",
     "Users browsing this forum: Ivy, Cy and 85 guests",
     "77 Aufrufe",
+    "1033 visualizaciones",
+    "21 просмотр",
     "1033 просмотров",
     "阅读量：1033",
     "閲覧数: 1033",
@@ -206,6 +224,11 @@ def test_what_a_dateline_says_besides(line: str, how_often: bool, what: bool):
         "Father and son walk: 11 May 2026",
         "Visit to the lighthouse: 11 May 2026",
         "Data science evening: 11 May 2026",
+        "Data publishing workshop in Leeds: 11 May 2026",
+        "Departures from Leeds 12:30",
+        "Arrivée à Lyon 12:30",
+        "Finishers of the race 3:12",
+        "浏览器大会：2026年5月11日",
         "Consultation in the town hall: 11 May 2026",
         "Modern building tour: 11 May 2026",
         "Stand-up comedy: 11 May 2026, 20:00",
@@ -233,6 +256,10 @@ def test_a_dateline_that_says_what_takes_place_is_of_an_event(line: str):
         "Review date: 11 May 2026",
         "Published by Anna Berg in Leeds, 11 May 2026",
         "Data di pubblicazione: 11 maggio 2026",
+        "Data publikacji: 11 maja 2026",
+        "访问时间：2026年5月11日",
+        # A stem of "departs" is in it.
+        "Departmental clock 12:30",
         "Zuletzt bearbeitet von Anna Berg am 11. Mai 2026",
         "Stand: 11. Mai 2026, 12:30 Uhr",
         "Dernière mise à jour par Anna le 11 mai 2026",
@@ -257,6 +284,21 @@ def test_no_common_word_of_contents_speaks_of_the_page():
     """A stem that stands in the words of contents would hide what takes place there: "printmaking", "consultation"."""
     said = {word for word in factors() if is_of_an_event(f"harbour bell {word} evening: 11 May 2026", ["harbour", "bell", "evening"])}
     assert sorted({*factors()} - said) == SAID_OF_PAGES
+
+
+def test_no_common_word_counts_readers_or_numbers_things_but_these():
+    """A stem would: "12 visualizadores", "浏览器 3", "Catalan 12 May"."""
+    counted = [word for word in factors() if is_counter(f"3 {word}")]
+    assert sorted(counted) == ["comment", "like", "share", "view", "visualización", "visualização", "просмотр", "просмотра"]
+    assert sorted(word for word in factors() if is_counter(f"{word} 3")) == ["点击", "访问", "阅读"]
+    assert [word for word in factors() if not is_dateline(f"{word} 12 May 2026")] == []
+
+
+def test_no_common_word_makes_an_event_of_an_hour_or_a_number_but_these():
+    numbered = [word for word in factors() if is_of_an_event(f"{word} 12, 2026-05-11 9:05", [])]
+    assert sorted(numbered) == ["case", "extension", "line", "model", "part"]
+    timed = [word for word in factors() if is_of_an_event(f"{word} 12:30", [])]
+    assert sorted({*timed} - {*numbered}) == ["durée", "salida"]
 
 
 def words_of(line: str) -> list[str]:

@@ -81,7 +81,20 @@ def test_what_a_page_may_be_about_is_more_than_a_name_of_furniture(names: str, m
 
 
 @pytest.mark.parametrize(
-    ("line", "leads"), [("Related products", True), ("Das könnte Sie interessieren", True), ("The related products", False)]
+    ("line", "leads"),
+    [
+        ("Related products", True),
+        ("Das könnte Sie interessieren", True),
+        ("Productos relacionados", True),
+        ("相关文章：", True),
+        ("4 other products in the same category", True),
+        ("The related products", False),
+        # Words that only begin so: these boxes are of a page's own.
+        ("More PostScript fonts", False),
+        ("Read Nextcloud manuals", False),
+        ("You might likewise see a lighthouse", False),
+        ("Related postscripts", False),
+    ],
 )
 def test_how_a_box_begins_that_leads_to_other_pages(line: str, leads: bool):
     assert leads_on(line) == leads

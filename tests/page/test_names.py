@@ -11,9 +11,11 @@ from hypothesis import given, strategies as st
 import simcrawl
 from simcrawl.page import names, names_compared, names_record
 from simcrawl.page.blocks import NO_PARTS
+from simcrawl.page.common_words import factors
 from simcrawl.page.features import cut_lines
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
 from simcrawl.page.names_compared import Naming
+from simcrawl.page.vocabulary import words
 from tests.page.named import PROSE, TEXT, are_copies, called, cut, differ, differ_outside, names_of, page_of, with_paragraphs, with_values
 from tests.samples import chinese, english
 
@@ -148,6 +150,45 @@ def test_a_page_that_asks_search_engines_to_leave_it_alone_says_so_and_others_sa
 @pytest.mark.parametrize("row", [("Views", "93"), ("93 results", "in all"), ("12", "13", "14"), ("30", "31"), ("Ann",)])
 def test_what_has_no_end_is_no_row(row: tuple[str, ...]):
     assert names._rows([row]) == set()
+
+
+_OF_LISTS = [
+    ("共 12 页", "3"),
+    ("第12页", "a"),
+    ("共 12 条记录", "a"),
+    ("页码", "3"),
+    ("页：3", "a"),
+    ("12 个条目", "a"),
+    ("Ergebnisse", "3"),
+    ("страницам", "3"),
+]
+
+
+@pytest.mark.parametrize("row", _OF_LISTS)
+def test_what_lists_say_of_themselves_is_no_row(row: tuple[str, ...]):
+    assert names._rows([row]) == set()
+
+
+# Words in which those of lists are: "file", "software", "condition", "web page", a law's article, a report of results.
+_WITHIN_OTHERS = ["文件", "软件 512", "3 条件", "网页", "3 页面", "刑法 第512条", "第 512 条", "Ergebnisbericht 512"]
+
+
+@pytest.mark.parametrize("cell", _WITHIN_OTHERS)
+def test_words_that_have_those_of_lists_in_them_are_rows(cell: str):
+    assert len(names._rows([(cell, "ext4")])) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("软件 512", "软件 513"), ("刑法 第512条", "刑法 第513条"), ("Ergebnisbericht 512", "Ergebnisbericht 513")]
+)
+def test_a_number_in_a_heading_is_the_pages_own_beside_such_words(one: str, other: str):
+    assert names._has_its_own_number(one)
+    assert names._has_its_own_number(other)
+
+
+def test_no_common_word_is_of_a_list_but_those_of_the_vocabulary():
+    """A stem or a single Han letter would be: "文件" is a file, and no piece."""
+    assert [word for word in factors() if names._IN_A_LIST.search(word) and word not in words("of a list")] == []
 
 
 @pytest.mark.parametrize("row", [("12", "13", "15"), ("3", "9" * 5_000), ("Ann", "12"), ("1.08", "USD")])

@@ -5,13 +5,14 @@ import re
 import pytest
 
 from simcrawl.page.common_words import factors
-from simcrawl.page.vocabulary import PATH, pattern, words
+from simcrawl.page.vocabulary import PATH, alternatives, pattern, words
 
 KINDS = re.findall(r"^\[(.*)\]$", PATH.read_text("utf-8"), re.MULTILINE)
 
 
 def test_there_are_kinds():
-    assert {"months", "days", "seasons", "renewed", "last", "made", "made if alone"} == {*KINDS}
+    assert {"months", "days", "renewed", "made if alone", "views", "of a list", "rooms", "leads on", "languages"} < {*KINDS}
+    assert len({*KINDS}) == len(KINDS)
     with pytest.raises(KeyError, match="weeks"):
         words("weeks")
 
@@ -33,6 +34,35 @@ def test_each_word_is_found_as_a_whole_and_in_no_other_word(kind: str):
         assert found.search(f"- {word.upper()} -")
         if word.isascii():
             assert not found.fullmatch(f"{word}x")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_alternatives_are_the_words_and_nothing_else(kind: str):
+    found = re.compile(alternatives(kind), re.IGNORECASE)
+    assert all(found.fullmatch(word) for word in words(kind))
+    assert [word for word in factors() if found.fullmatch(word) and word not in words(kind)] == []
+
+
+# Han words that stand within longer ones: those of these kinds only count beside a number, or a date.
+BESIDE_NUMBERS = {"goes on", "sheets", "pieces", "units", "times", "until", "reads", "reading"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_common_word_counts_but_those_in_the_list(kind: str):
+    """A stem would count in other words as well: "print" in "printmaking"."""
+    found = re.compile(pattern(kind), re.IGNORECASE)
+    others = [word for word in factors() if found.search(word) and word not in words(kind)]
+    unspaced = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+    assert [word for word in others if not unspaced.search(word)] == []
+    assert bool(others) == (kind in BESIDE_NUMBERS)
+
+
+def test_spaces_within_words_may_be_any():
+    assert re.fullmatch(pattern("lives"), "n\xe9e \n le")
+
+
+def test_kinds_that_have_no_spaced_words_match_nothing_else():
+    assert re.findall(pattern("sheets"), "12 \u9875, boats") == ["\u9875"]
 
 
 def test_no_common_word_is_a_month_or_a_day_but_these():
