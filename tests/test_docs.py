@@ -292,6 +292,8 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     of_data = {"simcrawl/pages/with_data"}
     # Of one that takes items of some pages of a content alone: tests/crawl/test_given.py.
     of_some = {"simcrawl/items/given"}
+    # Of a pipeline that refuses some: tests/crawl/test_refused.py.
+    of_some |= {"simcrawl/items/refused_before"}
     # Of one whose items say more than those of their originals: tests/crawl/test_elsewhere.py.
     of_elsewhere = {"simcrawl/items/from_elsewhere", "simcrawl/items/fuller"}
     # Of a site with a record that lacks what the others have: tests/crawl/test_again.py.

@@ -24,8 +24,10 @@ What these share, one session a crawler:
     patience       how long a copy waits for its original to come out
     places         what waits keeps nothing else from being downloaded
     given          for which callbacks a content has given items
+    refused        items that a pipeline refused, or whose files did not come
     elsewhere      which items of a copy say what neither its page nor its original says
     ├ item_values  what an item holds
+    ├ field_names  what the names of its fields say
     └ reading      words, numbers and dates, as pages and items write them
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item

@@ -14,6 +14,7 @@ from simcrawl.config import Config
 from simcrawl.crawl.carried import CARRIED, callback_name
 from simcrawl.crawl.elsewhere import Elsewhere
 from simcrawl.crawl.given import Given
+from simcrawl.crawl.refused import Refused
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
@@ -56,7 +57,8 @@ class Common:
         """Where the pages that have come out are, among which it is decided."""
         self.given = Given()
         named = {crawler.settings.get(setting) for setting in ("FILES_URLS_FIELD", "IMAGES_URLS_FIELD")} - {None, ""}
-        self.elsewhere = Elsewhere({"file_urls", "image_urls"} | named)
+        files = {"file_urls", "image_urls"} | named
+        self.elsewhere, self.refused = Elsewhere(files), Refused(files)
         self._warned: set[str] = set()
 
     def known_as(self, url: str) -> str:

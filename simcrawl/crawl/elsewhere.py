@@ -45,6 +45,7 @@ from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
+from simcrawl.crawl.field_names import field_name
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE, by_field, class_of, files_in, is_item, rows_of, values_in, without_urls
 from simcrawl.crawl.reading import (
     LONGEST_NUMBER,
@@ -81,7 +82,7 @@ _SHORTEST_TOKEN = 16
 _LEAST_OF_A_SET = 3
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
-_NOT_BEFORE, _NOT_BEHIND = "(?<![a-z0-9])", "(?![a-z0-9])"
+_NOT_BEHIND = "(?![a-z0-9])"
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
@@ -92,13 +93,6 @@ _TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
 # What mark-up has in attributes of its own, and is another one where the page has another address; and mark-up itself.
 _OF_MARKUP = late(r"\S*[/?=&#\\]\S*|\S+\.[a-z][a-z\d]{1,4}|[^<>{}]*+[<>{}].*", re.DOTALL)
 _DAY = late(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{6})?")
-_TECHNICAL = late(
-    "latency|time|stamp|elapsed|duration|depth|index|idx|pos|num|count|rank|order|size|len|bytes|seq|retry|page", re.IGNORECASE
-)
-# What Scrapy fills for some pages and not for others.
-_OF_A_FETCH = late("retr|redirect|attempt|flag|cache|proxy|depth|referr?er", re.IGNORECASE)
-# Names that a spider made of what a page says, or of when it came, are no fields.
-_MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
 _NEAR_NOW = 2 * 86_400
 # So many numbers in a row that are each a little larger than the one before are a counter's.
 _STEPS, _LONGEST_STEP = 5, 64
@@ -208,7 +202,10 @@ class Page:
 
     def hides(self, value: str) -> bool:
         """Return whether a text, as `readable` has it, is on it, and only where no reader sees it: in attributes, comments, scripts."""
-        whole = re.compile("".join([_NOT_BEFORE * is_of_word(value[:1]), re.escape(value), _NOT_BEHIND * is_of_word(value[-1:])]))
+        written = re.escape(value)
+        # What stands before it is looked at from its end: only a pattern that begins with letters is found at the speed of memory.
+        before = rf"(?<![a-z0-9]{written})" if is_of_word(value[:1]) else ""
+        whole = re.compile(f"{written}{_NOT_BEHIND * is_of_word(value[-1:])}{before}")
         if not whole.search(self.text or "") or any(map(whole.search, self._seen())):
             return False
         return not (is_long_enough(digits_of(value)) and self.shows_number(readings(value)))
@@ -449,10 +446,11 @@ class Elsewhere:
             self._note_states(said, page, [fields])
             return page.differs
         found, items = self._unlike(use, fields, page, said.states)
+        # Also what says nothing itself: where the page differs all of its items come out.
+        page.before.append(fields)
         if items is None:
             return None
         page.like = page.together.pages_with(items, page.like)
-        page.before.append(fields)
         if not (found and (not items or (page.is_named and not page.like))):
             return None
         if page.is_named:
@@ -474,7 +472,7 @@ class Elsewhere:
                 continue
             is_short, known = all(map(_is_state, says)), page.together.items_with(_state(key, parts))
             # A small number of the address may be one of the page, too.
-            if not known and (not is_short or page.is_addressed(" ".join(map(str, says)))):
+            if not known and (not is_short or page.is_named_by(" ".join(map(str, says)))):
                 continue
             if is_short and not is_told:
                 found, is_told = key, not (items & known)
@@ -502,9 +500,11 @@ class Elsewhere:
 
     def _is_short(self, use: str, key: str, value: Any, page: Page) -> bool:
         """Return whether a value is a yes or no, a day, or a number too small to be looked for on a page, that speaks of no fetch."""
-        if _OF_A_FETCH.search(key) or _MADE_UP.search(key) or _TECHNICAL.search(key.rpartition(".")[2]):
+        name = field_name(key)
+        is_truth = value is False or value is FILLED
+        if not name.of_page or (name.places if is_truth else name.counts):
             return False
-        if value is False or value is FILLED:
+        if is_truth:
             return True
         if isinstance(value, str):
             # With the time of day it says when the page was fetched.
@@ -576,25 +576,19 @@ def _state(key: str, parts: list[Any]) -> int:
 
 def _says(key: str, value: Any) -> bool:
     """Return whether what a field is filled with says something of a page, and is short enough to be told apart by."""
-    speaks, counts = _kind_of(key)
-    if not speaks:
+    name = field_name(key)
+    if not name.of_page:
         return False
     if value is False or value is FILLED:
-        return not counts
+        return not name.places
     if not isinstance(value, str):
         digits = digits_of(as_written(value))
-        return bool(digits) and not (counts or _is_technical(key, digits))
+        return bool(digits) and not _is_technical(key, digits)
     if len(value) > _LONGEST_HIDDEN or (value.isascii() and value.isalpha() and len(value) < _SHORTEST_TOKEN):
         return len(value) <= _LONGEST_HIDDEN
     if _is_technical(key, digits_of(value)) or _TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
         return False
     return not (":" in value and is_date(value))
-
-
-@lru_cache(maxsize=1024)
-def _kind_of(key: str) -> tuple[bool, bool]:
-    """Return whether a name is one of a field that speaks of a page, and whether its numbers count something."""
-    return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key)), bool(_TECHNICAL.search(key.rpartition(".")[2]))
 
 
 def _is_state(value: Any) -> bool:
@@ -620,7 +614,7 @@ def _with(known: array[int] | None, digests: Iterable[int]) -> array[int] | None
 
 def _is_content(key: str, value: Any, page: Page) -> bool:
     """Return whether what stands in a field is of the page, and not of its address or of how it was fetched."""
-    return not (_OF_A_FETCH.search(key) or _MADE_UP.search(key) or page.is_addressed(value))
+    return field_name(key).of_page and not page.is_addressed(value)
 
 
 def _fuller_as_others(told: _Told, values: list[tuple[str, Any]], page: Page) -> str | None:
@@ -634,7 +628,7 @@ def _fuller_as_others(told: _Told, values: list[tuple[str, Any]], page: Page) ->
 @lru_cache(maxsize=256)
 def _filled(known: bytes, keys: tuple[str, ...]) -> bytes | None:
     """Return known fields and others; None where these are too many."""
-    fields = {*array("I", known), *(_field(key) for key in keys if not _MADE_UP.search(key))}
+    fields = {*array("I", known), *(_field(key) for key in keys if not field_name(key).made_up)}
     return array("I", sorted(fields)).tobytes() if len(fields) <= _MOST_FIELDS else None
 
 
@@ -685,7 +679,7 @@ def _is_technical(key: str, digits: str) -> bool:
     if not digits:
         return False
     significant = digits.lstrip("0")
-    if _TECHNICAL.search(key.rpartition(".")[2]) or _DAY.fullmatch(significant):
+    if field_name(key).counts or _DAY.fullmatch(significant):
         return True
     # The first ten digits are seconds, whatever part of a second the last one stands for.
     return len(significant) >= 10 and abs(int(significant[:10]) - time()) < _NEAR_NOW

@@ -228,7 +228,7 @@ class Frontier:
         self._at_work: WeakSet[Request] = WeakSet()
         self._passed_on: WeakSet[Request] = WeakSet()
         self._unseen = set[str]()
-        self._watches_scheduled = self._told = False
+        self._watches_scheduled = self._told = self._has_copies = False
         is_scrapys = getattr(load_object(settings["SCHEDULER"]), "enqueue_request", None) is Scheduler.enqueue_request
         # Whether some requests may wait lower than they were yielded: those of an earlier run, or of another crawler, nobody here knows.
         self._lowered = bool(settings.get("JOBDIR")) or not is_scrapys
@@ -294,15 +294,17 @@ class Frontier:
         """
         meta = request.meta
         wants_late = request.priority < 0 and self._wants_late(request, page)
+        # To try again Scrapy's helper sets `dont_filter`: the user has not asked for the page whatever it is, unless for the first one.
+        tries_again = _tries(request) > _tries(page) and not (page and page.meta.get(ASKED))
         if meta:
             # What was handed on with the meta of a response is not this request's.
             for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT):
                 meta.pop(key, None)
         if wants_late:
             self._let_come_late(request)
-        if request.dont_filter:
+        if request.dont_filter and not tries_again:
             meta[ASKED] = True
-        elif may_wait and _may_wait(request, meta):
+        elif may_wait and not request.dont_filter and _may_wait(request, meta):
             meta[ORDER] = 0
         else:
             # So much that it was seen here.
@@ -315,9 +317,8 @@ class Frontier:
 
         A page may be that low because of its depth, or as it was tried again, and hand that on. What is tried again is lowered, too.
         """
-        tried = page.meta.get("retry_times", 0) if page else 0
         usual = min(0, page.priority if page else 0, request.meta.get(MOVED, 0))
-        return self._common.config.order and request.priority < usual and request.meta.get("retry_times", 0) <= tried
+        return self._common.config.order and request.priority < usual and _tries(request) <= _tries(page)
 
     def _let_come_late(self, request: Request) -> None:
         """Let a request come after all others, and none of these wait any more: they would come after it."""
@@ -383,6 +384,7 @@ class Frontier:
 
     def _links(self, verdict: Verdict, page: Request | None) -> Links:
         is_copy = verdict.is_duplicate
+        self._has_copies = self._has_copies or is_copy
         behind = [self._name(page), verdict.page.url] if self._order and is_copy and page and verdict.page else None
         hints = verdict.page.hints if verdict.page else None
         foretold = None
@@ -415,7 +417,8 @@ class Frontier:
         # For what a callback waits for others would go first.
         if ORDER not in meta or meta.get(ASKER) in self._askers:
             return
-        moved = -int(links.on_copy or self._is_unwanted(request.url, links.hints))
+        # On a site without copies the order is the spider's: it may end with the first page that it knows.
+        moved = -int(links.on_copy or (self._has_copies and self._is_unwanted(request.url, links.hints)))
         if self._named and self._key(request.url) in self._named:
             moved += 1
         if moved:
@@ -617,10 +620,10 @@ class Frontier:
             return
         try:
             engine: Any = self._crawler.engine
-            callbacks = {self._common.callback_of(page) for page in self._at_work if page in engine.scraper.slot.active}
+            callbacks = {self._common.callback_of(page) for page in self._at_work if page in engine.scraper.slot.active} - self._unseen
             # They are known now: with many requests of that kind, to look at each page each time takes long.
             self._at_work.clear()
-            if callbacks and not self._unseen:
+            if callbacks:
                 names, spider = ", ".join(sorted(callbacks)), self._crawler.spider
                 logger.info(_UNSEEN, self._common.known_as(request.url), names, extra={"spider": spider})
             self._unseen |= callbacks
@@ -686,6 +689,7 @@ class Frontier:
             page = common.pages.known(original)
             came_out = page and page.confirmed and page.serves(callback) and common.crawl.has_seen(original)
             loses = common.given.may_lose(original, callback) or common.elsewhere.may_lose(callback)
+            loses = loses or common.refused.may_lose(original, callback)
             return bool(came_out) and not loses and not common.store.are_rejected(url, original)
         except StoreError as exc:
             common.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
@@ -865,6 +869,11 @@ def copied(request: Request) -> Request:
 def _suggest(rules: RewriteRules, host: str, said: list[Unimportant]) -> None:
     for names, path in said:
         rules.suggest_parameters(host, names, path)
+
+
+def _tries(request: Request | None) -> int:
+    """Return how often a request was tried again."""
+    return request.meta.get("retry_times", 0) if request else 0
 
 
 def _may_wait(request: Request, meta: dict[str, Any]) -> bool:

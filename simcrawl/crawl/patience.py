@@ -25,7 +25,7 @@ LONGEST, SHORTEST = 5.0, 0.01
 """Seconds that a copy waits at first, and at most, if little is done; and however often others have waited in vain."""
 # What share of a core the process has where it is busy. On a full machine that is not all of one.
 _BUSY = 0.3
-# Seconds after which a wait looks whether the crawl closes.
+# Seconds after which a wait looks whether the crawl closes, and whether the process is still busy.
 _LOOK = 0.5
 
 
@@ -50,18 +50,18 @@ class Patience:
 
     async def wait(self, wake: Wake, until: float) -> None:
         """Return when a call was woken, at a moment at the latest, or when to wait longer would cost too much."""
-        at_first = self._clock()
-        while not wake.raised and self._clock() < until and await self._is_worth_it(wake, until):
-            pass
+        at_first, seconds = self._clock(), self.seconds
+        while not wake.raised and self._clock() < until and await self._is_worth_it(wake, min(until, self._clock() + seconds)):
+            # To look again costs little then, even if a thousand do: else they would be what keeps the process busy.
+            seconds = max(self.seconds, _LOOK)
         if wake.raised:
             self.seconds = min(LONGEST, 2 * self.seconds)
         elif at_first >= self._halved:
             self.seconds, self._halved = max(SHORTEST, self.seconds / 2), self._clock()
 
     async def _is_worth_it(self, wake: Wake, until: float) -> bool:
-        """Wait for some seconds; return whether to wait longer would cost little."""
+        """Wait until a moment; return whether to wait longer would cost little."""
         began, used = self._clock(), self._used()
-        until = min(until, began + self.seconds)
         while not wake.raised and (left := until - self._clock()) > 0:
             await wake.wait(min(left, _LOOK))
             if self._closes():

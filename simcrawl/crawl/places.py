@@ -40,29 +40,33 @@ class Places:
     @contextmanager
     def lent(self, response: Response) -> Iterator[None]:
         """Let something else be downloaded while a page waits. Where the downloader is not Scrapy's, the page keeps its place."""
-        began, loan = self._clock(), [0]
+        began, loans = self._clock(), list[int]()
         size = max(len(response.body), _LEAST)
-        timer = None if self._waits_are_long else call_later(SHORT, self._lend, loan, size)
-        if not timer:
-            self._lend(loan, size)
+        timer = None if self._waits_are_long else call_later(SHORT, self._lend, loans, size)
         try:
+            if not timer:
+                self._lend(loans, size)
             yield
         finally:
             if timer:
                 timer.cancel()
-            if loan[0]:
-                self._take_back(loan[0])
+            for loan in loans:
+                self._take_back(loan)
             self._waits_are_long = self._clock() - began > SHORT
 
-    def _lend(self, loan: list[int], size: int) -> None:
-        """Lend a place, if there are any, and put the page's size into `loan`."""
+    def _lend(self, loans: list[int], size: int) -> None:
+        """Lend a place, if there are any, and if there is room for a page of this size among those at work: add that to `loans`."""
         self._waits_are_long = True
         engine: Any = self._crawler.engine
         limit = getattr(engine.downloader, "total_concurrency", 0) if engine and engine.scraper.slot else 0
         if limit <= 0 or (self._lent and limit != self._limit):
             return
-        loan[0] = size
-        engine.scraper.slot.active_size += size
+        at_work = engine.scraper.slot
+        # Beyond that size Scrapy starts no request at all, and a place more would serve nobody.
+        if at_work.active_size + size > at_work.max_active_size:
+            return
+        loans.append(size)
+        at_work.active_size += size
         self._lent, self._limit = self._lent + 1, limit + 1
         engine.downloader.total_concurrency = self._limit
         # Scrapy looks for a free place when a request ends, or every five seconds.

@@ -130,6 +130,8 @@ class Case:
     give_back: Callable[[], None] | None = None
     again: Request | None = None
     dropped: DroppedItems = field(default_factory=DroppedItems)
+    said: dict[int, int] = field(default_factory=dict)
+    """What items say that are in the pipelines, see `simcrawl.crawl.refused`."""
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
@@ -153,6 +155,9 @@ class Case:
         is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
         if self.give_back and (is_lost or (self.items and not self.items_taken)):
             self.give_back()
+        # What a spider has asked for again may give more than at first, and has no claim.
+        if self.has_given and not is_lost:
+            self.has_given(items=bool(self.items_taken))
         if self.claim is None:
             return
         lost, self.lost = self.lost, None
@@ -163,8 +168,6 @@ class Case:
                 lost()
         else:
             self.claim.confirm(kept_for(self.callback, items=self.items_taken))
-            if self.has_given:
-                self.has_given(items=bool(self.items_taken))
             if self.came_out:
                 self.came_out()
                 self.came_out = None
@@ -257,6 +260,7 @@ class Session(Common):
         self._is_to_begin = False
         try:
             self.taken.watch(self.crawler)
+            self.refused.watch(self.crawler.engine.scraper.itemproc.middlewares)
         except Exception as exc:  # noqa: BLE001 - an exporter of the user's own may do anything
             self.failed(exc)
 
@@ -299,9 +303,10 @@ class Session(Common):
         if not case.verdict.is_duplicate:
             # The case must not hold its request, as whose end its own is known.
             case.came_out = self.frontier.lesson(request, response.url, case.verdict)
-        if case.claim:
-            kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
+        kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
+        if case.claim or case.verdict.kind is Kind.REVISITED:
             case.has_given = partial(self.given.kept, kept, case.callback)
+        if case.claim:
             case.kept_as = kept if self._drops_items else ""
             case.lost = partial(self.changes.lost, kept)
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
@@ -335,8 +340,25 @@ class Session(Common):
         if content:
             try:
                 self.elsewhere.note(content, case.callback, item)
+                if not case.verdict.drop_page:
+                    case.said[id(item)] = self.refused.says(item)
             except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
                 self.failed(exc)
+
+    def was_refused(self, case: Case, item: Any) -> bool:
+        """Return whether an item of a copy comes out, since its original's was refused: see `simcrawl.crawl.refused`. Never raises."""
+        try:
+            said = self.refused.take(case.verdict.original or "", case.callback, item)
+        except Exception as exc:  # noqa: BLE001 - as above
+            self.failed(exc)
+            return False
+        if said:
+            case.said[id(item)] = said
+        return bool(said)
+
+    def _note_refused(self, case: Case, item: Any) -> None:
+        if said := case.said.get(id(item)):
+            self.refused.note(case.kept_as or case.verdict.original or "", case.callback, said)
 
     def is_from_elsewhere(self, case: Case, item: Any, page: Page) -> bool:
         """Return whether an item of a copy comes out, for what it says: see `simcrawl.crawl.elsewhere`. Never raises for an item."""
@@ -487,12 +509,25 @@ class Session(Common):
 
     def _item_scraped(self, item: Any, response: Response | None) -> None:
         taken = self.taken.takes(item)
-        if case := case_of(response):
-            case.item_left(out=True, taken=taken)
+        if not (case := case_of(response)):
+            return
+        try:
+            # Of a copy's items not again: the files may be nowhere.
+            if case.kept_as and self.refused.lacks_files(item):
+                self._note_refused(case, item)
+        except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
+            self.failed(exc)
+        case.said.pop(id(item), None)
+        case.item_left(out=True, taken=taken)
 
-    def _item_dropped(self, response: Response | None, exception: DropItem) -> None:
-        if case := case_of(response):
-            case.item_left(out=isinstance(exception, NearDuplicateItem))
+    def _item_dropped(self, item: Any, response: Response | None, exception: DropItem) -> None:
+        if not (case := case_of(response)):
+            return
+        is_copy = isinstance(exception, NearDuplicateItem)
+        if not is_copy:
+            self._note_refused(case, item)
+        case.said.pop(id(item), None)
+        case.item_left(out=is_copy)
 
     def _item_failed(self, response: Response | None) -> None:
         if case := case_of(response):

@@ -140,6 +140,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if case.verdict.drop_page and not self._session.gives(case):
             if self._session.is_from_elsewhere(case, item, page):
                 counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
+            elif self._session.was_refused(case, item):
+                counts["items/refused_before"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
                 if (page.has_new or page.before) and not case.again and len(page.waiting) + len(page.alike) < _MOST_WAITING:

@@ -115,8 +115,9 @@ class _Expendable(Executor):
         return future
 
     def _start(self) -> None:
-        self._working += 1
+        # First: where the system has no more threads this fails, and nobody is to wait for one that never began.
         Thread(target=self._work, name="simcrawl-page", daemon=True).start()
+        self._working += 1
 
     def give_up(self, future: Future[Any]) -> None:
         """Let another thread take the place of the one that runs this."""

@@ -178,7 +178,7 @@ def is_of_the_page(dateline: str) -> bool:
 
 def is_counter(dateline: str) -> bool:
     """Return whether a dateline says how often, or how long ago."""
-    return bool(_COUNTS.search(_composed(dateline)))
+    return bool(_COUNTS.search(composed(dateline)))
 
 
 def has_other_words(dateline: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.extensions.feedexport import ItemFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
@@ -193,3 +194,19 @@ class Together:
             self.complete.set()
         await self.complete.wait()
         return item
+
+
+class TriesAgain(Base):
+    """Takes each page for an error the first time; `asks`: with `dont_filter` set for each link."""
+
+    name = "tries_again"
+    asks = ""
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        assert response.request
+        if not response.url.endswith("/") and not response.meta.get("retry_times"):
+            yield get_retry_request(response.request, spider=self, reason="an error")
+            return
+        yield item(response)
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href, dont_filter=bool(self.asks))

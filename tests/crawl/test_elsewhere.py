@@ -548,7 +548,7 @@ def test_short_values_count_where_the_callback_has_downloaded_more(first: Any, v
 @pytest.mark.parametrize("key", ["depth", "retried", "item_count", "from_cache", "position"])
 def test_short_values_that_speak_of_the_fetch_do_not_count(key: str):
     assert _short(1, 2, key=key) is None
-    assert _short(first=False, value=True, key=key) is None
+    assert (_short(first=False, value=True, key=key) is None) == (key != "item_count")
 
 
 def test_days_and_numbers_of_the_address_or_with_the_time_do_not_count():
@@ -601,6 +601,13 @@ def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str 
         ({"has": [True, False, True]}, {"has": [True, True, False]}),
         ({"has": [{"name": "Wifi", "is": True}, {"name": "Pool", "is": False}]}, {"has": [{"name": "Wifi", "is": False}]}),
         ({"status": "booked"}, {"status": "free"}),
+        # Signs stand in no address.
+        ({"rating": "★★★★☆"}, {"rating": "★★☆☆☆"}),
+        ({"vegan": "✓"}, {"vegan": "✗"}),
+        # Names that have a technical one within.
+        ({"sizes": [38, 40, 42]}, {"sizes": [38, 40]}),
+        ({"discount": 20}, {"discount": 30}),
+        ({"deposit_required": True}, {"deposit_required": False}),
     ],
 )
 def test_of_one_text_other_states_are_said_by_the_mark_up(first: dict[str, Any], second: dict[str, Any]):
@@ -617,7 +624,7 @@ def test_of_one_text_other_states_are_said_by_the_mark_up(first: dict[str, Any],
         {"ok": True, "n": 2, "tags": ["Pool", "Wifi"]},
         {"name": "Wifi", "ok": True, "n": 2, "link": "/p/5", "rel": "p/17.html", "links": ["http://b.test/"]},
         {"name": "Wifi", "at": "2026-01-02T03:04:05", "when": datetime(2026, 1, 3, 4, 5, tzinfo=UTC)},
-        {"name": "Wifi", "position": 7, "page": 3, "depth": 2, "is_ordered": False, "elapsed": 0.7, "retried": True},
+        {"name": "Wifi", "position": 7, "page": 3, "depth": 2, "last_page": False, "elapsed": 0.7, "retried": True},
         {"name": "Wifi", "uid": "d41d8cd98f00b204e9800998ecf8427e", "stamp": 17, "by": {"http://a.test/": 7}},
         {"name": "Wifi", "text": "yes or no, 1 2 3 of it"},
         {"name": "Wifi", "number": 701, "of": "p"},
@@ -645,6 +652,19 @@ def test_of_rows_that_name_their_page_all_come_out_from_the_new_one_on():
     a, b, both = [rows[0], rows[3], rows[4]], [rows[0], rows[2], rows[5]], [rows[0], rows[2], rows[4]]
     expected = [[False] * 3, [False, True, True], [False] * 3, [False] * 3, [False, False, True], [False] * 3]
     assert _states(a, a, b, b, a, both, both, key="flat") == expected
+
+
+def test_what_says_nothing_itself_waits_for_the_first_new_one_of_its_page_as_well():
+    known = Elsewhere()
+    known.note(f"{URL}700", USE, {"flat": "700", "day": "Monday", "free": True})
+    page = Page(lambda: ["<p>Monday or Tuesday", OTHER], "http://a.test/p/701")
+    items: list[dict[str, Any]] = [{"flat": "701"}, {"flat": "701", "day": "Monday", "free": True}, {"flat": "701", "free": False}]
+    for item in items[:2]:
+        assert known.find(f"{URL}700", USE, item, page, identical=True, marked_up=True) is None
+        assert page.before
+        page.alike.append(item)
+    assert known.find(f"{URL}700", USE, items[2], page, identical=True, marked_up=True) == "free"
+    assert page.take_left() == items[:2]
 
 
 def test_a_counter_s_numbers_are_no_states():

@@ -699,7 +699,8 @@ def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(sit
     expected = {reviewed(pid) for first in (1000, 5000) for pid in range(first, first + pages)}
     assert set(outcome.stats["test/reviews"]) == expected
     assert "skipped" not in predicted(outcome)
-    assert outcome.log.count(UNSEEN) == (kind == "engine")
+    # Once for the callbacks that are at work, and for others later.
+    assert outcome.log.count(UNSEEN) in ({1, 2} if kind == "engine" else {0})
 
 
 @pytest.mark.parametrize(

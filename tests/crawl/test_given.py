@@ -11,6 +11,7 @@ from simcrawl.crawl.given import Given
 from simcrawl.rule import with_data
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
+from tests.crawl.test_crawl import IN_ORDER
 from tests.samples import english, page
 
 if TYPE_CHECKING:
@@ -228,3 +229,13 @@ def test_a_scheduler_that_does_not_take_back_what_is_to_wait_loses_one_request(s
     assert outcome.log.count("The scheduler has not taken back") == 1
     assert outcome.stats["downloader/request_count"] == len(paths)
     assert len(outcome.paths("kept")) >= 2 * 60 - 1
+
+
+@pytest.mark.parametrize("asks", ["", "yes"])
+def test_what_a_spider_tries_again_is_a_copy_unless_it_has_asked_for_the_page_itself(site: Site, asks: str):
+    site.add("/", hub("/first", "/copy"))
+    for path in ("/first", "/copy"):
+        site.add(path, page(english(150, seed=1)))
+    outcome = crawl(f"{SPIDERS}.TriesAgain", site.url(), settings=IN_ORDER, asks=asks)
+    assert site.requests["/first"] == site.requests["/copy"] == 2
+    assert outcome.paths("kept") == ["/", *(["/copy"] if asks else []), "/first"]

@@ -64,6 +64,25 @@ def test_who_waits_in_vain_lets_the_next_ones_wait_less_and_others_more():
     assert patience.seconds == LONGEST / 8
 
 
+def test_those_that_wait_are_not_what_keeps_the_process_busy():
+    # Of a thousand pages that look each hundredth of a second the looks alone are half a core.
+    looks = list[float]()
+
+    class Never:
+        now, raised = 0.0, False
+
+        async def wait(self, seconds: float) -> None:
+            looks.append(seconds)
+            self.now += seconds
+
+    wake = Never()
+    patience = Patience(clock=lambda: wake.now, used=lambda: wake.now)
+    patience.seconds = SHORTEST
+    asyncio.run(patience.wait(cast("Wake", wake), 10))
+    assert looks[0] == SHORTEST
+    assert min(looks[1:-1]) > 0.49
+
+
 @pytest.mark.parametrize(
     ("comes_out", "closes", "work_ends", "waited"),
     [

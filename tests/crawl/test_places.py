@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.crawl.server import Site
 
-PIPELINES = "tests.crawl.spiders"
+PIPELINES, SIZE = "tests.crawl.spiders", 20_000
 
 
 class Engine:
@@ -27,7 +27,7 @@ class Engine:
     def __init__(self, places: int | None = 8) -> None:
         self.looks = 0
         self.downloader = SimpleNamespace() if places is None else SimpleNamespace(total_concurrency=places)
-        self.scraper = SimpleNamespace(slot=SimpleNamespace(active_size=0))
+        self.scraper = SimpleNamespace(slot=SimpleNamespace(active_size=0, max_active_size=SIZE))
         self._slot = SimpleNamespace(nextcall=SimpleNamespace(schedule=self.look))
 
     def look(self) -> None:
@@ -113,6 +113,26 @@ def test_the_place_is_given_back_where_the_wait_fails(timer: Timer):
     with pytest.raises(KeyError), places(engine, timer).lent(answer()):
         fail_late(timer)
     assert engine.counts == (8, 0, 1)
+
+
+def test_a_page_for_which_there_is_no_room_among_those_at_work_lends_nothing(timer: Timer):
+    # Scrapy would start no request at all then.
+    engine = Engine()
+    lender = places(engine, timer)
+    with lender.lent(answer(SIZE // 2)), lender.lent(answer(SIZE // 2 + 1)):
+        timer.ring()
+        assert engine.counts == (9, SIZE // 2, 1)
+    with lender.lent(answer(SIZE + 1)):
+        assert engine.counts == (8, 0, 1)
+
+
+def test_what_was_lent_is_given_back_where_the_engine_is_none_that_is_known(timer: Timer):
+    engine = Engine()
+    del engine._slot
+    lender = places(engine, timer)
+    with pytest.raises(AttributeError), lender.lent(answer()):
+        timer.ring()
+    assert engine.counts == (8, 0, 0)
 
 
 # No limit, none that is known.

@@ -282,10 +282,26 @@ def _not_to_follow(site: Site) -> list[str]:
     return ["/loose-head", "/loose-header", "/loose-link"]
 
 
-@pytest.mark.parametrize(("spider", "order", "last"), [("Plain", True, True), ("Plain", False, False), ("Prioritized", True, False)])
-def test_links_that_robots_are_not_to_follow_come_later(site: Site, spider: str, order: bool, last: bool):
+def _copies(site: Site) -> list[str]:
+    """Add a page and a copy of it."""
+    for path in ("/one", "/two"):
+        site.add(path, page("7.4/en/regular-expressions"))
+    return ["/one", "/two"]
+
+
+@pytest.mark.parametrize(
+    ("spider", "order", "copies", "last"),
+    [
+        ("Plain", True, True, True),
+        ("Plain", False, True, False),
+        ("Prioritized", True, True, False),
+        # Without copies the order is the spider's: it may end with the first page that it knows.
+        ("Plain", True, False, False),
+    ],
+)
+def test_links_that_robots_are_not_to_follow_come_later(site: Site, spider: str, order: bool, copies: bool, last: bool):
     loose = _not_to_follow(site)
-    site.add("/", hub(*loose, "/plain", *_fillers(site)))
+    site.add("/", hub(*(_copies(site) if copies else []), *loose, "/plain", *_fillers(site)))
     site.add("/plain", page("7.4/en/autotext", "/behind-plain"))
     for topic, name in zip(("find-replace", "autoformat", "remote-files", "autofilter"), (*loose, "/plain"), strict=True):
         site.add(f"/behind-{name[1:]}", page(f"7.4/en/{topic}"))
@@ -295,11 +311,12 @@ def test_links_that_robots_are_not_to_follow_come_later(site: Site, spider: str,
 
 
 def test_of_one_page_those_links_come_later_that_robots_are_not_to_follow(site: Site):
-    paths = [f"/{number}" for number in range(10)]
-    site.add("/", hub(*paths).replace('href="/3"', 'href="/3" rel="nofollow"').replace('href="/5"', 'href="/5" rel="nofollow"'))
+    paths, copies = [f"/{number}" for number in range(10)], _copies(site)
+    site.add("/", hub(*copies, "/list"))
+    site.add("/list", hub(*paths).replace('href="/3"', 'href="/3" rel="nofollow"').replace('href="/5"', 'href="/5" rel="nofollow"'))
     site.add("/0", page("7.4/en/protection", "/5"))
     outcome = crawl("Plain", site.url(), settings=IN_ORDER)
-    assert _asked(site) == ["/", *(path for path in paths if path not in ("/3", "/5")), "/3", "/5"]
+    assert _asked(site) == ["/", *copies, "/list", *(path for path in paths if path not in ("/3", "/5")), "/3", "/5"]
     assert site.requests["/3"] == 1
     assert outcome.stats["finish_reason"] == "finished"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from threading import Event
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, strategies as st
@@ -51,6 +52,15 @@ def test_results_and_exceptions_come_back():
     with pytest.raises(ZeroDivisionError):
         pool.submit(divmod, 1, 0).result(60)
     pool.shutdown()
+
+
+def test_nobody_waits_for_a_thread_that_the_system_did_not_start(monkeypatch: pytest.MonkeyPatch):
+    pool = _Expendable(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
+        with pytest.raises(RuntimeError):
+            pool.submit(abs, -1)
+    assert pool.submit(abs, -1).result(timeout=60) == 1
 
 
 def test_closed_threads_take_no_more_work():
