@@ -106,10 +106,16 @@ def _renewed() -> str:
     return rf"\xa9|\(c\)|{pattern('renewed')}|^\W*stand\s*:?\s*(?=\d)"
 
 
+def _of_making() -> str:
+    """Return a pattern of what stands behind what was done with a page. "Archived football final: 11 May" is one that was played then."""
+    little = "date|time|the|on|at|is|by|in|from|for|to|via|with|am|auf|durch|um|von|vom|par|le|por|el|da|il|op|av|af|den"
+    return rf"(?=\s*[:\uff1a]|\W*\d|\W*$|\W+(?:{little})\b|\W+(?:{pattern('months', 'days')}))"
+
+
 def _of_the_page() -> str:
     alone, readers = pattern("made if alone"), alternatives("remarks", "visits", "visitors", "readers")
     return (
-        rf"{_renewed()}|{pattern('made')}|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
+        rf"{_renewed()}|{pattern('made', before=_of_making())}|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
         rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
         # As in German, in one word.
         r"|\w(?:datum|stand|dato)\s*:"
@@ -126,6 +132,10 @@ _OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _DATE_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
+
+
+# Says no more than a time of day does.
+_ZONE = late(r"\w+\s+(?:standard|daylight|summer)\s+time\b", re.IGNORECASE)
 
 
 def _of_an_event() -> str:
@@ -191,7 +201,9 @@ def is_of_an_event(dateline: str, words: Iterable[str]) -> bool:
 
     `words`: those that it has, without numbers.
     """
-    long = {word for word in words if len(word) >= _LEAST_OF_A_WORD}
+    long = {word.lower() for word in words if len(word) >= _LEAST_OF_A_WORD}
+    if zone := _ZONE.search(dateline):
+        long.difference_update(zone[0].lower().split())
     # More than a date has: "Friday, the 27th of November".
     says_more = len(long) > _WORDS_OF_A_DATE - bool(_DATE_IN_NUMBERS.search(dateline))
     # "Sunrise 6:12, sunset 19:40".

@@ -32,12 +32,15 @@ def words(kind: str) -> tuple[str, ...]:
     return _kinds()[kind]
 
 
-def pattern(*kinds: str) -> str:
-    """Return a pattern, to be used without regard to case, of whole words; Chinese, Japanese and Korean ones are found within others."""
+def pattern(*kinds: str, before: str = "") -> str:
+    """Return a pattern, to be used without regard to case, of whole words; Chinese, Japanese and Korean ones are found within others.
+
+    `before`: a pattern of what has to follow on whole words.
+    """
     found = {word for kind in kinds for word in words(kind)}
     unspaced = {word for word in found if _UNSPACED.search(word)}
     # A word goes on with what is no letter by itself: a vowel's sign, an accent.
-    whole = rf"(?<!\w){_any_of(found - unspaced)}(?![\w{marks()}])"
+    whole = rf"(?<!\w){_any_of(found - unspaced)}(?![\w{marks()}]){before}"
     return "|".join(([whole] if found - unspaced else []) + ([_any_of(unspaced)] if unspaced else []))
 
 
