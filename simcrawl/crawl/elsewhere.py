@@ -48,7 +48,6 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 from simcrawl.crawl.field_names import field_name
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE, by_field, class_of, files_in, is_item, rows_of, values_in, without_urls
 from simcrawl.crawl.reading import (
-    LONGEST_NUMBER,
     WORD,
     are_few,
     as_written,
@@ -56,6 +55,7 @@ from simcrawl.crawl.reading import (
     is_date,
     is_long_enough,
     is_of_word,
+    is_unspaced,
     missing_of,
     numbers_in,
     readable,
@@ -80,6 +80,8 @@ _ORIGINAL = 1
 _MOST_BEFORE = 1_000
 _SHORTEST_TOKEN = 16
 _LEAST_OF_A_SET = 3
+# Characters of a state, and where no spaces part words.
+_LONGEST_STATE, _UNSPACED_STATE = 30, 8
 # Of what stands in mark-up alone: what is longer is a page's text, or data of a program.
 _LONGEST_HIDDEN = 300
 _NOT_BEHIND = "(?![a-z0-9])"
@@ -117,6 +119,8 @@ class Page:
         self.is_named = False
         self.before = deque[dict[str, list[Any]]](maxlen=_MOST_BEFORE)
         self.like: set[int] | None = None
+        # Those of its original that are like its last one, see `_Together`.
+        self.items = 0
         self.differs: str | None = None
         self.rows = 0
         self.has_new = False
@@ -450,7 +454,8 @@ class Elsewhere:
         page.before.append(fields)
         if items is None:
             return None
-        page.like = page.together.pages_with(items, page.like)
+        if items != page.items:
+            page.like, page.items = page.together.pages_with(items, page.like), items
         if not (found and (not items or (page.is_named and not page.like))):
             return None
         if page.is_named:
@@ -592,8 +597,10 @@ def _says(key: str, value: Any) -> bool:
 
 
 def _is_state(value: Any) -> bool:
-    """Return whether a value is a truth value, a number or a single word."""
-    return not isinstance(value, str) or value is FILLED or (len(value) <= LONGEST_NUMBER and " " not in value.strip())
+    """Return whether a value is a truth value, a number or a single word. Of two words it may be one of a table's rows."""
+    if not isinstance(value, str) or value is FILLED:
+        return True
+    return len(value) <= _LONGEST_STATE and " " not in value.strip() and not is_unspaced(value[_UNSPACED_STATE:])
 
 
 def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]) -> array[int] | None:

@@ -81,6 +81,11 @@ def _unescaped(found: re.Match[str]) -> str:
     return " " if found[0][-1] != "\\" else ""
 
 
+def is_unspaced(text: str) -> bool:
+    """Return whether a text has letters of a script that puts no spaces between words."""
+    return bool(_UNSPACED.search(text))
+
+
 def is_of_word(sign: str) -> bool:
     """Return whether a word of ASCII goes on with a sign."""
     return sign.isascii() and sign.isalnum()

@@ -568,6 +568,9 @@ def test_a_counter_s_short_numbers_do_not_count():
 # ---- what the mark-up of one text says
 
 
+WELCOME = "清华大学开源软件镜像站欢迎您"
+
+
 def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str | None = None, marked_up: bool = True) -> list[list[bool]]:
     """Return which items come out of copies that have one text with their original; each page's items have what `key` names of its URL."""
     known = Elsewhere()
@@ -577,7 +580,7 @@ def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str 
     for number, items in enumerate(pages, 701):
         # "True" and "no" stand there to be read.
         page = Page(
-            lambda: ["<p>Wifi, Pool, free, booked or true: yes or no, 1 2 3 of it</p><a href=p/17.html>", OTHER],
+            lambda: [f"<p>Wifi, Pool, free, booked or true: yes or no, 1 2 3 of it {WELCOME} 有货 暂时缺货</p><a href=p/17.html>", OTHER],
             f"http://a.test/p/{number}",
         )
         told = [{key: f"{number}"} | item if key else item for item in items]
@@ -601,6 +604,7 @@ def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str 
         ({"has": [True, False, True]}, {"has": [True, True, False]}),
         ({"has": [{"name": "Wifi", "is": True}, {"name": "Pool", "is": False}]}, {"has": [{"name": "Wifi", "is": False}]}),
         ({"status": "booked"}, {"status": "free"}),
+        ({"status": "有货"}, {"status": "暂时缺货"}),
         # Signs stand in no address.
         ({"rating": "★★★★☆"}, {"rating": "★★☆☆☆"}),
         ({"vegan": "✓"}, {"vegan": "✗"}),
@@ -627,6 +631,7 @@ def test_of_one_text_other_states_are_said_by_the_mark_up(first: dict[str, Any],
         {"name": "Wifi", "position": 7, "page": 3, "depth": 2, "last_page": False, "elapsed": 0.7, "retried": True},
         {"name": "Wifi", "uid": "d41d8cd98f00b204e9800998ecf8427e", "stamp": 17, "by": {"http://a.test/": 7}},
         {"name": "Wifi", "text": "yes or no, 1 2 3 of it"},
+        {"name": "Wifi", "text": WELCOME},
         {"name": "Wifi", "number": 701, "of": "p"},
     ],
 )
