@@ -20,7 +20,7 @@ from simcrawl.page import pictures
 from simcrawl.page.datelines import has_other_words, is_counter, is_dateline
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.furniture import leads_on
-from simcrawl.page.numerals import counts
+from simcrawl.page.numerals import are_label_and_number
 from simcrawl.page.patterns import late
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
@@ -254,7 +254,7 @@ class Layout:
             subheadings=tuple(chain.from_iterable(below[:-1])),
             dated=_texts(dated),
             rows=(*chain.from_iterable(self._tables(values, parts.links, paragraphs)), *self._pairs(parts.prose)),
-            tables_beside=(*self._tables(parts.beside, (), ()), self._labelled(parts.beside)),
+            tables_beside=(*self._tables(parts.beside, (), ()), *filter(None, [self._labelled(parts.beside)])),
             headings_beside=_texts(block for block in parts.beside if block.element in self.headings),
         )
 
@@ -296,9 +296,9 @@ class Layout:
         return tuple([_texts(held) for box, held in pairs.items() if often[self.parents[box]] >= _LEAST_OF_A_LIST])
 
     def _labelled(self, beside: Iterable[Block]) -> tuple[tuple[str, ...], ...]:
-        """Return what boxes beside the contents hold of which each has a label and a value, with digits: one of them is enough."""
+        """Return what boxes beside the contents hold of which each has a label and a number: one of them is enough."""
         pairs = map(_texts, self._boxes_of_two(block for block in beside if not self._cell(block)).values())
-        return tuple([pair for pair in pairs if sum(map(bool, map(_DIGIT.search, pair))) == 1 and not counts(": ".join(pair))])
+        return tuple([pair for pair in pairs if are_label_and_number(*pair)])
 
     def _boxes_of_two(self, blocks: Iterable[Block]) -> dict[int, list[Block]]:
         boxes = defaultdict[int, list[Block]](list)

@@ -510,8 +510,10 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     labelled.update(one for one in parts.headings_beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
     labelled.update(filter(numerals.is_a_symbol, lines))
     own = numerals.in_address(url, _slug(url)) | numerals.plain(numerals.in_title(title[:_LONGEST]))
-    words = {" ".join(_without_numbers(line)) for line in (*lines, *parts.dated)}
-    words.update(" ".join([*numerals.codes(line.casefold()), *numerals.said_in(line, own)]) for line in lines)
+    # Two texts that are alike, for one line, would nearly cancel each other out.
+    kept = ([] if line in labelled else [*numerals.codes(line.casefold()), *numerals.said_in(line, own)] for line in lines)
+    words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
+    words.update(" ".join(_without_numbers(line)) for line in parts.dated)
     return ({_bare(line) for line in labelled} | words) - {""}
 
 

@@ -35,15 +35,18 @@ _NUMERAL = late(r"(?:(?<!\d)[-+\u2212]|(?<![\w.,:]))(\d++(?>(?:[.,:]\d++)*))(?![
 _JOINTS = str.maketrans("_-", "  ")
 # Not "Product 4711": that one is called so.
 _PLACE_IN_A_LIST = late(
-    r"\b(?:pages?|seiten?|p[\xe1a]ginas?|pagine|str[ao]n[ay]|\u0441\u0442\u0440\u0430\u043d\u0438\u0446\w*|results|hits|matches|items|entries|products|records|posts"
-    r"|comments|messages|ergebnisse|treffer|r\xe9sultats|resultados|risultati)\W{0,3}\d++(?:\W{1,3}(?:(?:of|von|de|di|sur|z|/)\s)?\s?\d++)?"
-    rf"|\d++\s?(?:{IN_A_LIST.pattern})",
+    lambda: (
+        r"\b(?:pages?|seiten?|p[\xe1a]ginas?|pagine|str[ao]n[ay]|\u0441\u0442\u0440\u0430\u043d\u0438\u0446\w*|results|hits|matches|items|entries|products"
+        r"|records|posts|comments|messages|ergebnisse|treffer|r\xe9sultats|resultados|risultati)\W{0,3}\d++"
+        r"(?:\W{1,3}(?:(?:of|von|de|di|sur|z|/)\s)?\s?\d++)?"
+        rf"|\d++\s?(?:{IN_A_LIST.pattern})|\(\d{{1,3}}(?:/\d+)?\)"
+    ),
     re.IGNORECASE,
 )
 # Of a query: which part of a list, and which release.
 _OF_A_LIST = late(
     r"(?:p|pg|page|paged|pageno|page_?num(?:ber)?|seite|start|offset|from|skip|limit|count|per_?page|size|sort|order|v|ver|version|rev(?:ision)?|oldid|year"
-    r"|month|day|date)$",
+    r"|month|week|day|date)$",
     re.IGNORECASE,
 )
 _DIGITS_OF_A_DAY = 2
@@ -109,6 +112,12 @@ def is_a_symbol(line: str) -> bool:
 def may_be_a_name(heading: str) -> bool:
     """Return whether a heading beside the contents is nothing but a number, with its signs and its unit: "8080/tcp", "UTC+05:30"."""
     return bool(_DIGIT.search(heading)) and not _LONG_WORD.search(heading) and not YEAR.search(heading) and not counts(heading)
+
+
+def are_label_and_number(one: str, other: str) -> bool:
+    """Return whether one of two lines is a number, with signs and a unit, and the other one its label, of no counter."""
+    label, number = (other, one) if _DIGIT.search(one) else (one, other)
+    return not _DIGIT.search(label) and bool(_DIGIT.search(number)) and not _LONG_WORD.search(number) and not counts(f"{label}: {number}")
 
 
 def counts(line: str) -> bool:
