@@ -179,6 +179,13 @@ def show_others(a: PageFingerprint, b: PageFingerprint) -> bool:
     return names_compared.show_others(a.names, b.names) and of_one_site(a.url, b.url)
 
 
+def are_other_facts(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether two pages have other pictures on one site, or other rows in their tables, or on one site beside them."""
+    if show_others(a, b) or names_compared.exchange_rows(a.names, b.names):
+        return True
+    return names_compared.exchange_rows_beside(a.names, b.names) and of_one_site(a.url, b.url)
+
+
 def has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
     units = min(a.units, b.units)

@@ -344,7 +344,7 @@ class Rule:
         prose = resemblance(a.prose.sketch, b.prose.sketch)
         links, around = differing(a.links, b.links), differing(a.around, b.around)
         # In the same surroundings a picture is another page's, and so are rows, or lines with a label: only their order may be another one.
-        if links + around < self.min_around and (differences.show_others(a, b) or names_compared.exchange_rows(a.names, b.names)):
+        if links + around < self.min_around and differences.are_other_facts(a, b):
             return 0
         same = (
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)

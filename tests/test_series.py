@@ -297,3 +297,81 @@ def test_views_of_one_page_in_other_surroundings_stay_copies() -> None:
     }
     for seed in (1, 2):
         assert lost(pages, seed) == (3, 0)
+
+
+def _beside_an_introduction(body: str, title: str = "Reference") -> str:
+    intro = f"<div class=jumbotron><h1>Reference</h1><p>{english(100, seed=5)}</p></div>"
+    return f"<html><head><title>{title}</title></head><body>{intro}<div class=container>{body}</div></body></html>"
+
+
+NUMBERS = [53 * number + 103 for number in range(PAGES)]
+
+
+@pytest.mark.parametrize(
+    ("body", "title", "address"),
+    [
+        ("<h2>Port {}</h2><p>Assigned by us</p>", "Port {} - Reference", "r/port-{}"),
+        ("<p>Port {}</p><p>Assigned by us</p><p>Open</p>", "Port {} - Reference", "r?port={}"),
+        ("<h2>Port {}</h2><p>Assigned by us</p>", "Port {} - Reference", "r/opaque-{:c}"),
+        ("<h3>{}/tcp</h3><p>Assigned by us</p>", "Reference", "r/opaque-{:c}"),
+        ("<p>{:c}</p><p>Click to copy</p><p>Done</p>", "Reference", "r/opaque-{:c}"),
+        ("<p>U+{:04X}</p><p>Click to copy</p><p>Done</p>", "Reference", "r/opaque-{:c}"),
+        ("<div class=card><h5>Decimal</h5><p>{}</p></div><p>Done</p>", "Reference", "r/opaque-{:c}"),
+        ("<div class=card><p>$40,{}</p><p>Earnings</p></div><p>Done</p>", "Reference", "r/opaque-{:c}"),
+        ("<table><tr><th>Country<td>Norway<tr><th>Town<td>Hamar<tr><th>Latitude<td>60.{}</table>", "Reference", "r/opaque-{:c}"),
+        ("<table><tr><th>Latitude<td>60.79{}<tr><th>Longitude<td>11.06{}</table>", "Reference", "r/opaque-{:c}"),
+        ("<p><b>Offset:</b> UTC+{:.2}:30</p><p>Source: IANA</p>", "Reference", "r/opaque-{:c}"),
+    ],
+)
+def test_a_number_of_its_own_tells_a_record_beside_an_introduction(body: str, title: str, address: str) -> None:
+    made = {
+        f"https://site.example/{address.format(0x1F400 + number)}"
+        if ":c" in address
+        else f"https://site.example/{address.format(number)}": number
+        for number in NUMBERS
+    }
+
+    def told(number: int) -> str:
+        # The hours of a time zone, or a letter of Braille.
+        if ":.2" in body:
+            return body.format(f"{NUMBERS.index(number):02}")
+        return body.format(*[0x2800 + NUMBERS.index(number) if ":c" in body else number] * 2)
+
+    pages = {url: _beside_an_introduction(told(number), title.format(number)) for url, number in made.items()}
+    assert [lost(pages, seed)[0] for seed in (1, 2)] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>{}</p><p>Done</p><p>Open</p>",
+        "<p>{} hits</p><p>Done</p>",
+        "<h3>Comments ({})</h3><p>Done</p>",
+        "<h3>{} results</h3><p>Done</p>",
+        "<div class=card><h5>Visitors</h5><p>{}</p></div>",
+        "<div class=card><h5>Your cart</h5><p>{}</p></div>",
+        "<table><tr><th>Currency<th>Rate<tr><td>USD<td>1.0{}<tr><td>GBP<td>0.8{}</table>",
+        "<table><tr><td>Today<td>{} \xb0C<tr><td>Rain<td>{} %</table>",
+        "<p>It took {}ms</p><p>Done</p>",
+    ],
+)
+def test_counters_and_rates_beside_an_introduction_tell_no_copies_apart(body: str) -> None:
+    pages = {
+        f"https://site.example/opaque-{0x1F400 + number:c}": _beside_an_introduction(body.format(number, number)) for number in NUMBERS
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
+def test_figures_in_a_board_tell_pages_apart_though_most_of_what_stands_there_is_beside() -> None:
+    boxes = "".join(
+        f"<div class=row><div class=card><p>{label}</p><p>{{{place}}}</p></div></div>"
+        for place, label in enumerate(("Earnings by month", "Earnings by year", "Orders", "Shops", "Boats", "Debts", "Towns", "Ports"))
+    )
+    menu = "".join(f"<p>{line}</p>" for line in english(14, seed=3).splitlines())
+    text = f"<div><h1>Notes</h1><p>{english(100, seed=5)}</p></div><div class=sidebar><h2>Latest</h2>{menu}</div>"
+    boards = [
+        f"<body><h2>Board</h2><div>{boxes}</div>{text}".format(*[f"${Random(n * 9 + m).randint(10, 999)},{n + 100}" for m in range(8)])
+        for n in range(40)
+    ]
+    pages = {f"https://site.example/branch/{number + 100}": board for number, board in enumerate(boards)}
+    assert [lost(pages, seed)[0] for seed in (1, 2)] == [0, 0]

@@ -21,6 +21,7 @@ features       text into weighted features
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
 names          what a page is called, and what else it has for itself
+├ numerals        numbers and signs that may name it
 ├ names_record    what is kept of that
 └ names_compared    what two pages are called, compared
 kept           its text as stores keep it

@@ -20,6 +20,7 @@ from simcrawl.page import pictures
 from simcrawl.page.datelines import has_other_words, is_counter, is_dateline
 from simcrawl.page.echoes import Echoes
 from simcrawl.page.furniture import leads_on
+from simcrawl.page.numerals import are_label_and_number
 from simcrawl.page.patterns import late
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
@@ -86,7 +87,8 @@ class Parts(NamedTuple):
     `pictures`: names of what is shown outside the furniture, see `simcrawl.page.pictures`. `values`: the short lines of the prose but for
     headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`;
     `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture. `rows`: what stands together in
-    the content's tables: the cells of each row, a term and its definitions; `rows_beside`: likewise beside it.
+    the content's tables: the cells of each row, a term and its definitions; `tables_beside`: likewise beside it, table by table, and in the
+    end what boxes have as a label and a value. `headings_beside`: the headings in `beside`.
     """
 
     content: list[Block]
@@ -105,7 +107,8 @@ class Parts(NamedTuple):
     subheadings: tuple[str, ...] = ()
     dated: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
-    rows_beside: tuple[tuple[str, ...], ...] = ()
+    tables_beside: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    headings_beside: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -250,12 +253,13 @@ class Layout:
             headings=tuple(above),
             subheadings=tuple(chain.from_iterable(below[:-1])),
             dated=_texts(dated),
-            rows=self._rows(values, parts.links, paragraphs) + self._pairs(parts.prose),
-            rows_beside=self._rows(parts.beside, (), ()),
+            rows=(*chain.from_iterable(self._tables(values, parts.links, paragraphs)), *self._pairs(parts.prose)),
+            tables_beside=(*self._tables(parts.beside, (), ()), *filter(None, [self._labelled(parts.beside)])),
+            headings_beside=_texts(block for block in parts.beside if block.element in self.headings),
         )
 
-    def _rows(self, lines: Iterable[Block], links: Iterable[Block], paragraphs: Iterable[Block]) -> tuple[tuple[str, ...], ...]:
-        """Return the texts of lines that stand in cells, together by the row of each; links where other cells are in their row.
+    def _tables(self, lines: Iterable[Block], links: Iterable[Block], paragraphs: Iterable[Block]) -> list[tuple[tuple[str, ...], ...]]:
+        """Return the texts of lines that stand in cells, together by table and row; links where other cells are in their row.
 
         Not of a layout, of which a cell holds `paragraphs`, or many lines.
         """
@@ -279,20 +283,32 @@ class Layout:
             rows[row].append(text)
             if tells:
                 told.add(row)
-        return tuple([tuple(texts) for row, texts in rows.items() if row in told and row not in laid_out])
+        tables = defaultdict[int, list[tuple[str, ...]]](list)
+        for row, texts in rows.items():
+            if row in told and row not in laid_out:
+                tables[self.parents[row]].append(tuple(texts))
+        return [*map(tuple, tables.values())]
 
     def _pairs(self, prose: list[Block]) -> tuple[tuple[str, ...], ...]:
         """Return what boxes hold of which each has two short lines in elements of their own, three or more in a row: facts in a grid."""
+        pairs = self._boxes_of_two(prose)
+        often = Counter(self.parents[box] for box in pairs)
+        return tuple([_texts(held) for box, held in pairs.items() if often[self.parents[box]] >= _LEAST_OF_A_LIST])
+
+    def _labelled(self, beside: Iterable[Block]) -> tuple[tuple[str, ...], ...]:
+        """Return what boxes beside the contents hold of which each has a label and a number: one of them is enough."""
+        pairs = map(_texts, self._boxes_of_two(block for block in beside if not self._cell(block)).values())
+        return tuple([pair for pair in pairs if are_label_and_number(*pair)])
+
+    def _boxes_of_two(self, blocks: Iterable[Block]) -> dict[int, list[Block]]:
         boxes = defaultdict[int, list[Block]](list)
-        for block in prose:
+        for block in blocks:
             boxes[self.parents[block.element]].append(block)
-        pairs = {
+        return {
             box: held
             for box, held in boxes.items()
             if len(held) == _OF_A_PAIR and held[0].element != held[1].element and all(block.width < _PARAGRAPH for block in held)
         }
-        often = Counter(self.parents[box] for box in pairs)
-        return tuple([_texts(held) for box, held in pairs.items() if often[self.parents[box]] >= _LEAST_OF_A_LIST])
 
     def _cell(self, block: Block) -> int:
         """Return the cell that a block stands in, also in a paragraph there; 0 for none."""

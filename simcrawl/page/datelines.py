@@ -63,8 +63,12 @@ def _of_a_day() -> str:
     )
 
 
-# 31:28 is no time. A scale is none, and neither is the number of a court's case ("2:24-cv-01017").
-_TIME = r"(?<!scale\s)(?<!scale:\s)(?<!stab\s)(?<!stab:\s)\b(?:[01]?\d|2[0-4]):[0-5]\d(?!\d|-[a-z]{2}-\d|\s+(?:scale|model)\b)"
+# 31:28 is no time. A scale is none, and neither is the number of a court's case ("2:24-cv-01017"), a place behind another one, in hours
+# ("UTC+05:30"), a lap ("1:23.456") and a part of an address ("3f:12:30:9a").
+_TIME = (
+    r"(?<!scale\s)(?<!scale:\s)(?<!stab\s)(?<!stab:\s)(?<![+\u2212])(?<!(?:utc|gmt)-)(?<!\b[\da-f]{2}:)\b(?:[01]?\d|2[0-4]):[0-5]\d"
+    r"(?!\d|\.\d|:[\da-f]{2}:[\da-f]{2}:|-[a-z]{2}-\d|\s+(?:scale|model)\b)"
+)
 
 
 def _counted() -> str:

@@ -15,7 +15,7 @@ import re
 import struct
 from collections import Counter
 from functools import partial, reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from operator import xor
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -24,7 +24,7 @@ import numpy as np
 
 from simcrawl.addresses import is_release
 from simcrawl.bits import mix
-from simcrawl.page import visits
+from simcrawl.page import numerals, visits
 from simcrawl.page.characters import composed, normalize
 from simcrawl.page.datelines import LABELLED, full_dates, is_of_an_event, is_of_the_page
 from simcrawl.page.features import marks
@@ -47,8 +47,9 @@ from simcrawl.page.names_record import (
     SPEAKS,
     WORD,
 )
+from simcrawl.page.numerals import IN_A_LIST, OF_A_DAY, OF_A_READER, YEAR
 from simcrawl.page.patterns import late
-from simcrawl.page.vocabulary import alternatives, pattern
+from simcrawl.page.vocabulary import alternatives
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -115,20 +116,7 @@ _MEASURED = late(
     ),
     re.IGNORECASE,
 )
-_RATE = late(r"\d[.,]\d|\d\s*[%\xb0]")
-# A year, and what is counted: there is no end of pages, and of years.
-_YEAR = late(r"(?:19|20)\d\d")
-_IN_A_LIST = late(
-    lambda: (
-        rf"{pattern('of a list')}|(?<!\w){alternatives('sheets')}[\s:\uff1a]*\d"
-        rf"|(?=\d)(?:\d\s*{alternatives('sheets')}|(?<!\u7b2c)(?<!\u7b2c\s)(?<!\d)\d[\d,.]*\s*{alternatives('pieces')})"
-        rf"(?!{alternatives('goes on')})"
-    ),
-    re.IGNORECASE,
-)
 _NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!\w{1,4}\s+\d)[^\W\d_]")
-_OF_A_DAY = late(lambda: pattern("months", "days"), re.IGNORECASE)
-_OF_A_READER = late(lambda: pattern("of a reader"), re.IGNORECASE)
 _EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
 # Parameters that say who came, and from where, and never to which page.
 _OF_A_VISITOR = late(
@@ -193,12 +181,14 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
         numbers |= {number for number in short.intersection(_NUMBER.findall(full)) if number.lstrip("0") in of_address}
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
     named = numbers | {version for text in headings for version in _VERSION.findall(text[:_LONGEST]) if "." in version.strip(".")}
+    full, told = _spelled_as_addressed(full, f"{inner} {outer}", numerals.in_address(url, slug))
     called = _VERSION.sub(lambda found: found[0] if {found[0], found[0].strip(".")} & named else " ", full)
     addressed = _addressed(url, full, f"{inner} {outer}")
     if unsaid := addressed - _words_of(f"{inner} {outer}"):
         # The headings are those of every page: "Methods", "Description".
         outer = " ".join([outer, *sorted(unsaid)])
-    names = numbers.intersection(_NUMBER.findall(full)) | addressed | set(map(_word_for, signs))
+    outer = " ".join([outer, *told])
+    names = numbers.intersection(_NUMBER.findall(full)) | addressed | {*told} | set(map(_word_for, signs))
     texts = [inner, outer, composed(facts[:_LONGEST]), called, " ".join(sorted(names)), " ".join(_standing(inner, outer, full))]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
@@ -230,6 +220,14 @@ def _as_word(names: set[str], found: re.Match[str]) -> str:
 
 def _word_for(signs: str) -> str:
     return "".join([_FIRST, *(f"{ord(sign):x}" for sign in signs)])
+
+
+def _spelled_as_addressed(title: str, headings: str, of_address: set[str]) -> tuple[str, list[str]]:
+    """Return a title with words in the place of the numbers that the end of its address has as well, and no heading, and these words."""
+    said = numerals.said_in(headings, of_address)
+    told = [one for one in numerals.in_title(title) if one not in said and numerals.plain([one]) <= of_address] if of_address else []
+    words = {one: _word_for(one) for one in told}
+    return (numerals.replaced(title, words), [*words.values()]) if words else (title, [])
 
 
 def _numbers(heading: str) -> list[str]:
@@ -363,8 +361,16 @@ def of(
     # Counters stand in them: "Comments (5)".
     subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE * max(1.0, units_of_a_word) else set[str]()
-    rows = _rows(parts.rows) | {line.casefold() for line in parts.values if LABELLED.match(line) and not _IN_A_LIST.search(line)}
-    others_still = (headings, template, subheadings, _said_beside(parts, title, url), rows, _rows(parts.rows_beside, beside=True), lasting)
+    rows = _rows(parts.rows) | {line.casefold() for line in parts.values if LABELLED.match(line) and not IN_A_LIST.search(line)}
+    others_still = (
+        headings,
+        template,
+        subheadings,
+        _said_beside(parts, title, url),
+        rows,
+        _rows(chain.from_iterable(map(numerals.but_for_rates, parts.tables_beside))),
+        lasting,
+    )
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
     shown, lines = _digests(pictures), _digests(short)
@@ -497,7 +503,7 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
     Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case, or
-    the day that a page is called by.
+    the day that a page is called by. And codes stay, signs alone, and the numbers that the title has as well, or the address.
     """
     lines = [block.text for block in parts.beside]
     labelled = {line for line in lines if LABELLED.match(line)}
@@ -505,8 +511,14 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     headings = (parts.heading, parts.outer_heading)
     labelled.update(heading for heading in headings if _has_its_own_number(heading) or full_dates(heading[:_LONGEST]))
     labelled.update(line for line in parts.dated if _is_of_a_day(line, url, title) and not is_of_the_page(line))
-    words = (" ".join(_without_numbers(line)) for line in (*lines, *parts.dated))
-    return ({_bare(line) for line in labelled} | {*words}) - {""}
+    labelled.update(one for one in parts.headings_beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
+    labelled.update(filter(numerals.is_a_symbol, lines))
+    own = numerals.in_address(url, _slug(url)) | numerals.plain(numerals.in_title(title[:_LONGEST]))
+    # Two texts that are alike, for one line, would nearly cancel each other out.
+    kept = ([] if line in labelled else [*numerals.codes(line.casefold()), *numerals.said_in(line, own)] for line in lines)
+    words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
+    words.update(" ".join(_without_numbers(line)) for line in parts.dated)
+    return ({_bare(line) for line in labelled} | words) - {""}
 
 
 def _without_numbers(line: str) -> list[str]:
@@ -517,13 +529,10 @@ def _without_numbers(line: str) -> list[str]:
     return [word for word in _RUN.findall(line) if not _DIGITS.search(word)]
 
 
-def _rows(rows: Iterable[tuple[str, ...]], *, beside: bool = False) -> set[str]:
-    """Return what the rows of tables say. Not counters, and not the weeks of a calendar: there is no end of them.
-
-    `beside` the contents a number with a fraction or a sign is a rate or a temperature, which is another one at each visit.
-    """
-    told = (row for row in rows if len(row) > 1 and not any(map(_IN_A_LIST.search, row)) and not _is_of_a_calendar(row))
-    return {"\n".join(row).casefold() for row in told if not (beside and any(map(_RATE.search, row)))}
+def _rows(rows: Iterable[tuple[str, ...]]) -> set[str]:
+    """Return what the rows of tables say. Not counters, and not the weeks of a calendar: there is no end of them."""
+    told = (row for row in rows if len(row) > 1 and not any(map(IN_A_LIST.search, row)) and not _is_of_a_calendar(row))
+    return {"\n".join(row).casefold() for row in told}
 
 
 def _is_of_a_calendar(row: tuple[str, ...]) -> bool:
@@ -537,12 +546,12 @@ def _has_its_own_number(heading: str) -> bool:
     Or a shorter one between words: "iPhone 12 case". At the end stands that of a page of a list, and beside a year or a month a day's.
     """
     heading = heading[:_LONGEST]
-    if _IN_A_LIST.search(heading):
+    if IN_A_LIST.search(heading):
         return False
-    if any(len(number) >= _DIGITS_OF_A_NAME and not _YEAR.fullmatch(number) for number in _numbers(heading)):
+    if any(len(number) >= _DIGITS_OF_A_NAME and not YEAR.fullmatch(number) for number in _numbers(heading)):
         return True
     is_one = _NUMBER_AMONG_WORDS.search(_unnumbered(heading))
-    return bool(is_one) and not any(pattern.search(heading) for pattern in (_YEAR, _OF_A_DAY, _OF_A_READER))
+    return bool(is_one) and not any(pattern.search(heading) for pattern in (YEAR, OF_A_DAY, OF_A_READER))
 
 
 def _is_of_a_day(line: str, url: str, title: str) -> bool:

@@ -243,6 +243,12 @@ def exchange_values(a: Read, b: Read) -> bool:
     return _exchange_rows(a, b) or (begin_apart and _has_own_lines(a, b) and _has_own_lines(b, a))
 
 
+@_of_bytes
+def exchange_rows_beside(a: Read, b: Read) -> bool:
+    """Return whether two pages have other rows in tables beside their contents, or in boxes with a label: in mirrors these may differ."""
+    return are_others(a.mixed.rows_beside, b.mixed.rows_beside) and a.second.end != b.second.end
+
+
 def _exchange_rows(a: Read, b: Read) -> bool:
     return are_others(a.mixed.rows, b.mixed.rows)
 

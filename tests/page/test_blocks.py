@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
@@ -310,7 +311,37 @@ def test_what_stands_together_in_a_table_or_a_list_of_terms(markup: str, rows: l
     # Above the box that holds the only long text.
     above = layout_of(f"<body>{markup}<div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
     if "By Ann" not in markup:
-        assert [*above.rows_beside] == [row for row in rows if row[-1] != "line 80"] + [("Warning",)] * ("Warning" in markup)
+        assert [*chain(*above.tables_beside)] == [row for row in rows if row[-1] != "line 80"] + [("Warning",)] * ("Warning" in markup)
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_one"),
+    [
+        (("Earnings", "$40,000"), True),
+        (("U+0600", "Code point"), True),
+        (("Earnings", "high"), False),
+        (("4711", "4712"), False),
+        (("Guests online", "17 users online"), False),
+        (("Your cart", "3"), False),
+        (("It took 12 ms", "Done"), False),
+        (("Port", "8080", "TCP"), False),
+    ],
+)
+def test_a_box_with_a_label_and_a_value_beside_the_contents_is_a_row(lines: tuple[str, ...], is_one: bool):
+    box = "".join(f"<p>{line}</p>" for line in lines)
+    parts = layout_of(f"<body><div>{box}</div><div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
+    assert parts.tables_beside == (((lines,),) if is_one else ())
+    # In a table the cells are the row already.
+    cells = "".join(f"<td>{line}</td>" for line in lines)
+    parts = layout_of(f"<body><table><tr>{cells}</table><div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
+    assert [*chain(*parts.tables_beside)] == [lines]
+
+
+def test_rows_beside_the_contents_stand_together_by_their_table():
+    tables = "".join(f"<table><tr><td>{one}<td>1<tr><td>{one}<td>2</table>" for one in ("Ann", "Bo"))
+    parts = layout_of(f"<body>{tables}<h3>Votes of 1843</h3><div><h2>Votes</h2><p>{english(20)}</p></div></body>").parts()
+    assert parts.tables_beside == tuple([((one, "1"), (one, "2")) for one in ("Ann", "Bo")])
+    assert parts.headings_beside == ("Votes of 1843",)
 
 
 @pytest.mark.parametrize(("tag", "own"), [("article", True), ("section", True), ("main", True), ("div", False)])

@@ -14,6 +14,10 @@ DATELINES = [
     "12 May 2024",
     "Published 1999-12-31",
     "Monday, 9:05",
+    "Time:12:30",
+    "Open 9:05-17:30",
+    "12:30:45",
+    "It was 12:30.",
     "Updated at 23:59 by the harbour master",
     "3 minutes ago",
     "1 min ago",
@@ -148,6 +152,13 @@ NO_DATELINES = [
     "访问权限: 7",
     "点击下载 12",
     "阅读全文 2",
+    # A zone of time, a lap, and a part of an address.
+    "UTC+05:30",
+    "GMT-4:45",
+    "Offset: \u221203:30",
+    "Best lap 1:23.456",
+    "3f:12:30:9a:00:11",
+    "12:30:45:50:00:11",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import combinations
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, strategies as st
@@ -11,11 +12,9 @@ from hypothesis import given, strategies as st
 import simcrawl
 from simcrawl.page import names, names_compared, names_record
 from simcrawl.page.blocks import NO_PARTS
-from simcrawl.page.common_words import factors
 from simcrawl.page.features import cut_lines
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
 from simcrawl.page.names_compared import Naming
-from simcrawl.page.vocabulary import words
 from tests.page.named import PROSE, TEXT, are_copies, called, cut, differ, differ_outside, names_of, page_of, with_paragraphs, with_values
 from tests.samples import chinese, english
 
@@ -186,16 +185,9 @@ def test_a_number_in_a_heading_is_the_pages_own_beside_such_words(one: str, othe
     assert names._has_its_own_number(other)
 
 
-def test_no_common_word_is_of_a_list_but_those_of_the_vocabulary():
-    """A stem or a single Han letter would be: "文件" is a file, and no piece."""
-    assert [word for word in factors() if names._IN_A_LIST.search(word) and word not in words("of a list")] == []
-
-
 @pytest.mark.parametrize("row", [("12", "13", "15"), ("3", "9" * 5_000), ("Ann", "12"), ("1.08", "USD")])
 def test_numbers_are_rows_where_they_are_no_week(row: tuple[str, ...]):
     assert len(names._rows([row])) == 1
-    # Rates are others at each visit, and stand beside the contents.
-    assert len(names._rows([row], beside=True)) == (0 if "1.08" in row else 1)
 
 
 @pytest.mark.parametrize(
@@ -348,6 +340,53 @@ def test_pages_that_a_number_names_are_no_copies_of_each_other(one: str, other: 
 )
 def test_the_numbers_of_releases_machines_and_chapters_name_no_page(one: str, other: str) -> None:
     assert simcrawl.compare(page_of(one, TEXT, 1), page_of(other, TEXT, 2)).is_near_duplicate
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "address"),
+    [
+        ("Port 80", "Port 443", "/r/port-{}"),
+        ("980", "443", "/r/{}.html"),
+        ("At 47.37, 8.54", "At 47.37, 8.55", "/r/{}"),
+        ("ISBN 978-0-1", "ISBN 978-0-2", "/books/{}/"),
+        ("Offset UTC+05:30", "Offset UTC+05:45", "/r/{}"),
+        ("3/4", "4/3", "/r/{}"),
+        ("Port 80", "Port 443", "/r?port={}"),
+        ("Product 80", "Product 443", "/shop.php?utm_source=a&id={}"),
+    ],
+)
+def test_a_number_that_title_and_address_have_names_a_page_below_the_heading_of_its_site(one: str, other: str, address: str) -> None:
+    made = [
+        _below_the_site(name, address.format(quote(name.removeprefix("Port ").removeprefix("Product "), safe=""))) for name in (one, other)
+    ]
+    assert not are_copies(*made)
+    assert are_copies(made[0], _below_the_site(one, "/other"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "address"),
+    [
+        ("Boats, page 2", "Boats, page 3", "/boats/{}"),
+        ("Boats (2)", "Boats (3)", "/boats/{}"),
+        ("2 results", "3 results", "/boats/{}"),
+        ("Boats on 2 May", "Boats on 3 May", "/boats/{}"),
+        ("Boats 2", "Boats 3", "/boats?page={}"),
+        ("Boats 2.1", "Boats 2.2", "/boats?version={}"),
+        ("Manual 2", "Manual 3", "/manual/{}/boats"),
+        ("Boats for 2-bit", "Boats for 3-bit", "/boats/{}"),
+    ],
+)
+def test_the_number_of_a_page_of_a_list_a_day_or_a_release_in_an_address_names_no_page(one: str, other: str, address: str) -> None:
+    made = [_below_the_site(name, address.format("".join(sign for sign in name if sign.isdigit() or sign == "."))) for name in (one, other)]
+    assert are_copies(*made)
+
+
+def _below_the_site(name: str, address: str) -> PageFingerprint:
+    paragraphs = "".join(f"<p>{line}</p>" for line in TEXT.splitlines())
+    html = f"<title>{name} - Arbonet</title><body><div><h1>Arbonet</h1>{paragraphs}</div><div>{name}: assigned</div>"
+    made = simcrawl.fingerprint_page(html, url=f"http://example.org{address}")
+    assert isinstance(made, PageFingerprint)
+    return made
 
 
 def test_a_number_that_the_title_does_not_have_names_no_page() -> None:

@@ -1,0 +1,151 @@
+"""Numbers and signs that may name a page, and those that are another one at each visit: counters, rates, pages of a list.
+
+A number by itself says nothing of whose it is. It is a name where the title and the end of the address have it ("Port 8080", /port-8080),
+and beside the contents in a heading, in a code that has letters as well ("A320", "U+0600"), or as it is written: an address of the
+Internet, a number of three parts, a place on earth.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_plus
+
+from simcrawl.page.datelines import full_dates, is_counter
+from simcrawl.page.patterns import late
+from simcrawl.page.vocabulary import alternatives, pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+IN_A_LIST = late(
+    lambda: (
+        rf"{pattern('of a list')}|(?<!\w){alternatives('sheets')}[\s:\uff1a]*\d"
+        rf"|(?=\d)(?:\d\s*{alternatives('sheets')}|(?<!\u7b2c)(?<!\u7b2c\s)(?<!\d)\d[\d,.]*\s*{alternatives('pieces')})"
+        rf"(?!{alternatives('goes on')})"
+    ),
+    re.IGNORECASE,
+)
+"""What is counted: of its pages, and of its numbers, there is no end."""
+OF_A_READER = late(lambda: pattern("of a reader"), re.IGNORECASE)
+YEAR = late(r"(?:19|20)\d\d")
+OF_A_DAY = late(lambda: pattern("months", "days"), re.IGNORECASE)
+
+# A number with its sign, as it is written. Not "64-bit", "5G"; a hyphen between digits is none.
+_NUMERAL = late(r"(?:(?<!\d)[-+\u2212]|(?<![\w.,:]))(\d++(?>(?:[.,:]\d++)*))(?![^\W\d_]|-[a-z])", re.IGNORECASE)
+_JOINTS = str.maketrans("_-", "  ")
+# Not "Product 4711": that one is called so.
+_PLACE_IN_A_LIST = late(
+    lambda: (
+        rf"(?:{pattern('many of a list')}|{alternatives('sheets')})\W{{0,3}}\d++(?:\W{{1,3}}(?:(?:of|von|de|di|sur|z|/)\s)?\s?\d++)?"
+        rf"|\d++\s?(?:{pattern('of a list')}|{alternatives('sheets', 'pieces')})|\(\d{{1,3}}(?:/\d+)?\)"
+    ),
+    re.IGNORECASE,
+)
+# Of a query: which part of a list, and which release.
+_OF_A_LIST = late(
+    r"(?:p|pg|page|paged|pageno|page_?num(?:ber)?|seite|start|offset|from|skip|limit|count|per_?page|size|sort|order|v|ver|version|rev(?:ision)?|oldid|year"
+    r"|month|week|day|date)$",
+    re.IGNORECASE,
+)
+_DIGITS_OF_A_DAY = 2
+_DIGIT, _RUN, _LONG_WORD = late(r"\d"), late(r"\w+"), late(r"[^\W\d_]{4}")
+# Counters, measures and ordinals have some letters behind a number: "12k", "10pm", "3rd", "5min"; releases one in front.
+_COUNTED = late(r"(?:v?\d++(?:t\d++z?|[^\W\d_]{0,4})|(?:19|20)\d\d[01]\d.*)$")
+_WRITTEN_AS_A_CODE = late(
+    r"(?<![\w.,+-])(?:\+\d[\d ()/.-]{6,30}\d|\d{1,3}(?:\.\d{1,3}){3}|(?!\d+-\d\d?-(?:19|20)\d\d(?!\d)|(?:19|20)\d\d-\d\d?-)\d+(?:-\d+){2,}"
+    r"|\d++[.,]\d{5,}|\d{1,3}\s?\xb0\s?\d[\d.]*|#[\da-f]{6}|[a-z]\+[\da-f]{4,6}|[\da-f]{2}(?::[\da-f]{2}){3,7})(?![\w-])",
+    re.IGNORECASE,
+)
+# A fraction of a few digits, no thousands and no third part, or a sign behind it.
+_RATE = late(r"(?<![\d.,])(?!\d{1,3}(?:,\d{3})+(?![\d.]))\d++[.,]\d{1,4}(?![.,]?\d)|\d\s*(?:%|\xb0(?!\s?\d))")
+_LEAST_BELOW_A_HEAD = 3
+
+
+def in_title(title: str) -> list[str]:
+    """Return the numbers in a title, but for the place in a list, and beside a month or a weekday those of a day and a year."""
+    if not _DIGIT.search(title):
+        return []
+    return [found[0] for found in _told(title)]
+
+
+def in_address(url: str, slug: str) -> set[str]:
+    """Return the numbers at the end of an address, and in its query, without zeros in front. `slug`: what names the page there."""
+    if not _DIGIT.search(url):
+        return set()
+    path, _, query = url.partition("://")[2].partition("#")[0].partition("?")
+    values = (value for key, _, value in (one.partition("=") for one in re.split("[&;]", query)) if not _OF_A_LIST.match(key))
+    end = path.partition("/")[2].rstrip("/").rpartition("/")[2]
+    text = unquote_plus(" ".join((end, slug, *values))).translate(_JOINTS)
+    return {_plain(found[1]) for found in _NUMERAL.finditer(text)}
+
+
+def said_in(line: str, numbers: set[str]) -> list[str]:
+    """Return which of some plain numbers a line has, with their signs."""
+    return [found[0] for found in _NUMERAL.finditer(line) if _plain(found[1]) in numbers] if numbers else []
+
+
+def replaced(title: str, words: dict[str, str]) -> str:
+    """Return a title with words in the place of some of its numbers."""
+    return _NUMERAL.sub(lambda found: f" {words[found[0]]} " if found[0] in words else found[0], title)
+
+
+def plain(numerals: Iterable[str]) -> set[str]:
+    """Return numbers without their signs, and without zeros in front."""
+    return {_plain(numeral.lstrip("-+\u2212")) for numeral in numerals}
+
+
+def codes(line: str) -> list[str]:
+    """Return what of a line in lower case has digits and is no counter: words with letters, and what is written as codes are."""
+    if not _DIGIT.search(line):
+        return []
+    words = [word for word in _RUN.findall(line) if _DIGIT.search(word) and not word.isdigit() and not _COUNTED.match(word)]
+    return words + _WRITTEN_AS_A_CODE.findall(line)
+
+
+def is_a_symbol(line: str) -> bool:
+    """Return whether a line is nothing but signs, one of them more than punctuation: an emoji, a letter of Braille, stars."""
+    return not _RUN.search(line) and any(sign > "\x7f" and unicodedata.category(sign)[0] == "S" for sign in line)
+
+
+def may_be_a_name(heading: str) -> bool:
+    """Return whether a heading beside the contents is nothing but a number, with its signs and its unit: "8080/tcp", "UTC+05:30"."""
+    return bool(_DIGIT.search(heading)) and not _LONG_WORD.search(heading) and not YEAR.search(heading) and not counts(heading)
+
+
+def are_label_and_number(one: str, other: str) -> bool:
+    """Return whether one of two lines is a number, with signs and a unit, and the other one its label, of no counter."""
+    label, number = (other, one) if _DIGIT.search(one) else (one, other)
+    return not _DIGIT.search(label) and bool(_DIGIT.search(number)) and not _LONG_WORD.search(number) and not counts(f"{label}: {number}")
+
+
+def counts(line: str) -> bool:
+    """Return whether a line tells how many there are of something, or what a reader has."""
+    return bool(IN_A_LIST.search(line) or OF_A_READER.search(line)) or is_counter(line)
+
+
+def but_for_rates(table: Sequence[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
+    """Return the rows of a table beside the contents without rates and temperatures, which are others at each visit.
+
+    Only a table of nothing else, but for its head, is one of these: a place on earth and a price stand among other facts.
+    """
+    are = [any(map(_RATE.search, row)) for row in table]
+    if not all(are[1:] if len(are) >= _LEAST_BELOW_A_HEAD else are):
+        return table
+    return [row for row, is_one in zip(table, are, strict=True) if not is_one]
+
+
+def _told(title: str) -> Iterator[re.Match[str]]:
+    dates, places = full_dates(title), [found.span() for found in _PLACE_IN_A_LIST.finditer(title)]
+    is_of_a_day = bool(dates or OF_A_DAY.search(title))
+    for found in _NUMERAL.finditer(title):
+        number = found[1]
+        if is_of_a_day and (len(number) <= _DIGITS_OF_A_DAY or YEAR.fullmatch(number)):
+            continue
+        if not any(start <= found.start() < end for start, end in places):
+            yield found
+
+
+def _plain(number: str) -> str:
+    return number.lstrip("0") or "0"

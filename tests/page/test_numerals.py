@@ -1,0 +1,115 @@
+"""Numbers and signs that may name a page."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from simcrawl.page import numerals
+from simcrawl.page.common_words import factors
+from simcrawl.page.vocabulary import words
+
+
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [
+        ("Port 8080 - Arbonet", ["8080"]),
+        ("47.3704, -8.5400", ["47.3704", "-8.5400"]),
+        ("UTC+05:30", ["+05:30"]),
+        ("978-0-123", ["978", "0", "123"]),
+        ("Product 4711", ["4711"]),
+        ("Boats, page 2 of 17: 1912", ["1912"]),
+        ("Boats (2)", []),
+        ("93 results", []),
+        ("5 May 2026, room 512", ["512"]),
+        ("A320, 64-bit, 5G", []),
+        ("Boats", []),
+    ],
+)
+def test_the_numbers_of_a_title_but_for_those_of_lists_and_days(title: str, told: list[str]):
+    assert numerals.in_title(title) == told
+
+
+@pytest.mark.parametrize(
+    ("url", "numbers"),
+    [
+        ("http://a.test/12/port-8080", {"8080"}),
+        ("http://a.test/r/12.50", {"12.50"}),
+        ("http://a.test/r/%2D47.37_08.54/", {"47.37", "8.54"}),
+        ("http://a.test/r?port=0080&page=7;v=3", {"80"}),
+        ("http://1.test:8080/a", set()),
+        ("", set()),
+    ],
+)
+def test_the_numbers_of_an_address_are_those_of_its_end_and_of_its_query(url: str, numbers: set[str]):
+    assert numerals.in_address(url, "") == numbers
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *["A320", "pkcs12", "#FF8800", "#008800", "U+0600", "C6H12O6", "SW1A 2AA", "550e8400-e29b-41d4", "x86_64"],
+        *["10.1.2.3", "3f:12:30:9a", "978-0-123-45678-9", "+44 20 7123 4567", "47.37041", "45\xb0 12' N"],
+    ],
+)
+def test_what_has_letters_with_its_digits_or_is_written_as_a_code_is_one(line: str):
+    assert numerals.codes(line.casefold())
+    assert numerals.codes(f"It is {line} here.".casefold())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *["4711", "12,400", "3.5", "3rd", "12k", "1.2M", "10pm", "5min", "v2", "v1.2.3", "1.2.3", "12:30", "0:45:12", "12/05/2026"],
+        *["2026-05-12", "12-05-2026", "2026-05-12T10:00:00Z", "20260512T1000Z", "10-20", "80 %", "12 \xb0C", "Views: 93"],
+    ],
+)
+def test_counters_measures_times_and_releases_are_no_codes(line: str):
+    assert numerals.codes(f"It is {line} here.".casefold()) == []
+
+
+def test_signs_are_symbols_but_for_punctuation():
+    assert all(map(numerals.is_a_symbol, ["\U0001f400", "\u2605\u2605\u2606", "\u2801", " \u2592"]))
+    assert not any(map(numerals.is_a_symbol, ["\xbb", "\u2026", "+", "*", "\u2605 4", "Ann \u2605", ""]))
+
+
+@pytest.mark.parametrize(
+    ("heading", "may_be"),
+    [
+        *[("8080/tcp", True), ("3\u20132", True), ("45\xb0 12' N", True), ("\u20ac 12.50", True), ("UTC+05:30", True)],
+        *[("Boats 12", False), ("2026", False), ("5 hits", False), ("C#", False), ("3 in your cart", False)],
+    ],
+)
+def test_a_heading_that_is_a_number_may_be_a_name(heading: str, may_be: bool):
+    assert numerals.may_be_a_name(heading) is may_be
+
+
+@pytest.mark.parametrize(
+    ("table", "kept"),
+    [
+        ([("USD", "1.08"), ("GBP", "0.85")], 0),
+        ([("Currency", "Rate"), ("USD", "1.0837"), ("GBP", "0.85")], 1),
+        ([("Today", "12 \xb0C"), ("Rain", "80 %")], 0),
+        ([("Country", "Norway"), ("Region", "7"), ("Latitude", "59.91"), ("Longitude", "10.75")], 4),
+        ([("Latitude", "59.91273"), ("Longitude", "10.74609")], 2),
+        ([("Price", "12.50"), ("State", "new")], 2),
+        ([("Host", "10.1.2.3"), ("Release", "1.2.3"), ("Earned", "$40,000"), ("At", "45\xb0 12'")], 4),
+        ([], 0),
+    ],
+)
+def test_of_a_table_of_rates_its_head_alone_is_left(table: list[tuple[str, ...]], kept: int):
+    assert len([*numerals.but_for_rates(table)]) == kept
+
+
+@given(st.text(st.sampled_from("019.-+:,_# aZ\xb0\u4e00\U0001f400"), max_size=60))
+def test_any_text_can_be_asked(text: str):
+    own = numerals.plain(numerals.in_title(text))
+    assert {*numerals.plain(numerals.said_in(text, own))} <= own
+    assert numerals.replaced(text, {}) == text
+    numerals.codes(text)
+    numerals.in_address(f"http://a.test/{text}", text)
+
+
+def test_no_common_word_is_of_a_list_but_those_of_the_vocabulary():
+    """A stem or a single Han letter would be: "文件" is a file, and no piece."""
+    assert [word for word in factors() if numerals.IN_A_LIST.search(word) and word not in words("of a list")] == []
