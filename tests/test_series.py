@@ -219,6 +219,11 @@ def test_facts_in_a_grid_of_boxes_are_rows(row: str) -> None:
         "site.example/2026-05-{}/report",
         "site.example/story.47{}.html",
         "site.example/a.47{}",
+        "site.example/{}/1",
+        "site.example/album/47{}/0",
+        "site.example/word/{}/2026",
+        "site.example/word/{}/en.html",
+        "site.example/{}/print",
     ],
 )
 @pytest.mark.parametrize(
@@ -240,11 +245,24 @@ def test_addresses_that_end_in_what_a_page_is_of_may_be_of_many_branches(address
     assert lost(pages, 1)[0] == 0
 
 
-@pytest.mark.parametrize("address", ["9.{}/contact", "{}/red-boot", "{}/stool", "mirror-{}/contact", "2{}/page.de.html", "harbour.{}.html"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "9.{}/contact",
+        "{}/red-boot",
+        "{}/stool",
+        "mirror-{}/contact",
+        "2{}/page.de.html",
+        "harbour.{}.html",
+        "9.{}/1",
+        "v{}/2026",
+        "{}/stool/2",
+    ],
+)
 def test_releases_mirrors_and_categories_stay_copies_whatever_stands_beside(address: str) -> None:
     text = _paragraphs(english(40, seed=5))
     pages = {
-        f"https://site.example/{address.format(name.lower() if '{}/red' in address or 'stool' in address else number)}": _page(
+        f"https://site.example/{address.format(name.lower() if '/red' in address or 'stool' in address else number)}": _page(
             f"<h1>Contact</h1>{text}", title="Contact", beside=f"<div>Acme {name}</div>"
         )
         for number, name in enumerate(CITIES)
