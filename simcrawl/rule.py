@@ -45,8 +45,9 @@ _MANY = 4
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
-# Of an article in other surroundings: units, and a share of what differs around.
-_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
+# Of an article in other surroundings: units, and a share of what differs around; and what share of all that differs outside the prose may
+# stand beside it. Of articles whose surroundings had changed it was .57 at most, of records beside one text .71 or more.
+_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND, _BESIDE_TO_ALL = 15, 0.33, 0.63
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.35
 # By how much more than a copy a record may differ from a page that says less to be of its series.
@@ -329,8 +330,9 @@ class Rule:
 
         What differs outside the prose is furniture only if there is much of it, if links do not far outweigh the prose (a list of links is
         its page's content), and if links differ by little more than what stands around: the surroundings of a manual's pages hardly
-        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it. `outside`: how the
-        headings outside the contents name them.
+        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it. Where nearly all that
+        differs there stands beside the prose the surroundings are the same, and it is a record below a text that all records share.
+        `outside`: how the headings outside the contents name them.
         """
         pages = (a, b)
         if outside is not Naming.SAME:
@@ -351,6 +353,7 @@ class Rule:
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
             and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * around)
+            and (differences.same_beside(a, b) or differing(a.beside, b.beside) <= _BESIDE_TO_ALL * (links + around))
         )
         return prose if same else 0
 
