@@ -29,6 +29,8 @@ Action = Literal["drop", "drop-items", "drop-links", "observe"]
 Scope = Literal["all", "site"]
 Originals = Literal["crawl", "store"]
 
+SAME_ARTICLE = "same article"
+"""The reason of a verdict on one article in other surroundings."""
 _DAY = 86_400
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
@@ -39,15 +41,19 @@ _MOST_EQUAL = 64
 _DATA = "\x1f"
 # Candidates that are asked whether a page is another record than they are.
 _MOST_SIBLINGS = 16
+# Pages that are asked whether the article of a page is the text of a template.
+_MOST_OF_A_TEMPLATE = 64
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
-# Of an article in other surroundings: units, and a share of what differs around; and what share of all that differs outside the prose may
-# stand beside it. Of articles whose surroundings had changed it was .57 at most, of records beside one text .71 or more.
-_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND, _BESIDE_TO_ALL = 15, 0.33, 0.63
+# Of an article in other surroundings: units, and a share of what differs around.
+_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
+# Where each page has more than so many units of its own beside it, such a share of all that differs outside the prose is something else, or
+# so many units are. Of articles whose surroundings had changed it was .43 or more, but for two in a hundred; of records .29 at most.
+_BESIDE_EXCHANGED, _FURNITURE_TO_ALL, _FURNITURE = 8, 0.37, 60
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.35
 # By how much more than a copy a record may differ from a page that says less to be of its series.
@@ -330,9 +336,8 @@ class Rule:
 
         What differs outside the prose is furniture only if there is much of it, if links do not far outweigh the prose (a list of links is
         its page's content), and if links differ by little more than what stands around: the surroundings of a manual's pages hardly
-        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it. Where nearly all that
-        differs there stands beside the prose the surroundings are the same, and it is a record below a text that all records share.
-        `outside`: how the headings outside the contents name them.
+        change, so a link that does is content. And prose may differ by a fraction only of what differs outside it. `outside`: how the
+        headings outside the contents name them.
         """
         pages = (a, b)
         if outside is not Naming.SAME:
@@ -353,9 +358,18 @@ class Rule:
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
             and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * around)
-            and (differences.same_beside(a, b) or differing(a.beside, b.beside) <= _BESIDE_TO_ALL * (links + around))
+            and not self._are_records(a, b, links + around)
         )
         return prose if same else 0
+
+    @staticmethod
+    def _are_records(a: PageFingerprint, b: PageFingerprint, outside: float) -> bool:
+        """Return whether the surroundings of two pages are the same, but for what stands beside their prose: two records below one text.
+
+        `outside`: how many units differ outside the prose.
+        """
+        furniture = outside - differing(a.beside, b.beside)
+        return min(own_units(a.beside, b.beside)) > _BESIDE_EXCHANGED and furniture < min(_FURNITURE, _FURNITURE_TO_ALL * outside)
 
     def decide(
         self,
@@ -427,8 +441,30 @@ class Rule:
             candidates = len(within)
             alike, most_alike = self._alike(page, within)
             near += most_alike
-            found_enough(self._near(page, alike, callback))
+            copies = list(self._near(page, alike, callback))
+            articles = [copy.stored.page for copy in copies if copy.comparison.same_article]
+            if articles and self._is_of_a_template(page, articles, dropped, near):
+                copies = [copy for copy in copies if not copy.comparison.same_article]
+                others += (article.url for article in articles if any(dropped(article.url)))
+            found_enough(copies)
         return list(found.values()), candidates
+
+    @staticmethod
+    def _is_of_a_template(
+        page: PageFingerprint,
+        articles: Sequence[PageFingerprint | Abstention],
+        dropped: Callable[[str], Iterable[PageFingerprint]],
+        near: Iterable[Candidate],
+    ) -> bool:
+        """Return whether the article that a page shares with others is a text that all pages of a template have.
+
+        `articles`: the pages that it is one article with. Any of them may have been the original of some.
+        """
+        stored = (candidate.stored() for candidate in near)
+        held = chain.from_iterable(dropped(article.url) for article in articles)
+        told = chain(articles[:_MOST_SIBLINGS], (one.page for one in stored if one), held)
+        others = (other for other in told if isinstance(other, PageFingerprint))
+        return differences.is_of_a_template(page, islice(others, _MOST_OF_A_TEMPLATE))
 
     def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
@@ -451,7 +487,7 @@ class Rule:
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             if comparison := self.copy_of(page, stored.page):
-                yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
+                yield _Copy(stored, SAME_ARTICLE if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
         """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.
