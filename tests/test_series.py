@@ -315,3 +315,38 @@ def test_views_of_one_page_in_other_surroundings_stay_copies() -> None:
     }
     for seed in (1, 2):
         assert lost(pages, seed) == (3, 0)
+
+
+def _beside(record: str, number: int, *, links: int) -> str:
+    """Return a page whose long text is that of all pages, and whose record stands in a column of a class that may be furniture."""
+    intro = _paragraphs(english(14, seed=5))
+    column = f"<div class='col-4 sidebar'><div class=card><blockquote>{record}</blockquote></div></div>"
+    around = _related(number, links) if links else ""
+    return _page(f"<div class=row><div class='col-8'><h1>Record</h1>{intro}</div>{column}</div>", title="Lexicon", around=around)
+
+
+@pytest.mark.parametrize(("links", "most"), [(0, 0), (20, 0)])
+def test_records_beside_one_text_are_no_article(links: int, most: int) -> None:
+    """Of whatever length they are; beside related links it takes eight pages to know it."""
+    entries = [english(2 + number % 3 * 5, seed=100 + number) for number in range(32)]
+    pages = {f"https://site.example/entry-{number}": _beside(entry, number, links=links) for number, entry in enumerate(entries)}
+    assert lost(pages, 1)[0] <= most
+
+
+@pytest.mark.parametrize(
+    "address", ["story.php?from={}", "harbour-fire?session=a{}", "{}/harbour-fire", "a{}/harbour-fire.html", "harbour-fire/print?{}"]
+)
+def test_an_article_with_other_teasers_at_many_addresses_stays_one(address: str) -> None:
+    """Also where the teasers are no links, but texts of their own."""
+    entries = [english(2, seed=100 + number) for number in range(12)]
+    pages = {f"https://site.example/{address.format(number)}": _beside(entry, number, links=30) for number, entry in enumerate(entries)}
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+def test_an_article_with_other_links_around_at_many_addresses_stays_one() -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/{name.lower()}/{number}": _page(f"<h1>Fire</h1>{text}", around=_related(number, 50))
+        for number, name in enumerate(CITIES)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1
