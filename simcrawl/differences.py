@@ -242,12 +242,19 @@ def same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
 
     The container may have been a long box that many pages share, with the facts around it, or in a script.
     """
-    own_a, own_b = own_units(a.beside, b.beside)
+    added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * _content(a, b)))
+    return not exchange_beside(a, b) and max(own_units(a.beside, b.beside)) <= added
+
+
+def exchange_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages has something beside its contents that the other one has not, and more than chance changes."""
+    exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * _content(a, b)))
+    return min(own_units(a.beside, b.beside)) > exchanged
+
+
+def _content(a: PageFingerprint, b: PageFingerprint) -> int:
     # A contents list in a frame may be longer than any page, and says nothing of how much of a page is its own.
-    content = max(0, min(page.units - page.links.units for page in (a, b)))
-    exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * content))
-    added = max(_BESIDE_ADDED, min(_MOST_ADDED, _ADDED_TO_CONTENT * content))
-    return min(own_a, own_b) <= exchanged and max(own_a, own_b) <= added
+    return max(0, min(page.units - page.links.units for page in (a, b)))
 
 
 def adds_beside(page: PageFingerprint, original: PageFingerprint) -> bool:

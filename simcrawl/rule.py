@@ -51,9 +51,9 @@ _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
-# Where each page has more than so many units of its own beside it, such a share of all that differs outside the prose is something else, or
-# so many units are. Of articles whose surroundings had changed it was .43 or more, but for two in a hundred; of records .29 at most.
-_BESIDE_EXCHANGED, _FURNITURE_TO_ALL, _FURNITURE = 8, 0.37, 60
+# By how much what differs beside it may be another number than all that differs outside the prose, where that is the same: a share, and
+# units. Sketches are estimates. Of articles whose surroundings had changed it was more, but for one in a hundred; of records .29 at most.
+_SAME_SHARE, _SAME_UNITS = 0.37, 60
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.35
 # By how much more than a copy a record may differ from a page that says less to be of its series.
@@ -368,8 +368,8 @@ class Rule:
 
         `outside`: how many units differ outside the prose.
         """
-        furniture = outside - differing(a.beside, b.beside)
-        return min(own_units(a.beside, b.beside)) > _BESIDE_EXCHANGED and furniture < min(_FURNITURE, _FURNITURE_TO_ALL * outside)
+        furniture = abs(outside - differing(a.beside, b.beside))
+        return furniture < min(_SAME_UNITS, _SAME_SHARE * outside) and differences.exchange_beside(a, b)
 
     def decide(
         self,
