@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -24,7 +24,15 @@ _KIND_OF_PAGE = re.compile(
     r"|impressum|anfahrt|profil|steckbrief|bericht|leistungen|preise|veranstaltungen|ergebnisse|contacto|contato|contatti|accueil|horaires|avis|tarifs"
     r"|horarios|orari|story|article|entry|item|view|show|record)(?:\.\w{1,5})?$"
 )
-_WHICH = re.compile(r"(?:[^\W\d_]{3,}(?:[-_][^\W\d_]+)*|(?!(?:19|20)\d\d$)\d{3,7}|\d{4}-\d\d-\d\d)$")
+# What stands behind the name of a page: its first part, its state of a year, its language, or what a view is called.
+_PART_OF_PAGE = re.compile(
+    r"(?:\d{1,2}|(?:19|20)\d\d|[a-z]{2}(?:[-_][a-z]{2,4})?|pages?|print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview)(?:\.[a-z]\w{0,4})?$"
+)
+# Of two letters in other writing than Latin, for these are no languages; and hosts are written as "xn--".
+_LETTER = r"[a-z\x80-\U0010ffff]"
+_WHICH = re.compile(
+    rf"(?:(?![a-z]{{2}}(?:[-_]|$)){_LETTER}{{2,}}(?:[-_]{_LETTER}+)*|xn--[a-z\d-]+|(?!(?:19|20)\d\d$)\d{{3,7}}|\d{{4}}-\d\d-\d\d)$"
+)
 _RELEASE = re.compile(
     r"(?:builds?|snapshots?|daily|releases?|dist|latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
     r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
@@ -101,20 +109,24 @@ def are_of_two(url: str, other: str) -> bool:
     """Return whether two addresses that end alike are those of two pages, and not of one page in two mirrors or releases.
 
     The end of `/leeds/contact` and `/york/contact` says of what kind a page is, and what differs before it is a name or a long number, and
-    no name of releases or mirrors. And `/2026/05/12/yoga` is of another day than `/2026/05/19/yoga`.
+    no name of releases or mirrors. Likewise `/leeds/2` and `/york/2`, where the name itself stands before a number, a year, a language or a
+    view. And `/2026/05/12/yoga` is of another day than `/2026/05/19/yoga`.
     """
-    a, b = (_parts_of(one) for one in (url, other))
-    if len(a) != len(b) or a[-1] != b[-1]:
+    (host, a), (other_host, b) = (_parts_of(one) for one in (url, other))
+    if len(host) != len(other_host) or len(a) != len(b) or a[-1] != b[-1]:
         return False
-    differing = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
+    while a and a[-1] == b[-1] and _PART_OF_PAGE.match(a[-1]):
+        del a[-1], b[-1]
+    differing = [pair for pair in zip([*host, *a], [*other_host, *b], strict=True) if pair[0] != pair[1]]
     if a[:-2] == b[:-2] and all(map(_DAY.fullmatch, chain.from_iterable(differing))):
         # Of builds and snapshots each day has one.
         return bool(differing) and not any(map(is_release, urlsplit(url).path.casefold().split("/")))
-    return bool(differing and _KIND_OF_PAGE.match(a[-1])) and all(
-        _WHICH.match(name) and not is_release(name) for pair in differing for name in pair
-    )
+    # What is left of the address of a host's own page is nothing.
+    is_named = not a or a[-1] != b[-1] or _KIND_OF_PAGE.match(a[-1])
+    return bool(differing and is_named) and all(_WHICH.match(name) and not is_release(name) for pair in differing for name in pair)
 
 
-def _parts_of(url: str) -> list[str]:
-    host, _, path = url.casefold().partition("://")[2].partition("#")[0].rstrip("/").partition("/")
-    return [*host.split("."), *_DAYS.sub(r"\1-\2-\3", path).split("/")]
+def _parts_of(url: str) -> tuple[list[str], list[str]]:
+    """Return the parts of an address' host, and those of its path, as they are read."""
+    host, _, path = url.partition("://")[2].partition("#")[0].partition("?")[0].rstrip("/").partition("/")
+    return host.casefold().split("."), [unquote(part).casefold() for part in _DAYS.sub(r"\1-\2-\3", path).split("/")]

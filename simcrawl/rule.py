@@ -29,6 +29,8 @@ Action = Literal["drop", "drop-items", "drop-links", "observe"]
 Scope = Literal["all", "site"]
 Originals = Literal["crawl", "store"]
 
+SAME_ARTICLE = "same article"
+"""The reason of a verdict on one article in other surroundings."""
 _DAY = 86_400
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
@@ -39,6 +41,8 @@ _MOST_EQUAL = 64
 _DATA = "\x1f"
 # Candidates that are asked whether a page is another record than they are.
 _MOST_SIBLINGS = 16
+# Pages that are asked whether the article of a page is the text of a template.
+_MOST_OF_A_TEMPLATE = 64
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
@@ -47,6 +51,9 @@ _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
 _MOST_LINKS, _STRAY_LINKS = 3, 0.1
 # Of an article in other surroundings: units, and a share of what differs around.
 _BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND = 15, 0.33
+# By how much what differs beside it may be another number than all that differs outside the prose, where that is the same: a share, and
+# units. Sketches are estimates. Of articles whose surroundings had changed it was more, but for one in a hundred; of records .29 at most.
+_SAME_SHARE, _SAME_UNITS = 0.37, 60
 # Of pages whose names differ in a word more, or outside the content: what share of the difference that others may have.
 _DOUBTFUL_NAME = 0.35
 # By how much more than a copy a record may differ from a page that says less to be of its series.
@@ -351,8 +358,18 @@ class Rule:
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
             and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * around)
+            and not self._are_records(a, b, links + around)
         )
         return prose if same else 0
+
+    @staticmethod
+    def _are_records(a: PageFingerprint, b: PageFingerprint, outside: float) -> bool:
+        """Return whether the surroundings of two pages are the same, but for what stands beside their prose: two records below one text.
+
+        `outside`: how many units differ outside the prose.
+        """
+        furniture = abs(outside - differing(a.beside, b.beside))
+        return furniture < min(_SAME_UNITS, _SAME_SHARE * outside) and differences.exchange_beside(a, b)
 
     def decide(
         self,
@@ -424,8 +441,30 @@ class Rule:
             candidates = len(within)
             alike, most_alike = self._alike(page, within)
             near += most_alike
-            found_enough(self._near(page, alike, callback))
+            copies = list(self._near(page, alike, callback))
+            articles = [copy.stored.page for copy in copies if copy.comparison.same_article]
+            if articles and self._is_of_a_template(page, articles, dropped, near):
+                copies = [copy for copy in copies if not copy.comparison.same_article]
+                others += (article.url for article in articles if any(dropped(article.url)))
+            found_enough(copies)
         return list(found.values()), candidates
+
+    @staticmethod
+    def _is_of_a_template(
+        page: PageFingerprint,
+        articles: Sequence[PageFingerprint | Abstention],
+        dropped: Callable[[str], Iterable[PageFingerprint]],
+        near: Iterable[Candidate],
+    ) -> bool:
+        """Return whether the article that a page shares with others is a text that all pages of a template have.
+
+        `articles`: the pages that it is one article with. Any of them may have been the original of some.
+        """
+        stored = (candidate.stored() for candidate in near)
+        held = chain.from_iterable(dropped(article.url) for article in articles)
+        told = chain(articles[:_MOST_SIBLINGS], (one.page for one in stored if one), held)
+        others = (other for other in told if isinstance(other, PageFingerprint))
+        return differences.is_of_a_template(page, islice(others, _MOST_OF_A_TEMPLATE))
 
     def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
@@ -448,7 +487,7 @@ class Rule:
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             if comparison := self.copy_of(page, stored.page):
-                yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
+                yield _Copy(stored, SAME_ARTICLE if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
         """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.

@@ -219,6 +219,11 @@ def test_facts_in_a_grid_of_boxes_are_rows(row: str) -> None:
         "site.example/2026-05-{}/report",
         "site.example/story.47{}.html",
         "site.example/a.47{}",
+        "site.example/{}/1",
+        "site.example/album/47{}/0",
+        "site.example/word/{}/2026",
+        "site.example/word/{}/en.html",
+        "site.example/{}/print",
     ],
 )
 @pytest.mark.parametrize(
@@ -240,11 +245,24 @@ def test_addresses_that_end_in_what_a_page_is_of_may_be_of_many_branches(address
     assert lost(pages, 1)[0] == 0
 
 
-@pytest.mark.parametrize("address", ["9.{}/contact", "{}/red-boot", "{}/stool", "mirror-{}/contact", "2{}/page.de.html", "harbour.{}.html"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "9.{}/contact",
+        "{}/red-boot",
+        "{}/stool",
+        "mirror-{}/contact",
+        "2{}/page.de.html",
+        "harbour.{}.html",
+        "9.{}/1",
+        "v{}/2026",
+        "{}/stool/2",
+    ],
+)
 def test_releases_mirrors_and_categories_stay_copies_whatever_stands_beside(address: str) -> None:
     text = _paragraphs(english(40, seed=5))
     pages = {
-        f"https://site.example/{address.format(name.lower() if '{}/red' in address or 'stool' in address else number)}": _page(
+        f"https://site.example/{address.format(name.lower() if '/red' in address or 'stool' in address else number)}": _page(
             f"<h1>Contact</h1>{text}", title="Contact", beside=f"<div>Acme {name}</div>"
         )
         for number, name in enumerate(CITIES)
@@ -375,3 +393,38 @@ def test_figures_in_a_board_tell_pages_apart_though_most_of_what_stands_there_is
     ]
     pages = {f"https://site.example/branch/{number + 100}": board for number, board in enumerate(boards)}
     assert [lost(pages, seed)[0] for seed in (1, 2)] == [0, 0]
+
+
+def _beside(record: str, number: int, *, links: int) -> str:
+    """Return a page whose long text is that of all pages, and whose record stands in a column of a class that may be furniture."""
+    intro = _paragraphs(english(14, seed=5))
+    column = f"<div class='col-4 sidebar'><div class=card><blockquote>{record}</blockquote></div></div>"
+    around = _related(number, links) if links else ""
+    return _page(f"<div class=row><div class='col-8'><h1>Record</h1>{intro}</div>{column}</div>", title="Lexicon", around=around)
+
+
+@pytest.mark.parametrize(("links", "most"), [(0, 0), (20, 0)])
+def test_records_beside_one_text_are_no_article(links: int, most: int) -> None:
+    """Of whatever length they are; beside related links it takes eight pages to know it."""
+    entries = [english(2 + number % 3 * 5, seed=100 + number) for number in range(32)]
+    pages = {f"https://site.example/entry-{number}": _beside(entry, number, links=links) for number, entry in enumerate(entries)}
+    assert lost(pages, 1)[0] <= most
+
+
+@pytest.mark.parametrize(
+    "address", ["story.php?from={}", "harbour-fire?session=a{}", "{}/harbour-fire", "a{}/harbour-fire.html", "harbour-fire/print?{}"]
+)
+def test_an_article_with_other_teasers_at_many_addresses_stays_one(address: str) -> None:
+    """Also where the teasers are no links, but texts of their own."""
+    entries = [english(2, seed=100 + number) for number in range(12)]
+    pages = {f"https://site.example/{address.format(number)}": _beside(entry, number, links=30) for number, entry in enumerate(entries)}
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+def test_an_article_with_other_links_around_at_many_addresses_stays_one() -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/{name.lower()}/{number}": _page(f"<h1>Fire</h1>{text}", around=_related(number, 50))
+        for number, name in enumerate(CITIES)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1

@@ -260,10 +260,10 @@ def _addressed(url: str, title: str, headings: str) -> set[str]:
 
 def _directory(url: str) -> str:
     """Return the directory that a page is in, in lower case; of a directory's own page, the one around that."""
-    *directories, name = url.partition("://")[2].partition("#")[0].partition("?")[0].rstrip("/").casefold().split("/")
+    *directories, name = url.partition("://")[2].partition("#")[0].partition("?")[0].rstrip("/").split("/")
     if _OWN_PAGE.match(name):
         directories = directories[:-1]
-    return directories[-1] if len(directories) > 1 else ""
+    return composed(unquote(directories[-1][:_LONGEST])).casefold() if len(directories) > 1 else ""
 
 
 def _slug(url: str) -> str:

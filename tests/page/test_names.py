@@ -499,6 +499,12 @@ def test_one_name_at_two_addresses_is_one_page() -> None:
         (("Locale/hu_HU.html", "Locale/hu.html"), ("Locale::hu_HU - dates", "Locale::hu - dates"), False),
         # A directory that the title has as well, but for those of releases.
         (("linked_list/struct.html", "binary_heap/struct.html"), ("Struct in linked_list", "Struct in binary_heap"), False),
+        (("%C3%A9l%C3%A9ment/struct.html", "tableau/struct.html"), ("Struct in élément", "Struct in tableau"), False),
+        (
+            ("%D1%81%D0%BF%D0%B8%D1%81%D0%BE%D0%BA/struct", "%D0%BE%D1%87%D0%B5%D1%80%D0%B5%D0%B4%D1%8C/struct"),
+            ("В список", "В очередь"),
+            False,
+        ),
         (("f32/consts/", "f64/consts/index.html"), ("Consts of f32", "Consts of f64"), False),
         (("latest/struct.html", "stable/struct.html"), ("Struct, latest", "Struct, stable"), True),
         # Three letters may stand in any word.
