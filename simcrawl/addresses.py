@@ -24,18 +24,20 @@ _KIND_OF_PAGE = re.compile(
     r"|impressum|anfahrt|profil|steckbrief|bericht|leistungen|preise|veranstaltungen|ergebnisse|contacto|contato|contatti|accueil|horaires|avis|tarifs"
     r"|horarios|orari|story|article|entry|item|view|show|record)(?:\.\w{1,5})?$"
 )
-# What stands behind the name of a page: its first part, its state of a year, its language, or what a view is called.
-_PART_OF_PAGE = re.compile(
-    r"(?:\d{1,2}|(?:19|20)\d\d|[a-z]{2}(?:[-_][a-z]{2,4})?|pages?|print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview)(?:\.[a-z]\w{0,4})?$"
-)
+# What stands behind the name of a page: its state of a year, or what a view is called; at its very end its language, and behind a number
+# its first part. Behind a word a small number may be what is called so: one product in two categories, `/shoes/7` and `/boots/7`.
+_PART_OF_PAGE = re.compile(r"(?:(?:19|20)\d\d|pages?|print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview)(?:\.[a-z]\w{0,4})?$")
+_LANGUAGE_OF_PAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?(?:\.[a-z]\w{0,4})?$")
+_FEW_DIGITS, _NUMBER_OF_PAGE = re.compile(r"\d{1,2}(?:\.[a-z]\w{0,4})?$"), re.compile(r"(?:\d{3,}|pages?|part|p)$")
 # Of two letters in other writing than Latin, for these are no languages; and hosts are written as "xn--".
 _LETTER = r"[a-z\x80-\U0010ffff]"
 _WHICH = re.compile(
-    rf"(?:(?![a-z]{{2}}(?:[-_]|$)){_LETTER}{{2,}}(?:[-_]{_LETTER}+)*|xn--[a-z\d-]+|(?!(?:19|20)\d\d$)\d{{3,7}}|\d{{4}}-\d\d-\d\d)$"
+    rf"(?:(?![a-z]{{2}}(?:[-_](?:[a-z]{{2}}|[a-z]{{4}}))?$){_LETTER}{{2,}}(?:[-_ +']{_LETTER}+)*|xn--[a-z\d-]+"
+    r"|(?!(?:19|20)\d\d$)\d{3,7}|\d{4}-\d\d-\d\d)$"
 )
 _RELEASE = re.compile(
     r"(?:builds?|snapshots?|daily|releases?|dist|latest|stable|devel\w*|current|main|master|trunk|head|next|nightly|alpha|beta|old|new|archive|mirror|backup|copy|www|web|mobile|amp|print|preview"
-    r"|draft|test|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
+    r"|draft|test|testing|unstable|experimental|sid|jessie|stretch|buster|bullseye|bookworm|trixie|forky|bionic|focal|jammy|noble|armel|armhf|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
 )
 _DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|(?:19|20)\d{6}"), re.compile(r"(?<![^/])((?:19|20)\d\d)/(\d\d?)/(\d\d?)(?![^/])")
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
@@ -109,14 +111,16 @@ def are_of_two(url: str, other: str) -> bool:
     """Return whether two addresses that end alike are those of two pages, and not of one page in two mirrors or releases.
 
     The end of `/leeds/contact` and `/york/contact` says of what kind a page is, and what differs before it is a name or a long number, and
-    no name of releases or mirrors. Likewise `/leeds/2` and `/york/2`, where the name itself stands before a number, a year, a language or a
-    view. And `/2026/05/12/yoga` is of another day than `/2026/05/19/yoga`.
+    no name of releases or mirrors. Likewise `/leeds/2026` and `/york/2026`, where the name itself stands before a year, a language or a
+    view, or a longer number before a small one. And `/2026/05/12/yoga` is of another day than `/2026/05/19/yoga`.
     """
     (host, a), (other_host, b) = (_parts_of(one) for one in (url, other))
     if len(host) != len(other_host) or len(a) != len(b) or a[-1] != b[-1]:
         return False
-    while a and a[-1] == b[-1] and _PART_OF_PAGE.match(a[-1]):
+    ends = [_LANGUAGE_OF_PAGE, _PART_OF_PAGE]
+    while a and a[-1] == b[-1] and (any(end.match(a[-1]) for end in ends) or (_is_first_part(a) and _is_first_part(b))):
         del a[-1], b[-1]
+        ends = [_PART_OF_PAGE]
     differing = [pair for pair in zip([*host, *a], [*other_host, *b], strict=True) if pair[0] != pair[1]]
     if a[:-2] == b[:-2] and all(map(_DAY.fullmatch, chain.from_iterable(differing))):
         # Of builds and snapshots each day has one.
@@ -124,6 +128,11 @@ def are_of_two(url: str, other: str) -> bool:
     # What is left of the address of a host's own page is nothing.
     is_named = not a or a[-1] != b[-1] or _KIND_OF_PAGE.match(a[-1])
     return bool(differing and is_named) and all(_WHICH.match(name) and not is_release(name) for pair in differing for name in pair)
+
+
+def _is_first_part(path: list[str]) -> bool:
+    """Return whether a path ends in a small number behind a longer one, or behind "page": `/album/101/2`."""
+    return bool(_FEW_DIGITS.match(path[-1]) and len(path) > 1 and _NUMBER_OF_PAGE.match(path[-2]))
 
 
 def _parts_of(url: str) -> tuple[list[str], list[str]]:

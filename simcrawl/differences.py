@@ -32,8 +32,6 @@ _EXCHANGED_TO_MORE, _LEAST_ROWS, _ROWS_TO_LIST = 0.33, 12, 0.02
 _LONG_LIST, _EXCHANGED_PROSE = 15, 0.2
 # Units of a line that three pages have beside their contents, each another one.
 _A_LINE = 2
-# So many pages with something else beside the same paragraphs show a template. One article has a few addresses, with other teasers each.
-_PAGES_OF_A_TEMPLATE = 8
 # A page of fewer units may differ by less, in proportion, and what differs around it counts as half of that in it.
 _SHORT_PAGE, _AROUND_SHORT = 75, 0.5
 # Of short lines beside equal paragraphs: so many, and such a share of them, make two records of pages of fewer than so many units. Two
@@ -129,31 +127,16 @@ def are_three_records(*pages: PageFingerprint) -> bool:
     return all(
         names_compared.exchange_a_line(a.names, b.names)
         or (names_compared.exchange_a_paragraph(a.names, b.names) and not _may_be_mirrors(a, b))
-        or _say_other_things_beside(a, b)
+        or say_other_things_beside(a, b)
         for a, b in combinations(pages, 2)
     )
 
 
-def _say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
+def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages of a site has a line beside its contents that the other one has not, and neither is a view."""
+    if not of_one_site(a.url, b.url):
+        return False
     return names_compared.exchange_lines_beside(a.names, b.names) and not (_may_be_mirrors(a, b) or is_view(a.url, b.url))
-
-
-def is_of_a_template(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:
-    """Return whether paragraphs that a page shares with others of its site are those of a template, and no article.
-
-    Eight pages have them then, and each of these has other lines beside them, and another path: a session has another query each time.
-    """
-    found = [page]
-    for other in others:
-        if all(of_one_site(other.url, one.url) and _path(other) != _path(one) and _say_other_things_beside(other, one) for one in found):
-            found.append(other)
-        if len(found) == _PAGES_OF_A_TEMPLATE:
-            return True
-    return False
-
-
-def _path(page: PageFingerprint) -> str:
-    return page.url.partition("?")[0]
 
 
 def is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:

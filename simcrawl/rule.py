@@ -29,8 +29,6 @@ Action = Literal["drop", "drop-items", "drop-links", "observe"]
 Scope = Literal["all", "site"]
 Originals = Literal["crawl", "store"]
 
-SAME_ARTICLE = "same article"
-"""The reason of a verdict on one article in other surroundings."""
 _DAY = 86_400
 MOST_CANDIDATES = 256
 """A template whose pages share one main text puts any number of pages at distance 0, none of them a copy. To look at more than so many for
@@ -41,8 +39,6 @@ _MOST_EQUAL = 64
 _DATA = "\x1f"
 # Candidates that are asked whether a page is another record than they are.
 _MOST_SIBLINGS = 16
-# Pages that are asked whether the article of a page is the text of a template.
-_MOST_OF_A_TEMPLATE = 64
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
@@ -369,7 +365,8 @@ class Rule:
         `outside`: how many units differ outside the prose.
         """
         furniture = abs(outside - differing(a.beside, b.beside))
-        return furniture < min(_SAME_UNITS, _SAME_SHARE * outside) and differences.exchange_beside(a, b)
+        is_same = furniture < min(_SAME_UNITS, _SAME_SHARE * outside)
+        return is_same and differences.exchange_beside(a, b) and differences.say_other_things_beside(a, b)
 
     def decide(
         self,
@@ -441,30 +438,8 @@ class Rule:
             candidates = len(within)
             alike, most_alike = self._alike(page, within)
             near += most_alike
-            copies = list(self._near(page, alike, callback))
-            articles = [copy.stored.page for copy in copies if copy.comparison.same_article]
-            if articles and self._is_of_a_template(page, articles, dropped, near):
-                copies = [copy for copy in copies if not copy.comparison.same_article]
-                others += (article.url for article in articles if any(dropped(article.url)))
-            found_enough(copies)
+            found_enough(self._near(page, alike, callback))
         return list(found.values()), candidates
-
-    @staticmethod
-    def _is_of_a_template(
-        page: PageFingerprint,
-        articles: Sequence[PageFingerprint | Abstention],
-        dropped: Callable[[str], Iterable[PageFingerprint]],
-        near: Iterable[Candidate],
-    ) -> bool:
-        """Return whether the article that a page shares with others is a text that all pages of a template have.
-
-        `articles`: the pages that it is one article with. Any of them may have been the original of some.
-        """
-        stored = (candidate.stored() for candidate in near)
-        held = chain.from_iterable(dropped(article.url) for article in articles)
-        told = chain(articles[:_MOST_SIBLINGS], (one.page for one in stored if one), held)
-        others = (other for other in told if isinstance(other, PageFingerprint))
-        return differences.is_of_a_template(page, islice(others, _MOST_OF_A_TEMPLATE))
 
     def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
@@ -487,7 +462,7 @@ class Rule:
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             if comparison := self.copy_of(page, stored.page):
-                yield _Copy(stored, SAME_ARTICLE if comparison.same_article else "near-duplicate", comparison)
+                yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
         """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.

@@ -219,7 +219,7 @@ def test_facts_in_a_grid_of_boxes_are_rows(row: str) -> None:
         "site.example/2026-05-{}/report",
         "site.example/story.47{}.html",
         "site.example/a.47{}",
-        "site.example/{}/1",
+        "site.example/{}/2026",
         "site.example/album/47{}/0",
         "site.example/word/{}/2026",
         "site.example/word/{}/en.html",
@@ -403,12 +403,24 @@ def _beside(record: str, number: int, *, links: int) -> str:
     return _page(f"<div class=row><div class='col-8'><h1>Record</h1>{intro}</div>{column}</div>", title="Lexicon", around=around)
 
 
-@pytest.mark.parametrize(("links", "most"), [(0, 0), (20, 0)])
-def test_records_beside_one_text_are_no_article(links: int, most: int) -> None:
-    """Of whatever length they are; beside related links it takes eight pages to know it."""
+def test_records_beside_one_text_are_no_article() -> None:
+    """Of whatever length they are."""
     entries = [english(2 + number % 3 * 5, seed=100 + number) for number in range(32)]
-    pages = {f"https://site.example/entry-{number}": _beside(entry, number, links=links) for number, entry in enumerate(entries)}
-    assert lost(pages, 1)[0] <= most
+    pages = {f"https://site.example/entry-{number}": _beside(entry, number, links=0) for number, entry in enumerate(entries)}
+    assert lost(pages, 1)[0] == 0
+
+
+@pytest.mark.parametrize("addresses", [("story/{}", "story/{}?print=1"), ("stable/{}", "latest/{}"), ("2023/{}", "2024/{}")])
+def test_an_article_with_other_counters_beside_stays_one(addresses: tuple[str, str]) -> None:
+    pages = {}
+    for number in range(6):
+        text = _paragraphs(english(14, seed=number))
+        for address in addresses:
+            box = f"<div class=box>Visitor {len(pages) * 37 + 12345}</div><div class=box>You have {len(pages) + 12} new messages</div>"
+            column = f"<div class='col-4 sidebar'>{box}</div>"
+            body = f"<div class=row><div class='col-8'><h1>Report {number}</h1>{text}</div>{column}</div>"
+            pages[f"https://site.example/{address.format(number + 1000)}"] = _page(body, title=f"Report {number}", around=_related(0, 60))
+    assert lost(pages, 1)[0] == 6
 
 
 @pytest.mark.parametrize(

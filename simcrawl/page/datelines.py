@@ -86,6 +86,7 @@ def _counted() -> str:
 
 
 _OF_A_DAY = late(_of_a_day, re.IGNORECASE)
+_CALENDAR = late(_calendar, re.IGNORECASE)
 _SAYS_WHEN = late(lambda: f"{_calendar()}|{_TIME}", re.IGNORECASE)
 # What all of these have; most lines have none.
 _MAY_SAY_WHEN = late(r"(?:19|20|13|14|24|25)\d\d|\d:[0-5]\d|\u6708|\ub144")
@@ -111,15 +112,15 @@ def _renewed() -> str:
 
 
 def _of_making() -> str:
-    """Return a pattern of what stands behind what was done with a page. "Archived football final: 11 May" is one that was played then."""
-    little = "date|time|the|on|at|is|by|in|from|for|to|via|with|am|auf|durch|um|von|vom|par|le|por|el|da|il|op|av|af|den"
-    return rf"(?=\s*[:\uff1a]|\W*\d|\W*$|\W+(?:{little})\b|\W+(?:{pattern('months', 'days')}))"
+    """Return a pattern of what stands behind what was done with a page."""
+    return rf"(?=\s*[:\uff1a]|\W*\d|\W*$|\W+(?:{pattern('behind what was done', 'months', 'days')}))"
 
 
 def _of_the_page() -> str:
     alone, readers = pattern("made if alone"), alternatives("remarks", "visits", "visitors", "readers")
     return (
-        rf"{_renewed()}|{pattern('made', before=_of_making())}|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
+        rf"{_renewed()}|{pattern('made', before=_of_making())}|{pattern('of now')}"
+        rf"|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
         rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
         # As in German, in one word.
         r"|\w(?:datum|stand|dato)\s*:"
@@ -138,8 +139,9 @@ _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
 _DATE_IN_NUMBERS, _AT_A_TIME = late(r"\b\d{1,4}([-./])\d\d?\1\d{1,4}\b"), late(r"[^\W\d]{4}\s+\d\d?:\d\d\b")
 
 
+_CLOCK = late(r"\d:[0-5]\d(?::[0-5]\d)?\s*(?:[ap]m\s*)?\(?(?:utc|gmt)\b", re.IGNORECASE)
 # Says no more than a time of day does.
-_ZONE = late(r"\w+\s+(?:standard|daylight|summer)\s+time\b", re.IGNORECASE)
+_ZONE = late(r"\b\w+\s+(?:standard|daylight|summer)\s+time\b", re.IGNORECASE)
 
 
 def _of_an_event() -> str:
@@ -187,7 +189,9 @@ def full_dates(line: str) -> list[str]:
 
 def is_of_the_page(dateline: str) -> bool:
     """Return whether a dateline says when the page was made, changed or asked for, or counts who did."""
-    return bool(_OF_THE_PAGE.search(composed(dateline)))
+    dateline = composed(dateline)
+    # A clock has a zone and no day: "10:23 GMT". With a day it may be when something begins.
+    return bool(_OF_THE_PAGE.search(dateline)) or (bool(_CLOCK.search(dateline)) and not _CALENDAR.search(dateline))
 
 
 def is_counter(dateline: str) -> bool:

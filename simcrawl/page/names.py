@@ -511,11 +511,13 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     headings = (parts.heading, parts.outer_heading)
     labelled.update(heading for heading in headings if _has_its_own_number(heading) or full_dates(heading[:_LONGEST]))
     labelled.update(line for line in parts.dated if _is_of_a_day(line, url, title) and not is_of_the_page(line))
-    labelled.update(one for one in parts.headings_beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
+    beside = (one for one in parts.headings_beside if not numerals.changes(one[:_LONGEST]) or full_dates(one[:_LONGEST]))
+    labelled.update(one for one in beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
     labelled.update(filter(numerals.is_a_symbol, lines))
     own = numerals.in_address(url, _slug(url)) | numerals.plain(numerals.in_title(title[:_LONGEST]))
     # Two texts that are alike, for one line, would nearly cancel each other out.
-    kept = ([] if line in labelled else [*numerals.codes(line.casefold()), *numerals.said_in(line, own)] for line in lines)
+    called = f"{title[:_LONGEST]} {unquote(url)}".casefold()
+    kept = ([] if line in labelled else [*numerals.codes(line.casefold(), called), *numerals.said_in(line, own)] for line in lines)
     words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
     words.update(" ".join(_without_numbers(line)) for line in parts.dated)
     return ({_bare(line) for line in labelled} | words) - {""}

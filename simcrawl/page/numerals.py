@@ -12,8 +12,9 @@ import unicodedata
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
-from simcrawl.page.datelines import full_dates, is_counter
+from simcrawl.page.datelines import full_dates, is_counter, is_of_the_page
 from simcrawl.page.patterns import late
+from simcrawl.page.visits import counts_readers, is_of_a_visit
 from simcrawl.page.vocabulary import alternatives, pattern
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 IN_A_LIST = late(
     lambda: (
         rf"{pattern('of a list')}|(?<!\w){alternatives('sheets')}[\s:\uff1a]*\d"
-        rf"|(?=\d)(?:\d\s*{alternatives('sheets')}|(?<!\u7b2c)(?<!\u7b2c\s)(?<!\d)\d[\d,.]*\s*{alternatives('pieces')})"
+        rf"|(?=\d)(?:\d\s*{alternatives('sheets')}|(?<!\u7b2c)(?<!\u7b2c\s)(?<!\d)(?<!\d[.,])\d[\d,.]*\s*{alternatives('pieces')})"
         rf"(?!{alternatives('goes on')})"
     ),
     re.IGNORECASE,
@@ -55,11 +56,21 @@ _DIGIT, _RUN, _LONG_WORD = late(r"\d"), late(r"\w+"), late(r"[^\W\d_]{4}")
 _COUNTED = late(r"(?:v?\d++(?:t\d++z?|[^\W\d_]{0,4})|(?:19|20)\d\d[01]\d.*)$")
 _WRITTEN_AS_A_CODE = late(
     r"(?<![\w.,+-])(?:\+\d[\d ()/.-]{6,30}\d|\d{1,3}(?:\.\d{1,3}){3}|(?!\d+-\d\d?-(?:19|20)\d\d(?!\d)|(?:19|20)\d\d-\d\d?-)\d+(?:-\d+){2,}"
-    r"|\d++[.,]\d{5,}|\d{1,3}\s?\xb0\s?\d[\d.]*|#[\da-f]{6}|[a-z]\+[\da-f]{4,6}|[\da-f]{2}(?::[\da-f]{2}){3,7})(?![\w-])",
+    r"|\d++[.,]\d{5,}|\d{1,3}\s?\xb0\s?\d[\d.]*|#[\da-f]{6}|[a-z]\+[\da-f]{4,6}|[\da-f]{2}(?::[\da-f]{2}){3,7}"
+    # A lap, a zone of time.
+    r"|\d\d?:\d\d\.\d+|(?:utc|gmt)[+\u2212-]\d\d?(?::\d\d)?)(?![\w-])",
     re.IGNORECASE,
 )
 # A fraction of a few digits, no thousands and no third part, or a sign behind it.
-_RATE = late(r"(?<![\d.,])(?!\d{1,3}(?:,\d{3})+(?![\d.]))\d++[.,]\d{1,4}(?![.,]?\d)|\d\s*(?:%|\xb0(?!\s?\d))")
+_RATE = late(
+    r"(?<![\d.,])(?!\d{1,3}(?:,\d{3})+(?![\d.]))(?:\d{1,3}(?:,\d{3})+\.\d{1,4}|\d{1,3}(?:\.\d{3})+,\d{1,4}|\d++[.,]\d{1,4})(?![.,]?\d)"
+    r"|\d\s*(?:%|\xb0(?!\s?\d))"
+)
+_SHARE = late(r"\d\s*(?:%|\xb0(?!\s?\d))")
+# Another one at each visit, unless the page is called by it: a number of the request, or of whoever asks.
+_TOKEN = late(r"(?<![\w-])(?=[\w-]*\d)(?:[\da-f]{7,}(?:-[\da-f]{2,})*|\w{16,})(?![\w-])")
+_TIME_OR_DAY = late(r"(?<![+\u2212:\d-])\d\d?:[0-5]\d(?!\d)|(?<![\d.])[0-3]?\d[./](?:1[0-2]|0?[1-9])\.?$")
+_COUNTER_OF_A_BOX = late(lambda: pattern("counters of boxes", "remarks", "visitors"), re.IGNORECASE)
 _LEAST_BELOW_A_HEAD = 3
 
 
@@ -96,10 +107,14 @@ def plain(numerals: Iterable[str]) -> set[str]:
     return {_plain(numeral.lstrip("-+\u2212")) for numeral in numerals}
 
 
-def codes(line: str) -> list[str]:
-    """Return what of a line in lower case has digits and is no counter: words with letters, and what is written as codes are."""
-    if not _DIGIT.search(line):
+def codes(line: str, called: str = "") -> list[str]:
+    """Return what of a line in lower case has digits and is no counter: words with letters, and what is written as codes are.
+
+    `called`: what the page is called, in title and address: only what stands there counts of what looks like a number of the request.
+    """
+    if not _DIGIT.search(line) or OF_A_READER.search(line) or is_of_the_page(line):
         return []
+    line = _TOKEN.sub(lambda found: found[0] if found[0] in called else " ", line)
     words = [word for word in _RUN.findall(line) if _DIGIT.search(word) and not word.isdigit() and not _COUNTED.match(word)]
     return words + _WRITTEN_AS_A_CODE.findall(line)
 
@@ -111,18 +126,25 @@ def is_a_symbol(line: str) -> bool:
 
 def may_be_a_name(heading: str) -> bool:
     """Return whether a heading beside the contents is nothing but a number, with its signs and its unit: "8080/tcp", "UTC+05:30"."""
-    return bool(_DIGIT.search(heading)) and not _LONG_WORD.search(heading) and not YEAR.search(heading) and not counts(heading)
+    return bool(_DIGIT.search(heading)) and not (_LONG_WORD.search(heading) or YEAR.search(heading) or changes(heading))
+
+
+def changes(heading: str) -> bool:
+    """Return whether a heading tells a time or a day, a share, a temperature, or how many there are of something."""
+    return bool(OF_A_DAY.search(heading) or _SHARE.search(heading) or _TIME_OR_DAY.search(heading)) or counts(heading)
 
 
 def are_label_and_number(one: str, other: str) -> bool:
     """Return whether one of two lines is a number, with signs and a unit, and the other one its label, of no counter."""
     label, number = (other, one) if _DIGIT.search(one) else (one, other)
-    return not _DIGIT.search(label) and bool(_DIGIT.search(number)) and not _LONG_WORD.search(number) and not counts(f"{label}: {number}")
+    if _DIGIT.search(label) or not _DIGIT.search(number) or _LONG_WORD.search(number):
+        return False
+    return not (_COUNTER_OF_A_BOX.search(label) or OF_A_DAY.search(label) or counts(f"{label}: {number}"))
 
 
 def counts(line: str) -> bool:
     """Return whether a line tells how many there are of something, or what a reader has."""
-    return bool(IN_A_LIST.search(line) or OF_A_READER.search(line)) or is_counter(line)
+    return bool(IN_A_LIST.search(line) or OF_A_READER.search(line)) or is_counter(line) or counts_readers(line) or is_of_a_visit(line)
 
 
 def but_for_rates(table: Sequence[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 # What is dropped says nothing else than those that are held, so a few tell nearly as much as all would.
 _MOST_OF_A_PAGE = 3
-# Whether an article is one, or the text of a template, more of them tell: see `differences.is_of_a_template`.
-_MOST_OF_AN_ARTICLE = 8
-# Of two kilobytes each: a dozen megabytes, and of articles alone three dozen at most.
+# Of two kilobytes each: a dozen megabytes at most.
 _MOST_PAGES = 2_000
 
 
@@ -36,12 +34,10 @@ class DroppedCopies:
         """Return pages of which a copy of this one has to be a copy as well."""
         return self._held.get(original, ())
 
-    def hold(self, page: PageFingerprint, original: str, *, is_article: bool = False) -> bool:
-        """Return whether a page that is dropped as a copy of another one is held. `is_article`: it is the same article."""
+    def hold(self, page: PageFingerprint, original: str) -> bool:
+        """Return whether a page that is dropped as a copy of another one is held."""
         held = self.of(original)
-        if len(held) >= (_MOST_OF_AN_ARTICLE if is_article else _MOST_OF_A_PAGE) or any(
-            page.text_digest == other.text_digest for other in held
-        ):
+        if len(held) >= _MOST_OF_A_PAGE or any(page.text_digest == other.text_digest for other in held):
             return False
         self._set(original, (*held, _bare(page)))
         return True

@@ -27,7 +27,7 @@ from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import MOST_CANDIDATES, SAME_ARTICLE, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
@@ -393,8 +393,7 @@ class Store:
         if original is None:
             return admission._replace(mistaken=tuple(url for other in decision.others for url in dropped.contradict(other, page)))
         may_be = not decision.record and decision.verdict.kind is Kind.NEAR_DUPLICATE and may_be_another(page, original.page)
-        is_article = decision.verdict.reason == SAME_ARTICLE
-        return admission._replace(may_be_mistaken=may_be and dropped.hold(page, original.page.url, is_article=is_article))
+        return admission._replace(may_be_mistaken=may_be and dropped.hold(page, original.page.url))
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()

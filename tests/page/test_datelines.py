@@ -179,8 +179,9 @@ OF_VISITS = {
 
 # Of the common words of all languages those that say of a dateline that it speaks of the page.
 SAID_OF_PAGES = """
-    actualización aggiornamento aktualisiert atualização changed copyright generated gewijzigd geändert modification modificato
-    modified modifié updated zmian zmiana zmiany zugriff änderung изменение изменения обновления 作成 修改 更新 现在 現在 編集 수정
+    actualización aggiornamento aktualisiert atualização changed copyright currently czas datum fecha generated gewijzigd geändert heure
+    hora modification modificato modified modifié tijd updated zmian zmiana zmiany zugriff änderung время дата изменение изменения
+    обновления 作成 修改 更新 现在 現在 編集 수정
 """.split()  # noqa: SIM905 - as a list it would take fifty lines
 
 

@@ -48,13 +48,33 @@ def test_the_numbers_of_an_address_are_those_of_its_end_and_of_its_query(url: st
 @pytest.mark.parametrize(
     "line",
     [
-        *["A320", "pkcs12", "#FF8800", "#008800", "U+0600", "C6H12O6", "SW1A 2AA", "550e8400-e29b-41d4", "x86_64"],
+        *["A320", "pkcs12", "#FF8800", "#008800", "U+0600", "C6H12O6", "SW1A 2AA", "x86_64", "1:23.456", "utc-3:30"],
         *["10.1.2.3", "3f:12:30:9a", "978-0-123-45678-9", "+44 20 7123 4567", "47.37041", "45\xb0 12' N"],
     ],
 )
 def test_what_has_letters_with_its_digits_or_is_written_as_a_code_is_one(line: str):
     assert numerals.codes(line.casefold())
     assert numerals.codes(f"It is {line} here.".casefold())
+
+
+def test_a_number_of_a_request_is_a_code_only_where_the_page_is_called_by_it():
+    for token in ("550e8400-e29b-41d4", "9f8e7d6c5b4a", "x7Kd93hfQpLm2Vz8"):
+        assert not numerals.codes(f"request {token}".casefold(), "boats /r/17")
+        assert numerals.codes(f"request {token}".casefold(), f"boats /r/{token}".casefold())
+    for line in ("your address is 203.0.113.7", "served by cache-fra12345-fra", "posted by web07"):
+        assert not numerals.codes(line)
+
+
+@pytest.mark.parametrize("heading", ["10:23", "12 Nov", "12.11.", "12/11", "-40%", "12°C", "345 Kommentare", "Join 4711 subscribers"])
+def test_headings_of_times_shares_and_counters_are_no_names(heading: str):
+    assert numerals.changes(heading)
+    assert not numerals.may_be_a_name(heading)
+
+
+@pytest.mark.parametrize("label", ["Likes", "In stock", "Aufrufe", "Просмотров", "Nov", "购物车", "Visitors"])
+def test_boxes_that_count_are_no_label_and_number(label: str):
+    assert not numerals.are_label_and_number(label, "123")
+    assert numerals.are_label_and_number("Decimal", "123")
 
 
 @pytest.mark.parametrize(

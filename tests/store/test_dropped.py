@@ -26,13 +26,6 @@ def test_the_first_few_of_a_page_are_held():
     assert dropped.of(_url(0)) == ()
 
 
-def test_of_an_article_more_are_held():
-    dropped = DroppedCopies()
-    pages = [page(_url(number), number) for number in range(10)]
-    assert sum(dropped.hold(one, ORIGINAL, is_article=True) for one in pages) == 8
-    assert dropped.of(ORIGINAL) == tuple(pages[:8])
-
-
 def test_what_a_page_says_is_not_held():
     dropped = DroppedCopies()
     dropped.hold(replace(page(_url(1), 1), text="long", content=b"long"), ORIGINAL)
