@@ -389,7 +389,8 @@ class Config:
         MAX_PAGE_SECONDS,
         "pages that take longer are kept without being compared: `too_slow`",
         ". The worker process that is busy with such a page is killed and replaced. A copy also waits that long for the callback and the "
-        "items of its original while the process is busy; otherwise for five seconds, and less where others have waited in vain",
+        "items of its original while the process is busy, or the crawl closes; otherwise for five seconds, and less where others have "
+        "waited in vain",
         detector=True,
         is_bound=True,
     )

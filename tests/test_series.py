@@ -412,7 +412,7 @@ def test_records_beside_one_text_are_no_article() -> None:
 
 @pytest.mark.parametrize("addresses", [("story/{}", "story/{}?print=1"), ("stable/{}", "latest/{}"), ("2023/{}", "2024/{}")])
 def test_an_article_with_other_counters_beside_stays_one(addresses: tuple[str, str]) -> None:
-    pages = {}
+    pages = dict[str, str]()
     for number in range(6):
         text = _paragraphs(english(14, seed=number))
         for address in addresses:

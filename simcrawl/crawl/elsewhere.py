@@ -39,15 +39,15 @@ from array import array
 from collections import OrderedDict, deque
 from functools import lru_cache
 from itertools import starmap
-from time import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from simcrawl.crawl.field_names import field_name
+from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE, by_field, class_of, files_in, is_item, rows_of, values_in, without_urls
 from simcrawl.crawl.reading import (
+    TOKEN,
     WORD,
     are_few,
     as_written,
@@ -90,12 +90,8 @@ _LONGEST_PAGE = 1_000_000
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
 # Bounded: a text may be one long word.
 _URL_IN_TEXT = late(r"\w{1,20}://\S+")
-# Digests, UUIDs, base64: they have digits, and where they have none, capitals within.
-_TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
 # What mark-up has in attributes of its own, and is another one where the page has another address; and mark-up itself.
 _OF_MARKUP = late(r"\S*[/?=&#\\]\S*|\S+\.[a-z][a-z\d]{1,4}|[^<>{}]*+[<>{}].*", re.DOTALL)
-_DAY = late(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{6})?")
-_NEAR_NOW = 2 * 86_400
 # So many numbers in a row that are each a little larger than the one before are a counter's.
 _STEPS, _LONGEST_STEP = 5, 64
 
@@ -497,8 +493,8 @@ class Elsewhere:
         if not _is_content(key, value, page):
             return False
         if isinstance(value, str):
-            return not (_TOKEN.fullmatch(value) or is_date(value))
-        return not (_is_technical(key, re.sub(r"\D", "", as_written(value))) or (isinstance(value, int) and self._is_counted(use, key)))
+            return not (TOKEN.fullmatch(value) or is_date(value))
+        return not (is_technical(key, re.sub(r"\D", "", as_written(value))) or (isinstance(value, int) and self._is_counted(use, key)))
 
     def _is_counted(self, use: str, key: str) -> bool:
         return self._counters.get((use, key), (0, 0))[1] >= _STEPS
@@ -588,10 +584,10 @@ def _says(key: str, value: Any) -> bool:
         return not name.places
     if not isinstance(value, str):
         digits = digits_of(as_written(value))
-        return bool(digits) and not _is_technical(key, digits)
+        return bool(digits) and not is_technical(key, digits)
     if len(value) > _LONGEST_HIDDEN or (value.isascii() and value.isalpha() and len(value) < _SHORTEST_TOKEN):
         return len(value) <= _LONGEST_HIDDEN
-    if _is_technical(key, digits_of(value)) or _TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
+    if is_technical(key, digits_of(value)) or TOKEN.fullmatch(value) or _OF_MARKUP.fullmatch(value) or _URL_IN_TEXT.search(value):
         return False
     return not (":" in value and is_date(value))
 
@@ -658,7 +654,7 @@ def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
         return identical and _is_number_elsewhere(key, as_written(value), page)
     text = value[:LONGEST_VALUE].strip()
     is_number = not any(map(str.isalpha, text))
-    if (is_number and not identical) or _TOKEN.fullmatch(text) or is_date(text):
+    if (is_number and not identical) or TOKEN.fullmatch(text) or is_date(text):
         return False
     plain = readable(_URL_IN_TEXT.sub(" ", text))
     if page.text is None:
@@ -666,7 +662,7 @@ def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
     may_be_hidden = len(plain) <= _LONGEST_HIDDEN and not _OF_MARKUP.fullmatch(plain)
     if plain in page.text:
         # What is but a part of a word there says nothing.
-        return may_be_hidden and any(map(str.isalnum, plain)) and not _is_technical(key, digits_of(plain)) and page.hides(plain)
+        return may_be_hidden and any(map(str.isalnum, plain)) and not is_technical(key, digits_of(plain)) and page.hides(plain)
     if is_number:
         return _is_number_elsewhere(key, plain, page)
     # A short number among words may be a counter's.
@@ -676,17 +672,6 @@ def _is_elsewhere(key: str, value: Any, page: Page, *, identical: bool) -> bool:
 
 def _is_number_elsewhere(key: str, written: str, page: Page) -> bool:
     digits = digits_of(written)
-    if not is_long_enough(digits) or _is_technical(key, digits) or page.text is None:
+    if not is_long_enough(digits) or is_technical(key, digits) or page.text is None:
         return False
     return not page.shows_number(readings(written))
-
-
-def _is_technical(key: str, digits: str) -> bool:
-    """Return whether a number says when or how a page was fetched, by its digits or its name. No digits: it is a text."""
-    if not digits:
-        return False
-    significant = digits.lstrip("0")
-    if field_name(key).counts or _DAY.fullmatch(significant):
-        return True
-    # The first ten digits are seconds, whatever part of a second the last one stands for.
-    return len(significant) >= 10 and abs(int(significant[:10]) - time()) < _NEAR_NOW

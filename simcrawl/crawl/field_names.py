@@ -7,20 +7,33 @@ others as well, "size" in `sizes` (which are left), "count" in `discount`.
 from __future__ import annotations
 
 from functools import lru_cache
+from time import time
 from typing import NamedTuple
 
 from simcrawl.page.patterns import late
 
 _WORDS = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# What Scrapy fills for some pages and not for others.
-_OF_A_FETCH = late("attempts?|cached?|depth|flags?|proxy|redirect(?:ed|s)?|referr?ers?|retr(?:y|ies|ied|ying)")
-_OF_PLACES = late("depth|idx|index(?:es)?|page(?:num|no|s)?|pos(?:itions?)?|rank|seq(?:uence)?")
+# What Scrapy fills for some pages and not for others; also with what is told of it, in one word.
+_OF_A_FETCH = late(
+    "(?:is|from)?(?:(?:link|crawl)?depth|(?:attempts?|cached?|flags?|proxy|redirect(?:ed|s)?|referr?ers?|retr(?:y|ies|ied|ying))"
+    "(?:count|hit|ip|no|times?|urls?)?)"
+)
+# What a number may be of, in one word with it: `rownum`, `bodylen`.
+_OF = (
+    "(?:body|cell|content|crawl|data|date|download|fetch|file|hit|html|image|item|line|link|list|load|page|parse|proc|request|response|row"
+    "|run|scrape|scraping|unix|view|word)?"
+)
+_OF_PLACES = late(f"{_OF}(?:depth|idx|index(?:es)?|page(?:num(?:ber)?|no|s)?|num|pos(?:itions?)?|rank|seq(?:uence|no)?)")
 _COUNTS = late(
-    "bytes|(?:item|link|page|word)?counts?|counter|(?:crawl|date|fetch|load|request|response|run)?time|times|(?:time)?stamp|duration|elapsed|"
-    "latency|len(?:gth)?|num|order(?:ing)?|ranking|retr(?:y|ies)|(?:file|page)?size"
+    f"{_OF}(?:bytes|counts?|counter|time|times|(?:time)?stamp|duration|elapsed|latency|len(?:gth)?|num|ranking|size)(?:kb|ms)?"
+    "|order(?:ing)?|sortorder|retr(?:y|ies)"
 )
 # Names that a spider made of what a page says, or of when it came, are no fields.
 _MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
+
+
+_DAY = late(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{6})?")
+_NEAR_NOW = 2 * 86_400
 
 
 class FieldName(NamedTuple):
@@ -48,3 +61,14 @@ def field_name(key: str) -> FieldName:
     places = any(map(_OF_PLACES.fullmatch, last))
     counts = places or any(map(_COUNTS.fullmatch, last))
     return FieldName(any(map(_OF_A_FETCH.fullmatch, words)), bool(_MADE_UP.search(key)), counts, places)
+
+
+def is_technical(key: str, digits: str) -> bool:
+    """Return whether a number says when or how a page was fetched, by its digits or its name. No digits: it is a text."""
+    if not digits:
+        return False
+    significant = digits.lstrip("0")
+    if field_name(key).counts or _DAY.fullmatch(significant):
+        return True
+    # The first ten digits are seconds, whatever part of a second the last one stands for.
+    return len(significant) >= 10 and abs(int(significant[:10]) - time()) < _NEAR_NOW

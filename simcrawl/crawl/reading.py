@@ -15,6 +15,8 @@ from simcrawl.page.patterns import late
 LONGEST_NUMBER = 30
 _FEW_WORDS = 6
 WORD = late(r"[^\W_]+")
+# Digests, UUIDs, base64: they have digits, and where they have none, capitals within.
+TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
 _SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese put no spaces between words.
 _UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

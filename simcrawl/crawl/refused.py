@@ -5,25 +5,32 @@
     item of a copy that says the same ──► comes out, and is refused no more, unless a pipeline drops it as well
 
 A pipeline may refuse an item for what holds at this moment, or at this address alone: its picture is gone, a service does not answer. If it
-refuses on principle, it refuses the copy's item as well, and nothing comes out twice. What has come out without its files comes out once
-more: not again for each copy, for the files may be nowhere.
+refuses on principle, it refuses the copy's item as well, and nothing comes out twice; but what the pipeline itself does before it refuses,
+such as writing to a database, it does again. What has come out without its files comes out once more: not again for each copy, for the
+files may be nowhere. Where items of some copies have come out in vain, and never one with success, copies are left out unseen again.
+
+In memory: what was refused before a stop, or in another process, nobody knows. And where a pipeline returns another object than it was
+given, missing files are not noticed.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest
 
-from simcrawl.crawl.field_names import field_name
+from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import class_of, files_in, is_item, values_in, without_urls
-from simcrawl.crawl.reading import is_date
+from simcrawl.crawl.reading import TOKEN, WORD, as_written, digits_of, is_date
+from simcrawl.page.characters import unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from decimal import Decimal
 
-_MOST_CONTENTS, _MOST_ITEMS = 10_000, 1_000
+_MOST_CONTENTS, _MOST_ITEMS, _MOST_IN_VAIN = 10_000, 1_000, 5
 _FIELDS_OF_PIPELINES = (("files_urls_field", "files_result_field"), ("images_urls_field", "images_result_field"))
 
 
@@ -36,14 +43,22 @@ class Refused:
         self._refused: OrderedDict[tuple[str, str], set[int]] = OrderedDict()
         # Of the pipelines that fetch files: the field of the addresses, and that of what came.
         self._fields = set[tuple[str, str]]()
+        self.is_possible = False
+        """Whether there are pipelines, which may refuse something."""
+        # By use: how often an item of a copy was refused as well, and for which ones it has come out.
+        self._in_vain, self._helped = Counter[str](), set[str]()
 
     def watch(self, pipelines: Iterable[object]) -> None:
-        """Note where the pipelines of a crawl put the files that they fetch."""
+        """Note whether a crawl has pipelines, and where these put the files that they fetch."""
+        pipelines = list(pipelines)
+        self.is_possible = bool(pipelines)
         named = ((getattr(one, urls, ""), getattr(one, result, "")) for one in pipelines for urls, result in _FIELDS_OF_PIPELINES)
         self._fields = {(urls, result) for urls, result in named if urls and result}
 
-    def says(self, item: Any) -> int:
+    def says(self, item: Any, url: str) -> int:
         """Return a digest of what an item says: not of where its files are, or when it was made. 0 for what is no item.
+
+        `url`: of its page, whose parts say nothing either.
 
         Raises:
             Exception: whatever an item of the user's own raises.
@@ -51,9 +66,10 @@ class Refused:
         if not is_item(item):
             return 0
         beside = class_of(item)
-        values = [*values_in(item, beside)[0], *files_in(item, self._files), *without_urls(beside)]
-        lines = sorted(f"{key}\0{value}" for key, value in values if _is_content(key, value))
-        return xxh3_64_intdigest("\0".join(lines).encode("utf-8", "surrogatepass")) or 1
+        values, of_url = values_in(item, beside)[0], set(WORD.findall(unified(unquote(url))))
+        says = [*(one for one in values if _is_content(*one, of_url)), *files_in(item, self._files)]
+        says += [(key, value) for key, value in without_urls(beside) if field_name(key).of_page and not is_date(str(value))]
+        return xxh3_64_intdigest("\0".join(sorted(f"{key}\0{value}" for key, value in says)).encode("utf-8", "surrogatepass")) or 1
 
     def lacks_files(self, item: Any) -> bool:
         """Return whether fewer files have come than an item asks for.
@@ -67,6 +83,16 @@ class Refused:
                 return True
         return False
 
+    def came(self, use: str, *, in_vain: bool) -> None:
+        """Note that an item has come out of a copy for what was refused of its original, `in_vain` where it was refused as well."""
+        if not in_vain:
+            self._helped.add(use)
+        elif len(self._in_vain) < _MOST_CONTENTS:
+            self._in_vain[use] += 1
+
+    def _is_hopeless(self, use: str) -> bool:
+        return use not in self._helped and self._in_vain[use] >= _MOST_IN_VAIN
+
     def note(self, original: str, use: str, said: int) -> None:
         """Note that an item was refused. `said`: see `says`."""
         refused = self._refused.setdefault((original, use), set())
@@ -75,7 +101,7 @@ class Refused:
         if len(self._refused) > _MOST_CONTENTS:
             self._refused.popitem(last=False)
 
-    def take(self, original: str, use: str, item: Any) -> int:
+    def take(self, original: str, use: str, item: Any, url: str) -> int:
         """Return what an item of a copy says if the same was refused, and note that it comes out; otherwise 0.
 
         Raises:
@@ -83,7 +109,7 @@ class Refused:
         """
         if (original, use) not in self._refused:
             return 0
-        refused, said = self._refused[original, use], self.says(item)
+        refused, said = self._refused[original, use], self.says(item, url)
         if said not in refused:
             return 0
         refused.remove(said)
@@ -93,7 +119,7 @@ class Refused:
 
     def may_lose(self, original: str, use: str) -> bool:
         """Return whether a copy may give what was refused, if it is left out unseen."""
-        return (original, use) in self._refused
+        return (original, use) in self._refused and not self._is_hopeless(use)
 
 
 def _attribute(item: Any, name: str) -> Any:
@@ -102,6 +128,13 @@ def _attribute(item: Any, name: str) -> Any:
     return ItemAdapter(item).get(name) if ItemAdapter.is_item(item) else None
 
 
-def _is_content(key: str, value: Any) -> bool:
-    name = field_name(key)
-    return name.of_page and not (isinstance(value, str) and is_date(value)) and not (name.counts and not isinstance(value, str))
+def _is_content(key: str, value: str | float | Decimal, of_url: set[str]) -> bool:
+    """Return whether a text or a number is what another fetch of the page, at another address, says as well."""
+    if not field_name(key).of_page:
+        return False
+    if not isinstance(value, str):
+        return not is_technical(key, digits_of(as_written(value)))
+    if TOKEN.fullmatch(value) or is_date(value):
+        return False
+    words = WORD.findall(unified(value))
+    return not words or not of_url.issuperset(words)

@@ -130,8 +130,8 @@ class Case:
     give_back: Callable[[], None] | None = None
     again: Request | None = None
     dropped: DroppedItems = field(default_factory=DroppedItems)
-    said: dict[int, int] = field(default_factory=dict)
-    """What items say that are in the pipelines, see `simcrawl.crawl.refused`."""
+    said: dict[int, tuple[Any, int]] = field(default_factory=dict)
+    """Items that are in the pipelines, by their identity, and what they say, see `simcrawl.crawl.refused`."""
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
@@ -340,24 +340,29 @@ class Session(Common):
         if content:
             try:
                 self.elsewhere.note(content, case.callback, item)
-                if not case.verdict.drop_page:
-                    case.said[id(item)] = self.refused.says(item)
+                if self.refused.is_possible and not case.verdict.drop_page:
+                    case.said[id(item)] = item, self.refused.says(item, case.kept_as)
             except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
                 self.failed(exc)
 
     def was_refused(self, case: Case, item: Any) -> bool:
         """Return whether an item of a copy comes out, since its original's was refused: see `simcrawl.crawl.refused`. Never raises."""
         try:
-            said = self.refused.take(case.verdict.original or "", case.callback, item)
+            url = case.verdict.page.url if case.verdict.page else ""
+            said = self.refused.take(case.verdict.original or "", case.callback, item, url)
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False
         if said:
-            case.said[id(item)] = said
+            case.said[id(item)] = item, said
         return bool(said)
 
-    def _note_refused(self, case: Case, item: Any) -> None:
-        if said := case.said.get(id(item)):
+    def _note_refused(self, case: Case, item: Any, *, is_refused: bool, again: bool = True) -> None:
+        """Note what has become of an item in the pipelines. `again`: whether a copy's item that is refused as well may come once more."""
+        _, said = case.said.pop(id(item), (None, 0))
+        if said and case.verdict.drop_page:
+            self.refused.came(case.callback, in_vain=is_refused)
+        if said and is_refused and (again or case.kept_as):
             self.refused.note(case.kept_as or case.verdict.original or "", case.callback, said)
 
     def is_from_elsewhere(self, case: Case, item: Any, page: Page) -> bool:
@@ -513,20 +518,16 @@ class Session(Common):
             return
         try:
             # Of a copy's items not again: the files may be nowhere.
-            if case.kept_as and self.refused.lacks_files(item):
-                self._note_refused(case, item)
+            self._note_refused(case, item, is_refused=self.refused.lacks_files(item), again=False)
         except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
             self.failed(exc)
-        case.said.pop(id(item), None)
         case.item_left(out=True, taken=taken)
 
     def _item_dropped(self, item: Any, response: Response | None, exception: DropItem) -> None:
         if not (case := case_of(response)):
             return
         is_copy = isinstance(exception, NearDuplicateItem)
-        if not is_copy:
-            self._note_refused(case, item)
-        case.said.pop(id(item), None)
+        self._note_refused(case, item, is_refused=not is_copy)
         case.item_left(out=is_copy)
 
     def _item_failed(self, response: Response | None) -> None:

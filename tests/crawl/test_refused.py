@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -39,44 +40,53 @@ class OfScrapy(Item):
 def test_what_was_refused_is_taken_once_from_a_copy():
     known = Refused()
     assert not known.may_lose(URL, USE)
-    known.note(URL, USE, known.says(ITEM))
+    known.note(URL, USE, known.says(ITEM, URL))
     assert known.may_lose(URL, USE)
-    assert not known.take(URL, USE, ITEM | {"price": 4})
-    assert not known.take(OTHER, USE, ITEM)
-    assert not known.take(URL, "spider.other", ITEM)
-    assert known.take(URL, USE, ITEM) == known.says(ITEM)
-    assert not known.take(URL, USE, ITEM)
+    assert not known.take(URL, USE, ITEM | {"price": 4}, OTHER)
+    assert not known.take(OTHER, USE, ITEM, OTHER)
+    assert not known.take(URL, "spider.other", ITEM, OTHER)
+    assert known.take(URL, USE, ITEM, OTHER) == known.says(ITEM, URL)
+    assert not known.take(URL, USE, ITEM, OTHER)
     assert not known.may_lose(URL, USE)
 
 
 @pytest.mark.parametrize(
-    "same",
+    ("first", "second"),
     [
-        {"url": "http://b.test/5"},
-        {"download_latency": 0.7, "depth": 3, "retry_times": 1},
-        {"at": "2026-11-28T10:00:00", "timestamp": 1795000000},
-        {"file_urls": ["http://b.test/files/tea.pdf"]},
+        ({"url": URL}, {"url": OTHER}),
+        ({"download_latency": 0.1, "depth": 1, "retry_times": 0}, {"download_latency": 0.7, "depth": 3, "retry_times": 1}),
+        ({"at": "2026-11-28T10:00:07", "timestamp": 1795000007}, {"at": "2026-11-28T10:00:00", "timestamp": 1795000000}),
+        ({"made": int(time())}, {"made": int(time()) - 60}),
+        ({"id": "550e8400-e29b-41d4-a716-446655440000"}, {"id": "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}),
+        ({"section": "green"}, {"section": "black"}),
+        ({"file_urls": ["http://a.test/files/tea.pdf"]}, {"file_urls": ["http://b.test/files/tea.pdf"]}),
     ],
 )
-def test_where_an_item_is_from_and_how_it_was_fetched_says_nothing(same: dict[str, Any]):
+def test_where_an_item_is_from_and_how_it_was_fetched_says_nothing(first: dict[str, Any], second: dict[str, Any]):
     known = Refused(["file_urls"])
-    of_original = dict.fromkeys(same, "http://a.test/files/tea.pdf") if "url" in same else same
-    of_original = {"file_urls": ["http://a.test/files/tea.pdf"]} if "file_urls" in same else of_original
-    if "depth" in same:
-        of_original = {"download_latency": 0.1, "depth": 1, "retry_times": 0}
-    if "at" in same:
-        of_original = {"at": "2026-11-28T10:00:07", "timestamp": 1795000007}
-    assert known.says(ITEM | of_original) == known.says(ITEM | same)
+    assert known.says(ITEM | first, "http://a.test/green/1") == known.says(ITEM | second, "http://b.test/black/1")
 
 
 @pytest.mark.parametrize("other", [{"price": 4}, {"text": "Teas"}, {"sizes": [1]}, {"new": True}, {"file_urls": ["http://a.test/b.pdf"]}])
 def test_what_an_item_says_counts(other: dict[str, Any]):
     known = Refused(["file_urls"])
-    assert known.says(ITEM | {"file_urls": ["http://a.test/a.pdf"]}) != known.says(ITEM | {"file_urls": ["http://a.test/a.pdf"]} | other)
+    item = ITEM | {"file_urls": ["http://a.test/a.pdf"]}
+    assert known.says(item, URL) != known.says(item | other, URL)
+
+
+def test_copies_are_left_out_unseen_again_where_their_items_come_out_in_vain():
+    known = Refused()
+    known.note(URL, USE, 1)
+    for _ in range(5):
+        assert known.may_lose(URL, USE)
+        known.came(USE, in_vain=True)
+    assert not known.may_lose(URL, USE)
+    known.came(USE, in_vain=False)
+    assert known.may_lose(URL, USE)
 
 
 def test_what_is_no_item_says_nothing():
-    assert Refused().says("text") == 0
+    assert Refused().says("text", URL) == 0
 
 
 def test_it_is_bounded(monkeypatch: pytest.MonkeyPatch):
