@@ -16,6 +16,7 @@ given, missing files are not noticed.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-_MOST_CONTENTS, _MOST_ITEMS, _MOST_IN_VAIN = 10_000, 1_000, 5
+# Of all contents: some 15 MB. A list may have thousands of items.
+_MOST_ITEMS = 200_000
+_MOST_USES, _MOST_IN_VAIN = 1_000, 5
 _FIELDS_OF_PIPELINES = (("files_urls_field", "files_result_field"), ("images_urls_field", "images_result_field"))
 
 
@@ -41,6 +44,7 @@ class Refused:
         """Take the names of fields that hold addresses of files to be downloaded."""
         self._files = tuple(files)
         self._refused: OrderedDict[tuple[str, str], set[int]] = OrderedDict()
+        self._held = 0
         # Of the pipelines that fetch files: the field of the addresses, and that of what came.
         self._fields = set[tuple[str, str]]()
         self.is_possible = False
@@ -66,7 +70,7 @@ class Refused:
         if not is_item(item):
             return 0
         beside = class_of(item)
-        values, of_url = values_in(item, beside)[0], set(WORD.findall(unified(unquote(url))))
+        values, of_url = values_in(item, beside)[0], _words_of(url)
         says = [*(one for one in values if _is_content(*one, of_url)), *files_in(item, self._files)]
         says += [(key, value) for key, value in without_urls(beside) if field_name(key).of_page and not is_date(str(value))]
         return xxh3_64_intdigest("\0".join(sorted(f"{key}\0{value}" for key, value in says)).encode("utf-8", "surrogatepass")) or 1
@@ -87,7 +91,7 @@ class Refused:
         """Note that an item has come out of a copy for what was refused of its original, `in_vain` where it was refused as well."""
         if not in_vain:
             self._helped.add(use)
-        elif len(self._in_vain) < _MOST_CONTENTS:
+        elif len(self._in_vain) < _MOST_USES:
             self._in_vain[use] += 1
 
     def _is_hopeless(self, use: str) -> bool:
@@ -96,10 +100,11 @@ class Refused:
     def note(self, original: str, use: str, said: int) -> None:
         """Note that an item was refused. `said`: see `says`."""
         refused = self._refused.setdefault((original, use), set())
-        if len(refused) < _MOST_ITEMS:
-            refused.add(said)
-        if len(self._refused) > _MOST_CONTENTS:
-            self._refused.popitem(last=False)
+        self._refused.move_to_end((original, use))
+        self._held += said not in refused
+        refused.add(said)
+        while self._held > _MOST_ITEMS:
+            self._held -= len(self._refused.popitem(last=False)[1])
 
     def take(self, original: str, use: str, item: Any, url: str) -> int:
         """Return what an item of a copy says if the same was refused, and note that it comes out; otherwise 0.
@@ -113,6 +118,7 @@ class Refused:
         if said not in refused:
             return 0
         refused.remove(said)
+        self._held -= 1
         if not refused:
             del self._refused[original, use]
         return said
@@ -128,7 +134,13 @@ def _attribute(item: Any, name: str) -> Any:
     return ItemAdapter(item).get(name) if ItemAdapter.is_item(item) else None
 
 
-def _is_content(key: str, value: str | float | Decimal, of_url: set[str]) -> bool:
+# All items of a page have one.
+@lru_cache(maxsize=64)
+def _words_of(url: str) -> frozenset[str]:
+    return frozenset(WORD.findall(unified(unquote(url))))
+
+
+def _is_content(key: str, value: str | float | Decimal, of_url: frozenset[str]) -> bool:
     """Return whether a text or a number is what another fetch of the page, at another address, says as well."""
     if not field_name(key).of_page:
         return False

@@ -62,11 +62,12 @@ _WRITTEN_AS_A_CODE = late(
     re.IGNORECASE,
 )
 # A fraction of a few digits, no thousands and no third part, or a sign behind it.
+_SHARE_OR_DEGREES = r"\d\s*(?:%|\xb0(?!\s?\d))"
 _RATE = late(
     r"(?<![\d.,])(?!\d{1,3}(?:,\d{3})+(?![\d.]))(?:\d{1,3}(?:,\d{3})+\.\d{1,4}|\d{1,3}(?:\.\d{3})+,\d{1,4}|\d++[.,]\d{1,4})(?![.,]?\d)"
-    r"|\d\s*(?:%|\xb0(?!\s?\d))"
+    rf"|{_SHARE_OR_DEGREES}"
 )
-_SHARE = late(r"\d\s*(?:%|\xb0(?!\s?\d))")
+_SHARE = late(_SHARE_OR_DEGREES)
 # Another one at each visit, unless the page is called by it: a number of the request, or of whoever asks.
 _TOKEN = late(r"(?<![\w-])(?=[\w-]*\d)(?:[\da-f]{7,}(?:-[\da-f]{2,})*|\w{16,})(?![\w-])")
 _TIME_OR_DAY = late(r"(?<![+\u2212:\d-])\d\d?:[0-5]\d(?!\d)|(?<![\d.])[0-3]?\d[./](?:1[0-2]|0?[1-9])\.?$")

@@ -90,15 +90,26 @@ def test_what_is_no_item_says_nothing():
 
 
 def test_it_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(refused, "_MOST_CONTENTS", 3)
-    monkeypatch.setattr(refused, "_MOST_ITEMS", 2)
+    monkeypatch.setattr(refused, "_MOST_ITEMS", 3)
     known = Refused()
     for number in range(5):
         known.note(f"{URL}{number}", USE, 1)
     assert [known.may_lose(f"{URL}{number}", USE) for number in range(5)] == [False, False, True, True, True]
-    for number in range(4):
-        known.note(f"{URL}4", USE, number)
-    assert len(known._refused[f"{URL}4", USE]) == 2
+    for number in range(2, 100):
+        known.note(f"{URL}{number}", USE, number % 7)
+        assert known.may_lose(f"{URL}{number}", USE)
+        assert known._held == sum(map(len, known._refused.values())) <= 3
+    assert known.take(f"{URL}99", USE, "text", URL) == 0
+    known.note(URL, USE, known.says(ITEM, URL))
+    assert known.take(URL, USE, ITEM, URL)
+    assert known._held == 2
+
+
+def test_of_a_long_list_all_that_is_refused_is_known():
+    known, items = Refused(), [{"text": f"Tea {number}"} for number in range(3_000)]
+    for item in items:
+        known.note(URL, USE, known.says(item, URL))
+    assert all(known.take(URL, USE, item, OTHER) for item in items)
 
 
 @pytest.mark.parametrize("kind", [dict, OfScrapy])
