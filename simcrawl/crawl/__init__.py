@@ -18,6 +18,9 @@ What these share, one session a crawler:
     common         what the parts stand on: settings, stats, the store, where failures are told
     run            this run as part of a crawl, perhaps resumed
     frontier       which request goes back, waits, or is left out
+    ├ marks        what is written on a request while it waits
+    ├ at_work      what else is at work, and may bring others
+    └ askers       which callbacks may be waiting for what they have asked for
     again          pages that were dropped by mistake
     carried        what a request gives its callback besides the page
     preferred      which page waits for its canonical one

@@ -31,7 +31,7 @@ from scrapy import http
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from simcrawl.crawl.frontier import AGAIN, JUDGED_AGAIN, MOVED, ORDER, RETURNED, YIELDED, copied
+from simcrawl.crawl.marks import AGAIN, JUDGED_AGAIN, MOVED, ORDER, RETURNED, YIELDED, copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

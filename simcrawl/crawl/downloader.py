@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import AGAIN, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED, is_start
+from simcrawl.crawl.marks import AGAIN, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED, is_start
 from simcrawl.crawl.session import OfSession
 
 if TYPE_CHECKING:

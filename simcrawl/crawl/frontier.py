@@ -13,38 +13,26 @@
 A sample of what a rule says is fetched in any case, by chance. That misses the last pages of a mirror that goes its own way near its end:
 so, before the first one of a kind is skipped, the last that came to wait is fetched, and some of the others.
 
-Nothing is held here: what waits waits in Scrapy's queue, with its mark in `Request.meta`. So it survives JOBDIR and other schedulers, and
-a rule that proves wrong has nothing to give back: whatever it would have had skipped is asked about once more, at the end.
-
-State of a request, in its `meta`. Before it is made, its priority and its `dont_filter` become again what they were:
-
-    ORDER   0 ──► -2 ... -80 ──► made            by how much its priority is lowered
-              └─► _HELD ──► _LAST ──► _SKIPPED   at the end of the queue; behind those of its kind that are checked; on its way out
-                    └─► made   └─► made
-            RETURNED ──► made                    its page was dropped by mistake: nothing is asked any more
-            none                                 it does not wait: the spider has wishes of its own for it, or has not yielded it
-    LATE    0 ──► _AFTER_ALL ──► made            the spider itself wants it after all others
+Nothing is held here: what waits waits in Scrapy's queue, with its marks in `Request.meta`, see `simcrawl.crawl.marks`. So it survives
+JOBDIR and other schedulers, and a rule that proves wrong has nothing to give back: whatever it would have had skipped is asked about once
+more, at the end.
 
 State of the crawl. It goes one way: in doubt less is lowered, and less is skipped.
 
     _order   True ──► False     nothing waits any more: the spider wants some requests late, or the scheduler refuses what is put back
     _skip    .95 ──► None       nothing is skipped any more: callbacks may wait for what waits here
     _unseen  grows              callbacks whose pages are not skipped: they may hand requests to the engine, and nobody sees what for
-
-A callback is at work from `called` to `look_again`. Those that can await what they ask for have a number (`watched`), which their requests
-carry (ASKER): such a request never waits while its callback does.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from copy import copy
 from functools import partial
-from inspect import isasyncgenfunction, isgeneratorfunction
-from time import monotonic, time
+from inspect import isgeneratorfunction
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 from scrapy import signals as scrapy_signals
 from scrapy.core.scheduler import Scheduler
@@ -54,9 +42,37 @@ from scrapy.spiders import CrawlSpider, SitemapSpider
 from scrapy.utils.misc import load_object
 
 from simcrawl.addresses import of_one_host
+from simcrawl.crawl.askers import Askers
+from simcrawl.crawl.at_work import AtWork
 from simcrawl.crawl.carried import CARRIED, mark_unyielded
+from simcrawl.crawl.marks import (
+    ASKED,
+    ASKER,
+    BEHIND,
+    HELD,
+    LAST,
+    LATE,
+    MARKS,
+    META_KEY,
+    MOVED,
+    ORDER,
+    RETURNED,
+    SAMPLED,
+    SKIPPED,
+    UNYIELDED,
+    asked_for,
+    forget_marks,
+    is_plain,
+    is_start,
+    mark_late,
+    move,
+    put_after_all,
+    put_back,
+    release,
+    restore,
+    tries,
+)
 from simcrawl.crawl.signals import request_skipped
-from simcrawl.crawl.threads import Wake
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import digest, page_key
 from simcrawl.page.hints import address
@@ -85,44 +101,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-META_KEY = "simcrawl"
-ORDER = "_simcrawl_order"
-"""Key of `Request.meta`: by how much the request's priority was lowered so far. There as long as it may be lowered further."""
-ASKED = "_simcrawl_asked"
-"""Key of `Request.meta`: the spider itself has set `dont_filter`, which Scrapy sets, too, where it tries again."""
-SAMPLED = "_simcrawl_sampled"
-"""Key of `Request.meta`: the page is almost certainly a copy, and was fetched all the same."""
-UNYIELDED = "_simcrawl_unyielded"
-"""Key of `Request.meta`: no callback has yielded it, so its own may never be called: a callback may have downloaded its page itself."""
-YIELDED = "_simcrawl_yielded"
-"""Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
-AGAIN = "_simcrawl_again"
-"""Key of `Request.meta`: its page was dropped by mistake, and is kept now whatever it is."""
-JUDGED_AGAIN = "_simcrawl_judged_again"
-"""Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
-BEHIND = "_simcrawl_behind"
-"""Key of `Request.meta`, of a link on a copy: [whose rules, URL of the copy, whether its original's links did not foretell the link].
-
-To learn what is behind copies.
-"""
-MOVED = "_simcrawl_moved"
-"""Key of `Request.meta`: by how much its priority was changed besides: for what the page says that links to it, or as it is made again."""
-ASKER = "_simcrawl_asker"
-"""Key of `Request.meta`: the number of the callback that has asked for it, where that may wait for its answer, or for what comes of it."""
-LATE = "_simcrawl_late"
-"""Key of `Request.meta`, where the spider itself wants it after others: [by how much it is lowered so far, its own `dont_filter`]."""
-PUT = "_simcrawl_put"
-"""Key of `Request.meta`: the priority with which the request waits. One with another priority has only borrowed the `meta`."""
-
-# A request that a callback has yielded, or that has left the queue before, has one of these.
-_MARKS = frozenset({ORDER, ASKED, CARRIED})
-
-# See above.
-_HELD, _LAST, _SKIPPED = -1_000_000, -2_000_000, -3_000_000
-# Below all of these, and below pages that are judged again: what the spider wants after others.
-_AFTER_ALL = -20_000_000
-RETURNED = 1
-"""What the mark says of a request that is made once more, since its page was dropped by mistake."""
 # So likely a copy (.7 at least) that it matters no more how much likelier it becomes until it may be skipped. One level earlier, new pages
 # are among these, in the order in which they came to wait; to put each back at each further level finds no more.
 _LOW = -60
@@ -139,11 +117,6 @@ _MOST_CALLBACKS = 8
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Whose robots.txt is remembered.
 _MOST_HOSTS = 200
-# Seconds after which a request at the end of the queue makes room for others, if nothing has told of them before.
-_PATIENCE = 0.5
-_SHORTEST_PAUSE = 0.005
-# Seconds after which callbacks that are at work while nothing else is are taken for such as wait for held requests.
-_STUCK = 5.0
 _REFUSED = (
     "The scheduler has not taken back %s, which was to wait as a likely copy, and it is lost: SCHEDULER ignores dont_filter. From now on "
     "no request waits. SIMCRAWL_ORDER = False lets none wait from the start"
@@ -216,16 +189,8 @@ class Frontier:
         self._kinds: OrderedDict[Hashable, _Kind] = OrderedDict()
         # Whether nothing but the end of the queue is left, so that it can be checked.
         self._checking = False
-        self._waiting: set[Wake] = set()
-        # Pages whose callbacks have ended, and since when nothing but callbacks is at work.
-        self._ended: WeakSet[Request] = WeakSet()
-        self._still_since = 0.0
-        # Which callbacks may be waiting for what they have asked for. Numbers of a crawl that was stopped are others.
-        self._askers = set[int]()
-        self._asked_for: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
-        self._last_asker = int(time() * 1000)
-        # Pages whose callbacks are at work; requests that another middleware has yielded; callbacks that may give some to the engine.
-        self._at_work: WeakSet[Request] = WeakSet()
+        self._at_work, self._askers = AtWork(self._crawler), Askers(self._crawler)
+        # Requests that another middleware has yielded; callbacks that may give some to the engine.
         self._passed_on: WeakSet[Request] = WeakSet()
         self._unseen = set[str]()
         self._watches_scheduled = self._told = self._has_copies = False
@@ -245,47 +210,18 @@ class Frontier:
 
     # ---- what a spider yields
 
-    @staticmethod
-    def unshared(request: Request) -> Request:
-        """Return a request that a spider yields, or a copy as it was, where this object is on its way already.
-
-        A spider may yield one object many times, or copies of it, and let Scrapy filter them. What waits has `dont_filter` set: it must
-        not be looked at as what the spider has asked for, and not be touched either, for it may be put back at any moment.
-
-        Raises:
-            Exception: whatever a class of the user's own raises when it is copied.
-        """
-        meta = request.meta
-        if ORDER not in meta and CARRIED not in meta:
-            return request
-        made = copied(request)
-        if meta.get(PUT) == made.priority:
-            _restore(made)
-        made.meta.pop(CARRIED, None)
-        return made
-
     def called(self, request: Request) -> None:
-        """Note that a callback comes next: what it asks for another one may wait for. Never raises."""
-        self._at_work.add(request)
-        asker = request.meta.pop(ASKER, 0)
-        if asker in self._askers:
-            self._asked_for[request] = asker
+        """Note that the callback of a request comes next. Never raises."""
+        self._at_work.called(request)
+        self._askers.called(request)
+
+    def ended(self, request: Request | None) -> None:
+        """Note that the callback of a request has ended, and may have brought others."""
+        self._at_work.ended(request)
 
     def watched(self, response: Response, result: AsyncIterator[Any]) -> tuple[int, AsyncIterator[Any]]:
-        """Return a number for the callback of a response, if it can wait for an answer, else 0; and what it gives, watched for that.
-
-        An asynchronous generator may yield a request, and then wait until that one's callback has been called, or that of a request that
-        comes of it: this one has the number of the callback that waits. Never raises.
-        """
-        request = response.request
-        if asker := self._asked_for.pop(request, 0) if request else 0:
-            return asker, result
-        callback = (request.callback if request else None) or getattr(self._crawler.spider, "parse", None)
-        if not self._order or isgeneratorfunction(callback):
-            return 0, result
-        self._last_asker += 1
-        watch = _while_it_runs if isasyncgenfunction(callback) else _while_it_waits
-        return self._last_asker, watch(result, self._askers, self._last_asker)
+        """Return a number for the callback of a response, and what it gives, see `simcrawl.crawl.askers`. Never raises."""
+        return self._askers.watched(response, result, may_begin=self._order)
 
     def mark(self, request: Request, page: Request | None, *, may_wait: bool, asker: int = 0) -> None:
         """Mark a request when a spider yields it, with what shows at no other moment: its own `dont_filter`, and whether it may wait.
@@ -295,16 +231,14 @@ class Frontier:
         meta = request.meta
         wants_late = request.priority < 0 and self._wants_late(request, page)
         # To try again Scrapy's helper sets `dont_filter`: the user has not asked for the page whatever it is, unless for the first one.
-        tries_again = _tries(request) > _tries(page) and not (page and page.meta.get(ASKED))
+        tries_again = tries(request) > tries(page) and not (page and page.meta.get(ASKED))
         if meta:
-            # What was handed on with the meta of a response is not this request's.
-            for key in (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT):
-                meta.pop(key, None)
+            forget_marks(meta)
         if wants_late:
             self._let_come_late(request)
         if request.dont_filter and not tries_again:
             meta[ASKED] = True
-        elif may_wait and not request.dont_filter and _may_wait(request, meta):
+        elif may_wait and not request.dont_filter and is_plain(request, meta):
             meta[ORDER] = 0
         else:
             # So much that it was seen here.
@@ -318,16 +252,16 @@ class Frontier:
         A page may be that low because of its depth, or as it was tried again, and hand that on. What is tried again is lowered, too.
         """
         usual = min(0, page.priority if page else 0, request.meta.get(MOVED, 0))
-        return self._common.config.order and request.priority < usual and _tries(request) <= _tries(page)
+        return self._common.config.order and request.priority < usual and tries(request) <= tries(page)
 
     def _let_come_late(self, request: Request) -> None:
         """Let a request come after all others, and none of these wait any more: they would come after it."""
-        request.meta[LATE] = [0, request.dont_filter]
+        mark_late(request)
         if self._order:
             self._order = False
             url, spider = self._common.known_as(request.url), self._crawler.spider
             logger.info(_WANTED_LATE, url, request.priority, extra={"spider": spider})
-            self.look_again(None)
+            self._at_work.ended(None)
 
     def show(self, urls: list[str]) -> None:
         """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
@@ -394,7 +328,7 @@ class Frontier:
 
     def passes_on(self, request: Request) -> None:
         """Note that a request comes of a page, though no callback has yielded it: so nobody has handed it to the engine unseen."""
-        if self._watches_scheduled and request.meta.keys().isdisjoint(_MARKS):
+        if self._watches_scheduled and request.meta.keys().isdisjoint(MARKS):
             self._passed_on.add(request)
 
     def found(self, request: Request, links: Links) -> None:
@@ -415,7 +349,7 @@ class Frontier:
         if links.behind:
             meta[BEHIND] = [*links.behind, self._is_apart(request, links.behind, links.foretold)]
         # For what a callback waits for others would go first.
-        if ORDER not in meta or meta.get(ASKER) in self._askers:
+        if ORDER not in meta or self._askers.are_waiting_for(request):
             return
         # On a site without copies the order is the spider's: it may end with the first page that it knows.
         moved = -int(links.on_copy or (self._has_copies and self._is_unwanted(request.url, links.hints)))
@@ -423,8 +357,7 @@ class Frontier:
             moved += 1
         if moved:
             self._lowered = self._lowered or moved < 0
-            request.priority += moved
-            meta[MOVED] = moved
+            move(request, moved)
 
     def _is_apart(self, request: Request, behind: list[str], foretold: Foretold | None) -> bool:
         """Return whether the links of its original do not foretell what a copy asks for, and note it if nothing does."""
@@ -523,7 +456,7 @@ class Frontier:
     def _refused(self, request: Request) -> None:
         """Put nothing back any more, if the scheduler has not taken what was put back: one of a user's own, that filters by itself."""
         late, level = request.meta.get(LATE, [0])[0], request.meta.get(ORDER)
-        if not self._refuses and (late or level not in (None, 0, _SKIPPED, RETURNED)):
+        if not self._refuses and (late or level not in (None, 0, SKIPPED, RETURNED)):
             self._order, self._refuses = False, True
             self._common.warn("refused", _REFUSED, self._common.known_as(request.url))
 
@@ -582,7 +515,7 @@ class Frontier:
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
             self._common.fault("error", "simcrawl failed on a request, which is made all the same: %r", exc)
             if ORDER in meta:
-                _release(request)
+                release(request)
             return None
 
     def _note_unyielded(self, request: Request) -> None:
@@ -594,35 +527,27 @@ class Frontier:
             # Not before: the signal is sent for every link of every page.
             self._watches_scheduled = True
             self._crawler.signals.connect(self._scheduled, signal=scrapy_signals.request_scheduled)
-        engine: Any = self._crawler.engine
-        for page in engine.scraper.slot.active:
+        for page in self._at_work.pages():
             if not isgeneratorfunction(page.callback or getattr(self._crawler.spider, "parse", None)):
                 self._common.elsewhere.downloads(self._common.callback_of(page))
 
     def _after_all(self, request: Request) -> Request | None:
         """Return a request that is to come after others, once, if some of these were put back; then None: it is made."""
-        meta = request.meta
-        late, own = meta[LATE]
-        if late or self._refuses or not self._lowered or meta.get(ASKER) in self._askers:
-            _restore(request)
+        if request.meta[LATE][0] or self._refuses or not self._lowered or self._askers.are_waiting_for(request):
+            restore(request)
             return None
-        request.priority += _AFTER_ALL
-        meta.update({LATE: [_AFTER_ALL, own], PUT: request.priority})
-        request.dont_filter = True
-        return request
+        return put_after_all(request)
 
     def _scheduled(self, request: Request) -> None:
         """Note which callbacks may hand requests to the engine themselves, so that nobody knows what pages lead to. Never raises.
 
         Those at work when one is scheduled that nobody has yielded. Such requests may also come of an idle spider: then none is at work.
         """
-        if not request.meta.keys().isdisjoint(_MARKS) or request in self._passed_on or is_start(request):
+        if not request.meta.keys().isdisjoint(MARKS) or request in self._passed_on or is_start(request):
             return
         try:
-            engine: Any = self._crawler.engine
-            callbacks = {self._common.callback_of(page) for page in self._at_work if page in engine.scraper.slot.active} - self._unseen
-            # They are known now: with many requests of that kind, to look at each page each time takes long.
-            self._at_work.clear()
+            # Once: with many requests of that kind, to look at each page each time takes long.
+            callbacks = {self._common.callback_of(page) for page in self._at_work.take_called()} - self._unseen
             if callbacks:
                 names, spider = ", ".join(sorted(callbacks)), self._crawler.spider
                 logger.info(_UNSEEN, self._common.known_as(request.url), names, extra={"spider": spider})
@@ -631,27 +556,27 @@ class Frontier:
             self._common.failed(exc)
 
     async def _asked(self, request: Request, level: int) -> Request | None:
-        if not self._order or level == RETURNED or request.meta.get(ASKER) in self._askers:
+        if not self._order or level == RETURNED or self._askers.are_waiting_for(request):
             # Of the last kind one that waits would make its callback wait, and with many pages of such callbacks Scrapy makes no requests.
-            if level in (_HELD, _LAST):
+            if level in (HELD, LAST):
                 self._hold(-1)
-            _release(request)
+            release(request)
             return None
         url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)
         rules = self._rules_of(name, callback)
         seen = rules.look(url) if rules else None
         prediction = self._skippable(request, url, seen)
         kind = self._kind(name, seen.part) if seen and prediction else None
-        if level == _HELD:
+        if level == HELD:
             return await self._check(request, kind)
-        if level == _LAST:
+        if level == LAST:
             return await self._decide(request, prediction)
         self._checking = False
         if kind and self._held < _MOST_HELD:
             self._hold(1)
             kind.last = url
             self._lowered = True
-            return _put_back(request, _HELD)
+            return put_back(request, HELD)
         now, why = (seen.priority, seen.why) if seen else (0, "")
         if not level and now > _BEHIND_PREFERRED and self._preferred.comes_first(url):
             now, why = _BEHIND_PREFERRED, "the page that it names as the canonical one comes first"
@@ -660,10 +585,10 @@ class Frontier:
             self._lowered = True
             if why in self.put_back_by or len(self.put_back_by) < _MOST_RULES:
                 self.put_back_by[why] += 1
-            return _put_back(request, now)
+            return put_back(request, now)
         if seen and seen.prediction and self._skip is not None and seen.prediction.probability >= self._skip:
             self._count_sample(request)
-        _release(request)
+        release(request)
         return None
 
     def _count_sample(self, request: Request) -> None:
@@ -703,23 +628,23 @@ class Frontier:
 
     async def _check(self, request: Request, kind: _Kind | None) -> Request | None:
         """Return what becomes of a request at the end of the queue. `kind`: with what it would be skipped, None if it is made."""
-        if kind and not self._checking and self._others_at_work() and not self._is_stuck():
+        if kind and not self._checking and self._at_work.has_others() and not self._is_stuck():
             # They may bring links, which come first, or prove the rule wrong.
-            await self._others()
-            return _put_back(request, _HELD)
+            await self._at_work.wait()
+            return put_back(request, HELD)
         if self._skip is None:
             kind = None
         if kind:
             self._checking = True
             if not kind.is_checked(self._common.known_as(request.url)):
-                return _put_back(request, _LAST)
+                return put_back(request, LAST)
         self._hold(-1)
         if kind:
             self._inc("checked")
             self._count_sample(request)
         else:
             self._inc("released")
-        _release(request)
+        release(request)
         return None
 
     async def _decide(self, request: Request, prediction: Prediction | None) -> Request | None:
@@ -727,16 +652,16 @@ class Frontier:
         hidden = self._hidden_behind(request, prediction) if prediction else None
         # What is under way may bring what is hidden, if it was made for that. Pages that hide something else each need not wait for one
         # another: behind a list that could not be had there may be hundreds.
-        if prediction and (hidden is None or self._is_sought(hidden)) and self._others_at_work() and not self._is_stuck():
-            await self._others()
-            return _put_back(request, _LAST)
+        if prediction and (hidden is None or self._is_sought(hidden)) and self._at_work.has_others() and not self._is_stuck():
+            await self._at_work.wait()
+            return put_back(request, LAST)
         self._hold(-1)
         if prediction and hidden is None and self._skip is not None:
             return self._left_out(request, prediction)
         if hidden is not None:
             self._seek(request, hidden)
         self._inc("released")
-        _release(request)
+        release(request)
         return None
 
     def _hidden_behind(self, request: Request, prediction: Prediction) -> str | None:
@@ -753,52 +678,12 @@ class Frontier:
         self._inc("fetched_for_links")
         logger.debug("%s is fetched: it may be the only page that links to %s", request, hidden, extra={"spider": self._crawler.spider})
 
-    async def _others(self) -> None:
-        """Return when a callback has ended, when nobody else is at work any more, or when others should have the place."""
-        wake, waited, pause = Wake(), 0.0, _SHORTEST_PAUSE
-        self._waiting.add(wake)
-        # Nothing tells when Scrapy's slot is idle, which it is not yet when the last callback ends.
-        while not wake.raised and waited < _PATIENCE and self._others_at_work():
-            await wake.wait(pause)
-            waited += pause
-            pause *= 2
-        self._waiting.discard(wake)
-
-    def _others_at_work(self) -> bool:
-        """Return whether any request is under way, or any callback, that is not itself at the end of the queue."""
-        engine: Any = self._crawler.engine
-        return self._are_under_way() or not engine.scraper.slot.is_idle()
-
-    def _are_under_way(self) -> bool:
-        engine: Any = self._crawler.engine
-        # Those that are skipped have an end before them as well, and bring nothing.
-        under_way = (request.meta.get(ORDER) for request in engine.downloader.active)
-        return any(level not in (_HELD, _LAST, _SKIPPED) for level in under_way)
-
     def _is_stuck(self) -> bool:
-        """Return whether callbacks, and nothing else, have been at work for long, and stop skipping if they have.
-
-        One may wait for the very requests that are held here, or ask itself again and again whether they have been answered.
-        """
-        engine: Any = self._crawler.engine
-        running = any(request not in self._ended for request in engine.scraper.slot.active)
-        if not running or self._are_under_way():
-            self._still_since = 0.0
-        elif not self._still_since:
-            self._still_since = monotonic()
-        elif monotonic() - self._still_since > _STUCK and self._skip is not None:
+        """Return whether callbacks wait, it seems, for requests that are held; then nothing is skipped any more."""
+        if self._skip is not None and self._at_work.is_stuck():
             self._skip = None
             self._common.warn("stuck", _WAITED_FOR)
         return self._skip is None
-
-    def look_again(self, ended: Request | None) -> None:
-        """Let those who wait at the end of the queue go back to it: a callback has ended, and may have brought others."""
-        self._still_since = 0.0
-        if ended is not None:
-            self._ended.add(ended)
-            self._at_work.discard(ended)
-        for wake in self._waiting:
-            wake()
 
     def _hold(self, more: int) -> None:
         # Of a crawl that is resumed, or one of several with one queue, some wait that nobody here has counted.
@@ -835,112 +720,19 @@ class Frontier:
         )
         self._told = True
         self._crawler.signals.send_catch_log(request_skipped, request=request, prediction=prediction, spider=spider)
-        return _put_back(request, _SKIPPED)
+        return put_back(request, SKIPPED)
 
     def _drop(self, request: Request) -> None:
-        if request.meta.get(ORDER) == _SKIPPED:
+        if request.meta.get(ORDER) == SKIPPED:
             raise IgnoreRequest("almost certainly a copy")
 
     def _inc(self, name: str) -> None:
         self._stats.inc_value(f"simcrawl/predicted/{name}")
 
 
-def asked_for(request: Request) -> str:
-    """Return by what `Outlinks` knows a request: its URL, and of another one than a plain GET what else it asks by."""
-    if request.method == "GET" and not request.body:
-        return request.url
-    return f"{request.url.partition('#')[0]} {request.method} {digest(request.body, 0).hex()}"
-
-
-def copied(request: Request) -> Request:
-    """Return a copy of a request, with a `meta` of its own.
-
-    Raises:
-        Exception: whatever a class of the user's own raises.
-    """
-    try:
-        return request.replace()
-    except Exception:  # noqa: BLE001 - such a class may have a constructor of its own
-        made = copy(request)
-        made._meta = {**request.meta}  # noqa: SLF001 - there is no other way
-        return made
-
-
 def _suggest(rules: RewriteRules, host: str, said: list[Unimportant]) -> None:
     for names, path in said:
         rules.suggest_parameters(host, names, path)
-
-
-def _tries(request: Request | None) -> int:
-    """Return how often a request was tried again."""
-    return request.meta.get("retry_times", 0) if request else 0
-
-
-def _may_wait(request: Request, meta: dict[str, Any]) -> bool:
-    """Return whether a spider has no wishes of its own for a request, whose `meta` is at hand: to ask for it takes a call."""
-    plain = request.method == "GET" and not request.priority and request.callback is not NO_CALLBACK
-    return plain and meta.get(META_KEY) is not False
-
-
-def is_start(request: Request) -> bool:
-    """Return whether a request is one of a spider's first. The mark travels with the meta; the depth tells who is one."""
-    return bool(request.meta.get("is_start_request")) and not request.meta.get("depth")
-
-
-def _put_back(request: Request, level: int) -> Request:
-    """Return the request itself, which is to wait at a level: a spider may know it by the object, as the key of a dictionary."""
-    request.priority += level - request.meta[ORDER]
-    request.meta.update({ORDER: level, PUT: request.priority})
-    # Scrapy's filter of requests has let it pass before.
-    request.dont_filter = True
-    return request
-
-
-def _release(request: Request) -> None:
-    """Give a request back what it was yielded with, before anybody else sees it: with `dont_filter` a redirect might leave the site."""
-    _restore(request)
-    request.dont_filter = False
-
-
-async def _while_it_runs(result: AsyncIterator[Any], askers: set[int], number: int) -> AsyncIterator[Any]:
-    """Yield what a callback gives. Its number is among `askers` until it has ended."""
-    askers.add(number)
-    try:
-        async for entry in result:
-            yield entry
-    finally:
-        askers.discard(number)
-
-
-async def _while_it_waits(result: AsyncIterator[Any], askers: set[int], number: int) -> AsyncIterator[Any]:
-    """Yield what a callback gives of which nobody knows what it is. Its number is among `askers` while it gives nothing.
-
-    What can be given at once is, before anybody else is asked: so that is while it waits.
-    """
-    entries = aiter(result)
-    while True:
-        askers.add(number)
-        try:
-            entry = await anext(entries)
-        except StopAsyncIteration:
-            return
-        finally:
-            askers.discard(number)
-        yield entry
-
-
-def _restore(request: Request) -> None:
-    """Take the marks from a request, and from its priority what they stand for."""
-    meta = request.meta
-    level = meta.pop(ORDER, 0)
-    request.priority -= meta.pop(MOVED, 0)
-    late, own = meta.pop(LATE, (0, request.dont_filter))
-    request.priority -= late
-    request.dont_filter = own
-    meta.pop(PUT, None)
-    if level < 0:
-        request.priority -= level
-        request.dont_filter = False
 
 
 def _line(url: str, prediction: Prediction) -> Duplicate:

@@ -12,8 +12,8 @@ from scrapy.http import TextResponse
 from simcrawl.crawl.carried import mark_carried
 from simcrawl.crawl.downloader import skip_reason
 from simcrawl.crawl.elsewhere import Page
-from simcrawl.crawl.frontier import YIELDED, asked_for
 from simcrawl.crawl.item_values import texts_in
+from simcrawl.crawl.marks import YIELDED, asked_for, unshared
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
@@ -83,7 +83,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                     yield entry
             finally:
                 frontier.show(shown)
-                frontier.look_again(response.request)
+                frontier.ended(response.request)
             return
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
         page = Page(partial(_said_by, response), response.url)
@@ -105,7 +105,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 case.fail()
             frontier.show(shown)
             self._told(response, case, counts)
-            frontier.look_again(response.request)
+            frontier.ended(response.request)
         case.settle()
 
     def _told(self, response: Response, case: Case, counts: Counter[str]) -> None:
@@ -217,7 +217,7 @@ class CallbackWatchMiddleware(OfSession):
 
     def _marked(self, request: Request, response: Response, *, may_wait: bool, asker: int) -> Request:
         try:
-            request = self._session.frontier.unshared(request)
+            request = unshared(request)
             # First: before there are marks in its meta.
             mark_carried(request, response.url)
             self._session.frontier.mark(request, response.request, may_wait=may_wait, asker=asker)

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
 
-from simcrawl.crawl.frontier import AGAIN, ORDER, RETURNED
+from simcrawl.crawl.marks import AGAIN, ORDER, RETURNED
 from tests.crawl.spiders import Base, item
 
 if TYPE_CHECKING:

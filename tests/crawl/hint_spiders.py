@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals as scrapy_signals
 
-from simcrawl.crawl.frontier import ORDER
+from simcrawl.crawl.marks import ORDER
 from tests.crawl.spiders import Base, Sitemaps
 
 if TYPE_CHECKING:

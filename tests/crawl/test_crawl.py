@@ -9,7 +9,7 @@ import pytest
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.frontier import ASKER, UNYIELDED, YIELDED
+from simcrawl.crawl.marks import ASKER, UNYIELDED, YIELDED
 from simcrawl.store import open_store
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl, crawls

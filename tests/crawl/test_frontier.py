@@ -9,11 +9,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy import Request
 
 from simcrawl.cli import run
-from simcrawl.crawl import frontier
-from simcrawl.crawl.carried import CARRIED
 from simcrawl.store import open_store
 from simcrawl.urls.classes import key_of
 from tests.crawl.content import hub
@@ -306,18 +303,6 @@ def test_a_request_that_is_yielded_while_it_waits_is_made_once_and_has_its_own_p
     assert outcome.stats["finish_reason"] == "finished"
     assert " ERROR: " not in outcome.log
     assert max(site.requests.values()) == 1
-
-
-def test_a_request_with_the_meta_of_one_that_waits_is_as_it_was_made():
-    waiting = Request("http://a.test/1", meta={frontier.ORDER: 0, CARRIED: "", "own": 1})
-    frontier._put_back(waiting, -60)
-    for made in (waiting, waiting.copy(), waiting.replace(url="http://a.test/2")):
-        again = frontier.Frontier.unshared(made)
-        assert again is not made
-        assert (again.priority, again.dont_filter, again.meta) == (0, False, {"own": 1})
-        assert (waiting.priority, waiting.dont_filter, waiting.meta[frontier.ORDER]) == (-60, True, -60)
-    borrowed = frontier.Frontier.unshared(Request("http://a.test/3", meta=waiting.meta, dont_filter=True, priority=5))
-    assert (borrowed.priority, borrowed.dont_filter) == (5, True)
 
 
 # ---- what is left alone
