@@ -227,6 +227,11 @@ def _words(page: PageFingerprint, units: float) -> float:
     return units / names_compared.units_of_a_word(page.names)
 
 
+def are_known_apart(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages names its own address as the canonical one, and these are two."""
+    return names_compared.are_of_two_addresses(a.names, b.names)
+
+
 def same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether two pages differ by no more beside their contents than chance changes: a counter, a version, a caption.
 

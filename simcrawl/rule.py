@@ -502,7 +502,8 @@ class Rule:
         the original does not show: the first page of a site that has none would else take all others with it.
         What surrounds an article on another site is no loss, and where fingerprints alone decide nothing else does. On one site an
         article's surroundings are those of all its pages, so what else stands there belongs to it: the introduction of a chapter that is
-        also there by itself.
+        also there by itself. Where both pages want to be known by their own addresses, and these are two, a line that the original has not
+        is a loss, and so is another title.
         """
         if self.min_similarity <= 0:
             return False
@@ -510,13 +511,16 @@ class Rule:
         # One article in other surroundings may stand with another picture.
         if on_one_site and not comparison.same_article and names_compared.shows_more(page.names, original.names):
             return True
+        is_known_apart = on_one_site and differences.are_known_apart(page, original)
         if comparison.identical_text:
-            return False
+            # A program fills in the rest, which nobody sees here.
+            return is_known_apart and names_compared.are_titled_apart(page.names, original.names)
         surrounds_itself = on_one_site or not comparison.same_article
         return (
             (names_compared.is_left_alone(original.names) and not names_compared.is_left_alone(page.names))
             or (surrounds_itself and differences.adds_beside(page, original))
             or (on_one_site and (differences.adds_paragraphs(page, original) or differences.adds_content(page, original)))
+            or (is_known_apart and differences.may_be_another(page, original))
         )
 
     def _is_another(

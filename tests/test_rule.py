@@ -729,6 +729,63 @@ def test_no_page_is_dropped_for_one_that_search_engines_are_to_leave_alone(
         assert detector.admit(second).is_duplicate == is_copy
 
 
+# ---- what names its own address
+
+
+def _named(text: str, address: str, canonical: str = "", title: str = "Harbours") -> PageFingerprint:
+    head = f"<link rel=canonical href='{canonical}'>" if canonical else ""
+    html = f"<html><head><title>{title}</title>{head}</head><body><h1>Harbours</h1>{page(text)}</body></html>"
+    return page_of(html, f"http://wiki.test/{address}")
+
+
+_LONGER = f"{TEXT}\n{_SECTION}"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_copy"),
+    [
+        (("7", "/7"), ("8", "/8"), False),
+        # Only what both say of themselves counts, and not in different ways.
+        (("7", "/7"), ("8", ""), True),
+        (("7", ""), ("8", "/8"), True),
+        (("7", "/7"), ("8", "/7"), True),
+        (("7", "/7"), ("8", "http://other.test/8"), True),
+        # A session, a campaign; and what chooses a page.
+        (("7?sid=1", "/7"), ("7?sid=2", "/7"), True),
+        (("7/?utm_source=a", "/7"), ("7?utm_source=b", "/7/"), True),
+        (("w?id=7&sid=1", "/w?id=7"), ("w?sid=2&id=8", "/w?id=8"), False),
+        (("k%C3%B6ln", "/köln"), ("bonn", "/bonn"), False),
+    ],
+)
+def test_what_says_a_line_more_and_names_its_own_address_is_kept(first: tuple[str, str], second: tuple[str, str], is_copy: bool) -> None:
+    pages = _named(TEXT, *first), _named(_LONGER, *second)
+    assert simcrawl.compare(*pages).is_near_duplicate
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(pages[0])
+        assert detector.admit(pages[1]).is_duplicate == is_copy
+
+
+@pytest.mark.parametrize(
+    ("texts", "titles", "is_copy"),
+    [
+        # A program may name whatever address was asked for: nothing is kept for that alone, nor for less.
+        ((TEXT, TEXT), ("Harbours", "Harbours"), True),
+        ((_LONGER, TEXT), ("Harbours", "Harbours"), True),
+        ((f"{TEXT}\n7 May 2024, 10:23", f"{TEXT}\n8 May 2024, 11:46"), ("Harbours", "Harbours"), True),
+        ((TEXT, TEXT), ("Harbours of Derry", "Harbours of Larne"), False),
+    ],
+)
+def test_of_two_addresses_a_title_tells_apart_and_nothing_at_all_does_not(
+    texts: tuple[str, str], titles: tuple[str, str], is_copy: bool
+) -> None:
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(_named(texts[0], "7", "/7", titles[0]))
+        assert detector.admit(_named(texts[1], "8", "/8", titles[1])).is_duplicate == is_copy
+        assert detector.admit(_named(texts[1], "9", "", titles[1])).is_duplicate
+
+
 def test_where_fingerprints_alone_decide_it_does_not_matter_who_is_to_be_left_alone():
     with open_store("memory:") as store:
         detector = Detector(store, min_similarity=0)

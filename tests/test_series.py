@@ -410,6 +410,15 @@ def test_records_beside_one_text_are_no_article() -> None:
     assert lost(pages, 1)[0] == 0
 
 
+def test_records_among_changing_links_are_told_apart_by_canonical_addresses() -> None:
+    pages = {f"https://site.example/entry-{number}": _beside(english(2, seed=100 + number), number, links=30) for number in range(16)}
+    named = {url: page.replace("<head>", f"<head><link rel=canonical href='{url}'>") for url, page in pages.items()}
+    assert lost(named, 1)[0] == 0
+    # To whoever asks for more than is there.
+    of_one = {url: page.replace("<head>", "<head><link rel=canonical href='https://site.example/entry-1'>") for url, page in pages.items()}
+    assert lost(of_one, 1) == lost(pages, 1)
+
+
 @pytest.mark.parametrize("addresses", [("story/{}", "story/{}?print=1"), ("stable/{}", "latest/{}"), ("2023/{}", "2024/{}")])
 def test_an_article_with_other_counters_beside_stays_one(addresses: tuple[str, str]) -> None:
     pages = dict[str, str]()

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from simcrawl.rule import Comparison
     from simcrawl.tools.differences import Change, Pull
 
-_KEPT = "; yet the second page is kept after the first one, which asks search engines to leave it alone, or says or shows less"
+_KEPT = (
+    "; yet the second page is kept after the first one, which asks search engines to leave it alone, or says or shows less, "
+    "or is titled otherwise and has another canonical URL"
+)
 _PARTS = ("prose", "links", "around")
 _STRONGEST, _IN_JSON = 12, 100
 

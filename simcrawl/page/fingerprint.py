@@ -494,7 +494,7 @@ def named(extract: Extract, prose: Cut, content: Cut, url: str = "") -> bytes:
 def _names(extract: Extract, called: Cut | Lines, texts: tuple[Cut, Cut], beside: Cut | Lines, url: str) -> bytes:
     prose, content = texts
     noindex, letters = extract.hints.noindex, content.units_of_a_word()
-    address = {"url": url, "said": extract.language, "title": extract.title}
+    address = {"url": url, "said": extract.language, "title": extract.title, "known_as": extract.hints.own_address(url)}
     return names.of(called, prose, beside.hashes, extract.parts, noindex=noindex, units_of_a_word=letters, **address)
 
 

@@ -11,9 +11,11 @@ from hashlib import blake2b
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote, urldefrag, urljoin, urlsplit
 
 from xxhash import xxh3_64_intdigest
+
+from simcrawl.addresses import of_one_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -74,6 +76,20 @@ class Hints(NamedTuple):
     def asks_not_to_follow(self, url: str) -> bool:
         """Return whether robots are not to follow the page's link to a URL: none of its links, or none of those that lead there."""
         return self.nofollow or (bool(self.unfollowed) and _link_key(urldefrag(url).url) in self.unfollowed)
+
+    def own_address(self, url: str) -> str:
+        """Return the path and the query of the canonical URL, if that is the page's own, "" if it is another page's, or none is named.
+
+        `url`: the page's. What the canonical URL lacks of its parameters, such as a session, says nothing of the page.
+        """
+        if not self.canonical:
+            return ""
+        own, named = urlsplit(url), urlsplit(self.canonical)
+        is_own = unquote(own.path).rstrip("/") == unquote(named.path).rstrip("/") and of_one_site(url, self.canonical)
+        kept = {*parse_qsl(named.query, keep_blank_values=True)}
+        if not is_own or not kept <= {*parse_qsl(own.query, keep_blank_values=True)}:
+            return ""
+        return f"{unquote(named.path).rstrip('/')}?{sorted(kept)}"
 
     def known_as(self, name: Callable[[str], str]) -> Hints:
         """Return these hints with the URLs of pages as `name` has them."""

@@ -328,6 +328,7 @@ def of(
     url: str = "",
     said: str = "",
     title: str = "",
+    known_as: str = "",
     units_of_a_word: float = 1.0,
 ) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
@@ -337,7 +338,8 @@ def of(
     pictures these are the same), and one value for all of them; and likewise its short lines, and how many there are. In the end two more
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
     search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
-    (`url`; `said`: see `language`); and how many units say what a word does. `title`: the page's title, as it is.
+    (`url`; `said`: see `language`); how many units say what a word does; and by which address of its own it wants to be known
+    (`known_as`: see `simcrawl.page.hints.Hints.own_address`). `title`: the page's title, as it is.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -370,9 +372,10 @@ def of(
         rows,
         _rows(chain.from_iterable(map(numerals.but_for_rates, parts.tables_beside))),
         lasting,
+        {known_as} - {""},
     )
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
-    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, in_rows_beside, of_all_visits = hashed
+    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, rows_beside, of_all_visits, address = hashed
     shown, lines = _digests(pictures), _digests(short)
     values += [END, *shown[:MOST_PICTURES], END, *([reduce(xor, shown) or 1] if len(shown) > MOST_PICTURES else ())]
     values += [END, *([min(len(lines), WORD | SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -382,9 +385,9 @@ def of(
     second.append(LEFT_ALONE if noindex else (OF_NOTHING, HEADED, IN_TITLE)[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * SIXTEENTHS) if units_of_a_word > 1 else OF_NOTHING)
-    second += map(_second, (leading, filled, following, beside_it))
+    second += map(_second, (leading, filled, following, beside_it, address))
     values += [END, *_shortened(second)]
-    mixed = _shortened([*map(_mixed, (short, in_rows, in_rows_beside))])
+    mixed = _shortened([*map(_mixed, (short, in_rows, rows_beside))])
     if mixed or len(of_all_visits) > 1:
         values += [END, *mixed]
     if len(of_all_visits) > 1:

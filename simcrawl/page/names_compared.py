@@ -302,6 +302,12 @@ def is_left_alone(names: bytes) -> bool:
     return bool(names) and read(names).second.standing == LEFT_ALONE
 
 
+@_of_bytes
+def are_of_two_addresses(a: Read, b: Read) -> bool:
+    """Return whether each of two pages wants to be known by its own address, and these are two."""
+    return are_others(a.second.known_as, b.second.known_as)
+
+
 def units_of_a_word(names: bytes) -> float:
     """Return how many units say what a word does, 1 or more: letters are units where no spaces part words."""
     return max(1.0, read(names).second.units_of_a_word / SIXTEENTHS) if names else 1.0

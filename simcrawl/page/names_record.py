@@ -42,6 +42,7 @@ class Second(NamedTuple):
     template: int = OF_NOTHING
     subheadings: int = OF_NOTHING
     beside: int = OF_NOTHING
+    known_as: int = OF_NOTHING
 
 
 class Mixed(NamedTuple):

@@ -198,3 +198,22 @@ def test_nothing_that_a_page_says_raises(target: str, url: str):
 def test_the_title_is_one_line_that_shows_what_it_says(head: str, title: str) -> None:
     html = f"<!DOCTYPE html><html><head>{head}</head><body><svg><title>a drawing</title></svg><p>text</p></body></html>"
     assert hints.of_body(html.encode(), "utf-8", URL).title == title
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical", "own"),
+    [
+        ("https://a.test/one/", "https://a.test/one", "/one?[]"),
+        ("https://a.test/one?sid=1", "https://a.test/one", "/one?[]"),
+        ("https://a.test/w?sid=1&id=7", "https://a.test/w?id=7", "/w?[('id', '7')]"),
+        ("http://a.test/k%C3%B6ln", "https://www.a.test/köln", "/köln?[]"),
+        ("https://a.test/", "https://a.test/", "?[]"),
+        # Of another page, on another site, or of what was not asked for.
+        ("https://a.test/one", "https://a.test/two", ""),
+        ("https://a.test/one", "https://b.test/one", ""),
+        ("https://a.test/one", "https://a.test/one?id=7", ""),
+        ("https://a.test/one", "", ""),
+    ],
+)
+def test_a_page_s_own_address_is_its_canonical_one_without_what_that_lacks(url: str, canonical: str, own: str) -> None:
+    assert Hints(canonical=canonical).own_address(url) == own
