@@ -38,14 +38,14 @@ import re
 from array import array
 from collections import OrderedDict, deque
 from functools import lru_cache
-from itertools import starmap
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from simcrawl.crawl.field_names import field_name, is_technical
-from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE, by_field, class_of, files_in, is_item, rows_of, values_in, without_urls
+from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
 from simcrawl.crawl.reading import (
     TOKEN,
     WORD,
@@ -68,6 +68,8 @@ from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from simcrawl.crawl.item_values import ItemRead
 
 _MOST_CONTENTS, _MOST_FIELDS, _MOST_USES, _MOST_KEYS, _MOST_COUNTERS = 100_000, 64, 1_000, 16, 1_000
 # Of one content, and of all: four bytes each. A list may give a hundred items of twenty values.
@@ -103,7 +105,7 @@ class Page:
     its address. `fuller`: the field that its items have and its original's have not, once there was one; `longer`: that of which they have
     more. `together`: what is known of its original's items. `is_named`: whether an item said which page it is of; `before`: those that
     said nothing new yet, field by field, and `like`: the pages (by `number`) that gave all of these; `differs`: the field by which there
-    is no such page. `rows`: how much its items have listed, see `rows_of`; `has_new`: whether the last one had a value of its own;
+    is no such page. `rows`: how much its items have listed, see `ItemRead.rows`; `has_new`: whether the last one had a value of its own;
     `waiting`: what was dropped although it had; `alike`: what was dropped else of a page that may yet differ.
     """
 
@@ -243,8 +245,8 @@ class Page:
 class _Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
-    `rows`: how much they have listed, see `rows_of`. `states`: of each item the number of its page, a digest of what stands in each of its
-    fields, and a 0; None: too many.
+    `rows`: how much they have listed, see `ItemRead.rows`. `states`: of each item the number of its page, a digest of what stands in each
+    of its fields, and a 0; None: too many.
     """
 
     __slots__ = ("fields", "rows", "states", "values")
@@ -306,9 +308,7 @@ _NOTHING_TOLD = _Told()
 class Elsewhere:
     """What the items of which content said, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
-    def __init__(self, files: Iterable[str] = ()) -> None:
-        """Take the names of fields that hold addresses of files to be downloaded."""
-        self._files = tuple(files)
+    def __init__(self) -> None:
         # The older half is forgotten when the other one is full.
         self._said, self._older = dict[int, _Said](), dict[int, _Said]()
         self._kinds: dict[bytes, bytes] = {}
@@ -323,30 +323,29 @@ class Elsewhere:
         if len(self._download) < _MOST_USES:
             self._download.add(callback)
 
-    def note(self, url: str, use: str, item: Any) -> None:
+    def note(self, url: str, use: str, item: ItemRead) -> None:
         """Remember the values of an item that has come of a content.
 
         Raises:
             Exception: whatever an item of the user's own raises. Then nothing is known of this content.
         """
-        if not is_item(item):
+        if not item.is_item:
             return
         said = self._open(_content(use, url))
         known, fields = said.values, said.fields
         states, before = said.states, said.size()
         # Until all of it is seen.
         said.values = said.fields = said.states = None
-        beside = class_of(item)
-        values, all_seen = values_in(item, beside)
+        item.read()
         # Of an item that is too large the same places are looked at each time.
-        self._fill(said, fields if all_seen else None, dict([*values, *beside]))
-        for key, value in values:
+        self._fill(said, fields if item.all_seen else None, dict(chain(item.values, item.beside)))
+        for key, value in item.values:
             if isinstance(value, int):
                 self._is_counter(use, key, value)
         # Whether the callback downloads more may be known only later.
-        said.values = _with(known, starmap(_digest, [*values, *files_in(item, self._files), *without_urls(beside)]))
-        said.rows += rows_of(item)
-        said.states = _with_item(states, _ORIGINAL, by_field(values, beside))
+        said.values = _with(known, starmap(_digest, chain(item.values, item.files, item.facts)))
+        said.rows += item.rows
+        said.states = _with_item(states, _ORIGINAL, item.by_field())
         self._held += said.size() - before
 
     def _of(self, content: int) -> _Said | None:
@@ -367,7 +366,7 @@ class Elsewhere:
             packed = _filled(known, tuple(keys))
             said.fields = None if packed is None else self._kinds.setdefault(packed, packed)
 
-    def find(self, original: str, use: str, item: Any, page: Page, *, identical: bool, marked_up: bool = False) -> str | None:
+    def find(self, original: str, use: str, item: ItemRead, page: Page, *, identical: bool, marked_up: bool = False) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
 
         `identical`: the copy's text is its original's. Only then do numbers from elsewhere count: two pages that differ a little may also
@@ -377,30 +376,30 @@ class Elsewhere:
             Exception: whatever an item of the user's own raises.
         """
         said, told = self._of(_content(use, original)), self._told.get(use, _NOTHING_TOLD)
-        if (said is None and told is _NOTHING_TOLD) or not is_item(item):
+        if (said is None and told is _NOTHING_TOLD) or not item.is_item:
             return None
-        beside = class_of(item)
-        values, all_seen = values_in(item, beside)
+        item.read()
+        values = item.values
         # Both, whatever the first one says: each learns from what it sees.
         # Of an original that gave too many to know any may be new.
         known = None if said is None else page.knows(said.values)
         from_elsewhere = self._from_elsewhere(known, use, values, page, identical=identical)
-        files = files_in(item, self._files) if known is not None else []
+        files = item.files if known is not None else []
         from_elsewhere = from_elsewhere or next((key for key, name in files if _digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
-            from_elsewhere = self._downloaded(known, use, [*values, *without_urls(beside)], page)
+            from_elsewhere = self._downloaded(known, use, [*values, *item.facts], page)
         if marked_up and said:
-            page.is_named = page.is_named or any(page.is_named_by(value) for _, value in [*values, *beside])
-            from_elsewhere = self._of_markup(said, use, by_field(values, beside), page) or from_elsewhere
+            page.is_named = page.is_named or any(page.is_named_by(value) for _, value in chain(values, item.beside))
+            from_elsewhere = self._of_markup(said, use, item.by_field(), page) or from_elsewhere
         # What is False fills a field of an original: a page for printing that says True there says no more.
-        filled = [*values, *((key, value) for key, value in beside if value is not False)]
+        filled = [*values, *((key, value) for key, value in item.beside if value is not False)]
         fuller = self._fuller(said, filled, page) if said and said.fields is not None else _fuller_as_others(told, filled, page)
-        page.rows += rows_of(item) if identical else 0
-        longer = self._longer(said, use, values, page, all_seen=all_seen) if identical and said else None
+        page.rows += item.rows if identical else 0
+        longer = self._longer(said, use, values, page, all_seen=item.all_seen) if identical and said else None
         if from_elsewhere or fuller or longer:
             self._tell(use, from_elsewhere, fuller)
         if said and (fuller or longer):
-            self._note_states(said, page, [by_field(values, beside)])
+            self._note_states(said, page, [item.by_field()])
         return fuller or longer or from_elsewhere
 
     def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:

@@ -138,9 +138,10 @@ class NearDuplicateSpiderMiddleware(OfSession):
 
     def _item_passes(self, item: Any, case: Case, page: Page, counts: Counter[str]) -> bool:
         if case.verdict.drop_page and not self._session.gives(case):
-            if self._session.is_from_elsewhere(case, item, page):
+            read = self._session.read(item)
+            if self._session.is_from_elsewhere(case, read, page):
                 counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
-            elif self._session.was_refused(case, item):
+            elif self._session.was_refused(case, item, read):
                 counts["items/refused_before"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
