@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from simcrawl.crawl.elsewhere import Page
+    from simcrawl.crawl.copied import Copy
     from simcrawl.crawl.item_values import ItemRead
     from simcrawl.page.fingerprint import PageFingerprint
     from simcrawl.store import Admission, Claim
@@ -388,12 +388,12 @@ class Session(Common):
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
 
-    def is_from_elsewhere(self, case: Case, item: ItemRead, page: Page) -> bool:
+    def is_from_elsewhere(self, case: Case, item: ItemRead, copy: Copy) -> bool:
         """Return whether an item of a copy comes out, for what it says: see `simcrawl.crawl.elsewhere`. Never raises for an item."""
         verdict = case.verdict
         original, identical = verdict.original or "", verdict.reason in _IDENTICAL
         try:
-            key = self.elsewhere.find(original, case.callback, item, page, identical=identical, marked_up=verdict.reason == _MARKED_UP)
+            key = self.elsewhere.find(original, case.callback, item, copy, identical=identical, marked_up=verdict.reason == _MARKED_UP)
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False

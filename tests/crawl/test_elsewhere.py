@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, strategies as st
 from scrapy import Field, Item
 
-from simcrawl.crawl.elsewhere import Elsewhere, Page, _content
+from simcrawl.crawl.copied import Copy
+from simcrawl.crawl.elsewhere import Elsewhere
 from simcrawl.crawl.item_values import ItemRead, texts_in
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
@@ -35,8 +36,8 @@ HTML = """<html><h1>A <b>ham</b>burger &amp; caf&eacute;</h1><p>It costs 1,250.5
 <script>{"dish": "cr\\u00eape\\nsuz\\u00e9tte"}</script></html>"""
 
 
-def _page(*more: str) -> Page:
-    return Page(lambda: [HTML, OTHER, *more])
+def _page(*more: str) -> Copy:
+    return Copy(lambda: [HTML, OTHER, *more])
 
 
 def _found(value: Any, *, first: Any = "what the original says", identical: bool = True, key: str = "value") -> str | None:
@@ -196,7 +197,7 @@ def test_long_values_and_pages_are_looked_at_in_one_pass(text: str):
     for page_text in (text, HTML):
         known = Elsewhere()
         known.note(URL, USE, ItemRead({"value": "first"}))
-        page = Page(partial(list[str], (page_text,)))
+        page = Copy(partial(list[str], (page_text,)))
         known.find(URL, USE, ItemRead({"value": text}), page, identical=True)
         assert known.find(URL, USE, ItemRead({"value": "Bouillabaisse"}), page, identical=True) == "value"
 
@@ -214,8 +215,8 @@ def test_of_pages_that_are_no_text_or_too_long_nothing_is_known(monkeypatch: pyt
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"value": "first", "price": 5}))
     item = {"value": "Bouillabaisse", "price": 1777}
-    assert known.find(URL, USE, ItemRead(item), Page(lambda: None), identical=True) is None
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._LONGEST_PAGE", len(HTML))
+    assert known.find(URL, USE, ItemRead(item), Copy(lambda: None), identical=True) is None
+    monkeypatch.setattr("simcrawl.crawl.page_text._LONGEST_PAGE", len(HTML))
     assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
 
 
@@ -226,7 +227,7 @@ def test_a_page_is_read_once_and_only_if_a_value_is_another_one():
         read.append(1)
         yield HTML
 
-    told = Page(tell)
+    told = Copy(tell)
     known.note(URL, USE, ItemRead({"url": URL, "value": "first"}))
     known.find(
         URL,
@@ -253,7 +254,7 @@ HIDING = """<html><head><title>A hamburger</title><meta name="description" conte
 def _hidden(value: Any, *, identical: bool = True, key: str = "value") -> str | None:
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"url": URL, key: "what the original says"}))
-    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Page(lambda: [HIDING, OTHER]), identical=identical)
+    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HIDING, OTHER]), identical=identical)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +300,7 @@ def test_what_readers_see_too_or_what_only_mark_up_says_is_not(value: Any):
 def _spelled(markup: str, value: Any, *, shown: str = "It costs what it costs") -> str | None:
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"value": "what the original says"}))
-    page = Page(lambda: [f"<html><body><h1>A dish</h1><p>{shown}</p>{markup}</body></html>", OTHER], OTHER)
+    page = Copy(lambda: [f"<html><body><h1>A dish</h1><p>{shown}</p>{markup}</body></html>", OTHER], OTHER)
     return known.find(URL, USE, ItemRead({"value": value}), page, identical=True)
 
 
@@ -358,48 +359,6 @@ def test_numbers_of_mark_up_that_count_are_not(key: str):
     assert _hidden(10442, key=key) is None
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
-        *(
-            "<p data-j='%7B%22sku%22%3A%22ab-17%22%7D'>x</p>",
-            "<script>p = JSON.parse('\\x7b\\x22sku\\x22:\\x22\\u0061b-17\\x22}')</script>x",
-            "<p title='a > b' data-sku='ab-17'>x</p>",
-            "<p onclick='()=>f()' data-sku=ab-17>x</p>",
-            "<!-- <b>x</b> ab-17 -->x",
-            "<style>.ab-17 {}</style>x",
-        ),
-        *(
-            """<p data-j='{"d": "<b>x</b>", "sku": "ab-17"}'>x</p>""",
-            "<p data-j='{&quot;d&quot;:&quot;&lt;b&gt;&quot;,&quot;s&quot;:&quot;ab-17&quot;}'>x",
-        ),
-        "<p>" + "ab-171 " * 99 + "<i data-sku=ab-17></i>",
-    ],
-)
-def test_what_no_reader_sees_is_told_by_the_tree_of_a_page(markup: str):
-    assert Page(lambda: [f"<body>{markup}</body>", OTHER]).hides("ab-17")
-
-
-@pytest.mark.parametrize(
-    ("markup", "value"),
-    [
-        ("<p data-x=ab-17>if x &lt; 5, ab-17</p>", "ab-17"),
-        ("<meta content='the red house'><p>The &lt;script&gt; red<em> house</em>. The red\n <em>house</em></p>", "the red house"),
-        ("<meta content=hamburger><p><b>ham</b>burger", "hamburger"),
-        ("<p data-p=1299.00>1,299.00 EUR", "1299.00"),
-        ("<title>ab-17</title><p data-x=ab-17>", "ab-17"),
-        ("<p>x", "ab-17"),
-    ],
-)
-def test_what_readers_see_is_not_hidden(markup: str, value: str):
-    assert not Page(lambda: [f"<body>{markup}</body>", OTHER]).hides(value)
-
-
-def test_of_a_page_that_cannot_be_parsed_all_is_hidden():
-    assert Page(lambda: ["ab-17\0", OTHER]).hides("ab-17") is False
-    assert Page(lambda: ["<!-- ab-17", OTHER]).hides("ab-17")
-
-
 # ---- what is known of a content
 
 
@@ -426,15 +385,15 @@ def test_what_is_left_out_unseen_may_lose_items_once_a_copy_has_had_some():
 
 
 def test_it_remembers_a_bounded_number_of_contents_values_and_callbacks(monkeypatch: pytest.MonkeyPatch):
-    for name, most in {"CONTENTS": 4, "VALUES": 2, "USES": 1, "COUNTERS": 2}.items():
-        monkeypatch.setattr(f"simcrawl.crawl.elsewhere._MOST_{name}", most)
+    for name, most in {"said._MOST_CONTENTS": 4, "said._MOST_VALUES": 2, "elsewhere._MOST_USES": 1}.items():
+        monkeypatch.setattr(f"simcrawl.crawl.{name}", most)
     known = Elsewhere()
     for number in range(5):
         known.note(str(number), USE, ItemRead({"value": "first", "number": 5}))
         # One that is seen again and again is not forgotten.
         known.note("0", USE, ItemRead({"value": "first"}))
-    assert [known._of(_content(USE, str(number))) is not None for number in range(5)] == [True, False, False, True, True]
-    assert len(known._said) + len(known._older) <= 4
+    found = [known.find(str(number), USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True) for number in range(1, 3)]
+    assert found == [None, None]
     # The same ones again are no more.
     known.note("4", USE, ItemRead({"value": "first"}))
     assert known.find("4", USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True)
@@ -445,9 +404,6 @@ def test_it_remembers_a_bounded_number_of_contents_values_and_callbacks(monkeypa
     known.note(URL, LATER, ItemRead({"value": "first"}))
     assert known.find(URL, LATER, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True)
     assert [known.may_lose(use) for use in (USE, LATER)] == [False, True]
-    for number in range(5):
-        known.note(str(number), USE, ItemRead({f"{number}": number}))
-    assert len(known._counters) == 2
 
 
 def test_of_a_large_item_as_much_is_known_as_was_looked_at(monkeypatch: pytest.MonkeyPatch):
@@ -498,12 +454,12 @@ def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any]
     known = Elsewhere()
     known.note(URL, USE, ItemRead(first))
     for marked_up in (False, True):
-        assert known.find(URL, USE, ItemRead(first), Page(lambda: [text]), identical=True, marked_up=marked_up) is None
-    known.find(URL, USE, ItemRead(second), Page(lambda: [text]), identical=True)
-    assert known.find(URL, USE, ItemRead(second), Page(lambda: [text, *texts_in(second)]), identical=True) is None
+        assert known.find(URL, USE, ItemRead(first), Copy(lambda: [text]), identical=True, marked_up=marked_up) is None
+    known.find(URL, USE, ItemRead(second), Copy(lambda: [text]), identical=True)
+    assert known.find(URL, USE, ItemRead(second), Copy(lambda: [text, *texts_in(second)]), identical=True) is None
     # Of two copies that say the same, the second one says no more: what it has by its mark-up is known.
     told = [
-        known.find(URL, USE, ItemRead(second), Page(lambda: [text, *texts_in(second)]), identical=True, marked_up=True) for _ in range(2)
+        known.find(URL, USE, ItemRead(second), Copy(lambda: [text, *texts_in(second)]), identical=True, marked_up=True) for _ in range(2)
     ]
     assert told[1] is None
 
@@ -513,7 +469,7 @@ def test_a_name_of_which_one_word_is_on_the_page_is_from_elsewhere():
     known.note(URL, USE, ItemRead({"name": "Oak table"}))
     text = "<p>Each chair is delivered by our own lorry, and each table.</p>"
     for name, key in (("Ash chair", "name"), ("chair", None), ("our own chair", None), ("our own ash chair by our own lorry here", None)):
-        assert known.find(URL, USE, ItemRead({"name": name}), Page(lambda: [text]), identical=False) == key
+        assert known.find(URL, USE, ItemRead({"name": name}), Copy(lambda: [text]), identical=False) == key
 
 
 # ---- fields that the original left empty
@@ -528,8 +484,8 @@ def test_what_is_false_fills_a_field_of_an_original_and_none_of_a_copy():
 def test_a_number_within_a_short_text_may_be_a_counter_s():
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"id": "news-1", "views": "12 views"}))
-    assert known.find(URL, USE, ItemRead({"id": "news-2"}), Page(lambda: ["<p>The news"]), identical=True) is None
-    assert known.find(URL, USE, ItemRead({"views": "12345 views"}), Page(lambda: ["<p>12,345 views"]), identical=True) is None
+    assert known.find(URL, USE, ItemRead({"id": "news-2"}), Copy(lambda: ["<p>The news"]), identical=True) is None
+    assert known.find(URL, USE, ItemRead({"views": "12345 views"}), Copy(lambda: ["<p>12,345 views"]), identical=True) is None
 
 
 def _short(first: Any, value: Any, *, key: str = "value", downloads: bool = True, identical: bool = True) -> str | None:
@@ -537,7 +493,7 @@ def _short(first: Any, value: Any, *, key: str = "value", downloads: bool = True
     if downloads:
         known.downloads(USE)
     known.note(URL, USE, ItemRead({"url": URL, key: first}))
-    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Page(lambda: [HTML, OTHER], OTHER), identical=identical)
+    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HTML, OTHER], OTHER), identical=identical)
 
 
 SHORT = [(True, False), (False, True), (3, 12), (0, 7), (date(2024, 1, 3), date(2024, 1, 4)), ("2024-01-03", "2024-01-04"), (0.5, 1.5)]
@@ -585,7 +541,7 @@ def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str 
     found = list[list[bool]]()
     for number, items in enumerate(pages, 701):
         # "True" and "no" stand there to be read.
-        page = Page(
+        page = Copy(
             lambda: [f"<p>Wifi, Pool, free, booked or true: yes or no, 1 2 3 of it {WELCOME} 有货 暂时缺货</p><a href=p/17.html>", OTHER],
             f"http://a.test/p/{number}",
         )
@@ -668,7 +624,7 @@ def test_of_rows_that_name_their_page_all_come_out_from_the_new_one_on():
 def test_what_says_nothing_itself_waits_for_the_first_new_one_of_its_page_as_well():
     known = Elsewhere()
     known.note(f"{URL}700", USE, ItemRead({"flat": "700", "day": "Monday", "free": True}))
-    page = Page(lambda: ["<p>Monday or Tuesday", OTHER], "http://a.test/p/701")
+    page = Copy(lambda: ["<p>Monday or Tuesday", OTHER], "http://a.test/p/701")
     items: list[dict[str, Any]] = [{"flat": "701"}, {"flat": "701", "day": "Monday", "free": True}, {"flat": "701", "free": False}]
     for item in items[:2]:
         assert known.find(f"{URL}700", USE, ItemRead(item), page, identical=True, marked_up=True) is None
@@ -685,7 +641,7 @@ def test_a_counter_s_numbers_are_no_states():
 
 
 def test_of_items_with_very_many_states_none_is_known(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_STATES", 40)
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_STATES", 40)
     first = [{"day": str(day), "ok": True} for day in range(20)]
     assert _states(first, [{"day": "3", "ok": False}]) == [[False]]
     # Those of copies are remembered as far as there is room.
@@ -695,8 +651,8 @@ def test_of_items_with_very_many_states_none_is_known(monkeypatch: pytest.Monkey
 
 
 def test_states_of_a_content_that_was_forgotten_are_read_anew(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_CONTENTS", 2)
-    known, copy = Elsewhere(), Page(lambda: ["<p>x"], OTHER)
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_CONTENTS", 2)
+    known, copy = Elsewhere(), Copy(lambda: ["<p>x"], OTHER)
     known.note(URL, USE, ItemRead({"ok": True, "n": 5}))
     assert known.find(URL, USE, ItemRead({"ok": True, "n": 5}), copy, identical=True, marked_up=True) is None
     for other in "abc":
@@ -711,7 +667,7 @@ def _rows(*values: Any) -> dict[str, Any]:
 
 
 def _longer(first: list[dict[str, Any]], second: list[dict[str, Any]], *, identical: bool = True) -> list[str | None]:
-    known, copy = Elsewhere(), Page(lambda: [HTML, OTHER], OTHER)
+    known, copy = Elsewhere(), Copy(lambda: [HTML, OTHER], OTHER)
     for item in first:
         known.note(URL, USE, ItemRead(item))
     return [known.find(URL, USE, ItemRead(item), copy, identical=identical) for item in second]
@@ -759,7 +715,7 @@ def test_of_an_original_with_very_many_values_more_rows_are_new():
     # All of them stand on the page.
     rows = [{"value": f"of {number} costs"} for number in range(6000)]
     text = " ".join(row["value"] for row in rows)
-    known, copy = Elsewhere(), Page(lambda: [text, OTHER], OTHER)
+    known, copy = Elsewhere(), Copy(lambda: [text, OTHER], OTHER)
     for item in rows[:5000]:
         known.note(URL, USE, ItemRead(item))
     found = [known.find(URL, USE, ItemRead(item), copy, identical=True) for item in rows]
@@ -767,8 +723,8 @@ def test_of_an_original_with_very_many_values_more_rows_are_new():
 
 
 def test_what_a_longer_copy_gives_is_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_KNOWN", 100)
-    known, copy = Elsewhere(), Page(lambda: [HTML], OTHER)
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_KNOWN", 100)
+    known, copy = Elsewhere(), Copy(lambda: [HTML], OTHER)
     known.note(URL, USE, ItemRead({"value": "ham"}))
     for number in range(100):
         known.find(URL, USE, ItemRead({"value": f"word {number}"}), copy, identical=True)
@@ -776,11 +732,11 @@ def test_what_a_longer_copy_gives_is_counted(monkeypatch: pytest.MonkeyPatch):
     for other in "ab":
         known.note(f"{URL}{other}", USE, ItemRead({"value": "ham"}))
     known.note(f"{URL}c", USE, ItemRead({"value": "ham"}))
-    assert len(known._said) <= 3
+    assert len(known._memory._said) <= 3
 
 
 def test_a_longer_copy_says_nothing_of_fields_of_others():
-    known, copy = Elsewhere(), Page(lambda: [HTML], OTHER)
+    known, copy = Elsewhere(), Copy(lambda: [HTML], OTHER)
     known.note(URL, USE, ItemRead({"name": "ham"}))
     assert [known.find(URL, USE, ItemRead({"name": name}), copy, identical=True) for name in ("ham", "burger", "wien")] == [
         None,
@@ -801,7 +757,7 @@ def test_that_a_callback_downloads_may_be_known_later(item: Any):
 def test_a_copy_of_a_longer_copy_says_no_more():
     known = Elsewhere()
     known.note(URL, USE, ItemRead(_rows("ham")))
-    found = [known.find(URL, USE, ItemRead(_rows("ham", "burger")), Page(lambda: [HTML], OTHER), identical=True) for _ in range(2)]
+    found = [known.find(URL, USE, ItemRead(_rows("ham", "burger")), Copy(lambda: [HTML], OTHER), identical=True) for _ in range(2)]
     assert found == ["rows.value", None]
     assert known.may_lose(USE)
 
@@ -813,7 +769,7 @@ def test_a_date_of_its_address_makes_no_copy_fuller():
 def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) -> str | None:
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"url": URL, "title": "A hamburger"} | first))
-    return known.find(URL, USE, ItemRead({"url": OTHER, "title": "A hamburger"} | second), Page(lambda: [HTML], url), identical=False)
+    return known.find(URL, USE, ItemRead({"url": OTHER, "title": "A hamburger"} | second), Copy(lambda: [HTML], url), identical=False)
 
 
 @pytest.mark.parametrize("empty", [{}, {"price": None}, {"price": ""}, {"price": []}, {"price": {}}])
@@ -879,10 +835,10 @@ def test_items_of_another_class_come_out_of_one_copy():
     known, here = Elsewhere(), f"{Offer.__module__}:{Offer.__qualname__}".replace(".", ":").removesuffix("Offer")
     known.note(URL, USE, ItemRead({"title": "A hamburger"}))
     for item, name in ((Offer("A hamburger"), f"class {here}Offer"), (Past(title="A hamburger"), f"class {here}Past")):
-        page = Page(lambda: [HTML], OTHER)
+        page = Copy(lambda: [HTML], OTHER)
         assert [known.find(URL, USE, ItemRead(item), page, identical=False) for _ in range(2)] == [name, name]
-        assert known.find(URL, USE, ItemRead(item), Page(lambda: [HTML], OTHER), identical=False) is None
-    assert known.find(URL, USE, ItemRead({"title": "A hamburger"}), Page(lambda: [HTML], OTHER), identical=False) is None
+        assert known.find(URL, USE, ItemRead(item), Copy(lambda: [HTML], OTHER), identical=False) is None
+    assert known.find(URL, USE, ItemRead({"title": "A hamburger"}), Copy(lambda: [HTML], OTHER), identical=False) is None
 
 
 def test_all_items_of_a_fuller_copy_come_out_and_none_of_the_next_one():
@@ -917,7 +873,7 @@ def test_fields_of_all_items_of_a_content_count():
 
 
 def test_of_an_original_with_very_many_values_the_fields_are_known(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_VALUES", 40)
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_VALUES", 40)
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"rows": [f"row {number}" for number in range(50)]}))
     assert known.find(URL, USE, ItemRead({"rows": [HTML[:20]]}), _page(), identical=True) is None
@@ -931,15 +887,6 @@ def test_a_list_of_a_hundred_items_is_known():
         known.note(URL, USE, ItemRead(item))
     assert not any(known.find(URL, USE, ItemRead(item), page, identical=True) for item in items)
     assert known.find(URL, USE, ItemRead(items[0] | {"field 7": "Bouillabaisse"}), page, identical=True) == "field 7"
-
-
-def test_what_is_known_of_all_contents_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_KNOWN", 100)
-    known = Elsewhere()
-    for number in range(40):
-        known.note(str(number), USE, ItemRead({"rows": [f"row {row}" for row in range(10)]}))
-        held = [said.values or () for said in (*known._said.values(), *known._older.values())]
-        assert sum(map(len, held)) <= 120
 
 
 def _filed(item: dict[str, Any]) -> ItemRead:
