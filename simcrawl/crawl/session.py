@@ -63,8 +63,8 @@ _MOST_IN_VAIN = 4
 # Seconds that a copy which has waited in vain waits for another copy that has claimed their page meanwhile.
 _SECOND_WAIT = 1.0
 
-# Of one page: items that are held longer than they are in the pipelines.
-_MOST_REPLACED = 100
+# Of one page: items that are held longer than they are in the pipelines, and all that are held. Some 2 kB each.
+_MOST_REPLACED, _MOST_HELD = 100, 10_000
 
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
@@ -143,10 +143,16 @@ class Case:
         return self.kept_as or (self.verdict.page.url if self.verdict.page else "")
 
     def hold(self, item: Any, read: ItemRead) -> None:
-        """Hold an item and what it says until it has left the pipelines."""
+        """Hold an item and what it says until it has left the pipelines.
+
+        Raises:
+            Exception: whatever an item of the user's own raises.
+        """
+        # Before a pipeline changes it.
+        read.read()
         self.said[id(item)] = item, read
-        # Where a pipeline puts another item in its place, nobody sees it leave.
-        if len(self.said) > self.items_open + _MOST_REPLACED:
+        # Where a pipeline puts another item in its place, or a middleware takes it out before, nobody sees it leave.
+        if len(self.said) > min(self.items_open + _MOST_REPLACED, _MOST_HELD):
             del self.said[next(iter(self.said))]
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:
@@ -549,8 +555,9 @@ class Session(Common):
         self._note_left(case, item, was_dropped=not is_copy)
         case.item_left(out=is_copy)
 
-    def _item_failed(self, response: Response | None) -> None:
+    def _item_failed(self, item: Any, response: Response | None) -> None:
         if case := case_of(response):
+            case.said.pop(id(item), None)
             case.fail()
 
     # ---- what is told
