@@ -47,7 +47,7 @@ OWNERS = {
     "rjieba": ["page.features"],
     "matplotlib": ["tools.calibration"],
     "jinja2": ["report.page"],
-    "xxhash": ["crawl.elsewhere", "crawl.preferred", "crawl.refused", "page.features", "page.hints", "page.recipes", "urls.classes"],
+    "xxhash": ["crawl.preferred", "crawl.refused", "crawl.said", "page.features", "page.hints", "page.recipes", "urls.classes"],
     "tldextract": ["addresses"],
     "click": ["cli"],
     "redis": ["store.fleet_log"],

@@ -29,6 +29,10 @@ What these share, one session a crawler:
     given          for which callbacks a content has given items
     refused        items that a pipeline refused, or whose files did not come
     elsewhere      which items of a copy say what neither its page nor its original says
+    ├ copied       how far the items of one copy have been compared
+    ├ page_text    what a copy's page says, and what its readers see of it
+    ├ said         what the items of originals said
+    ├ counters     which of their fields count
     ├ item_values  what an item holds
     ├ field_names  what the names of its fields say
     └ reading      words, numbers and dates, as pages and items write them

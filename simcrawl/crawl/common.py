@@ -14,6 +14,7 @@ from simcrawl.config import Config
 from simcrawl.crawl.carried import CARRIED, callback_name
 from simcrawl.crawl.elsewhere import Elsewhere
 from simcrawl.crawl.given import Given
+from simcrawl.crawl.item_values import ItemRead
 from simcrawl.crawl.refused import Refused
 from simcrawl.crawl.run import begin_crawl, start_anew
 from simcrawl.detector import Detector
@@ -57,8 +58,8 @@ class Common:
         """Where the pages that have come out are, among which it is decided."""
         self.given = Given()
         named = {crawler.settings.get(setting) for setting in ("FILES_URLS_FIELD", "IMAGES_URLS_FIELD")} - {None, ""}
-        files = {"file_urls", "image_urls"} | named
-        self.elsewhere, self.refused = Elsewhere(files), Refused(files)
+        self._fields_of_files = tuple({"file_urls", "image_urls"} | named)
+        self.elsewhere, self.refused = Elsewhere(), Refused()
         self._warned: set[str] = set()
 
     def known_as(self, url: str) -> str:
@@ -72,6 +73,10 @@ class Common:
     def use_of(self, request: Request) -> str:
         """Return the name of what will be done with a request's page, and of what the request gives it besides."""
         return with_data(self.callback_of(request), request.meta.get(CARRIED, "") if self.config.carried_data else "")
+
+    def read(self, item: Any) -> ItemRead:
+        """Return what is to be known of an item, which is read when the first one asks."""
+        return ItemRead(item, self._fields_of_files)
 
     def fault(self, reason: str, message: str, exc: Exception) -> None:
         """Count a failure, and tell of the first one."""

@@ -4,21 +4,71 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.crawl.reading import as_written
 from simcrawl.page.pictures import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from itemadapter import ItemAdapter
 
 # Of one item: places that are looked at, and characters of one value.
 _MOST_LOOKED_AT, LONGEST_VALUE = 200, 20_000
+_NUMBERS, _BYTES, _LISTS = (int, float, Decimal), (bytes, bytearray), (list, tuple, set, frozenset)
+# What is no item, whatever libraries there are: not each of these is to be shown to all of them.
+_NO_ITEMS = frozenset((str, bool, type(None), *_NUMBERS, *_BYTES, *_LISTS))
 # What stands for values that are looked at no further. No address has these words: "/offers/1" may have an `Offer`.
 FILLED = "this field is filled"
+
+
+class ItemRead:
+    """What an item says, read once for all that ask.
+
+    All of it is read at the first call of `read`. From then on it is what the item said then, whatever a pipeline does with the item,
+    which is held no longer.
+
+    `is_item`: whether it is one; of what is none nothing can be read. `values`: its texts and numbers, and `beside` what else fills its
+    fields, see `values_in`, after its class; `all_seen`: whether these are all. `facts`: of `beside` what is true or false, days, and of
+    whatever else there is that it is there, but no URLs. `files`: what the files are called that it asks for, each with its field. `rows`:
+    how much it lists.
+    """
+
+    __slots__ = ("_fields_of_files", "_item", "all_seen", "beside", "facts", "files", "is_item", "rows", "values")
+
+    def __init__(self, item: Any, fields_of_files: Iterable[str] = ()) -> None:
+        """Take an item, and the names of fields that hold addresses of files to be downloaded."""
+        self._fields_of_files = fields_of_files
+        self.is_item = is_item(item)
+        self._item = item if self.is_item else None
+
+    def read(self) -> None:
+        """Read it, unless that is done, or there is no item.
+
+        Raises:
+            Exception: whatever an item of the user's own raises. Then it is read anew for the next one that asks.
+        """
+        if (item := self._item) is None:
+            return
+        named = item if isinstance(item, dict) else _adapter()(item)
+        self.beside = _class_of(item)
+        self.values, self.all_seen = values_in(item, self.beside)
+        self.facts = [(key, value) for key, value in self.beside if value is False or value is FILLED or not _is_url(value)]
+        self.files = _files_in(named, self._fields_of_files)
+        self.rows = _rows_of(named.values())
+        self._item = None
+
+    def by_field(self) -> dict[str, list[Any]]:
+        """Return what stands under each name, but for URLs; more than one value is a list's.
+
+        With one space for many: how far mark-up is indented nobody sees.
+        """
+        fields = dict[str, list[Any]]()
+        for key, value in chain(self.values, self.facts):
+            fields.setdefault(key, []).append(" ".join(value.split()) if isinstance(value, str) and value is not FILLED else value)
+        return fields
 
 
 def texts_in(value: Any) -> list[str]:
@@ -33,44 +83,34 @@ def values_in(item: Any, beside: list[tuple[str, Any]]) -> tuple[list[tuple[str,
 
     `beside`: where all else is put that fills a field: URLs, dates, what is true, bytes, and whatever a spider has made.
     """
-    found, waiting, left = list[tuple[str, Any]](), [("", item)], _MOST_LOOKED_AT
-    all_seen = True
+    found, left = list[tuple[str, Any]](), _MOST_LOOKED_AT
+    # Of each container that is being looked at what is left of it: an item may hold itself, so nothing calls itself here.
+    waiting = [iter((("", item),))]
     while waiting:
-        if not left:
-            return found, False
-        left -= 1
-        key, value = waiting.pop()
-        if isinstance(value, str):
-            if value:
-                (beside if _is_url(value) else found).append((key, value))
-        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            found.append((key, value))
-        elif (inner := _inner(key, value)) is not None:
-            more = list(islice(inner, _MOST_LOOKED_AT + 1))
-            all_seen = all_seen and len(more) <= _MOST_LOOKED_AT
-            waiting += reversed(more)
-        elif not (value is None or (isinstance(value, bytes | bytearray) and not value)):
-            beside.append((key, False if value is False else str(value) if isinstance(value, date) else FILLED))
-    return found, all_seen
+        for key, value in waiting[-1]:
+            if not left:
+                return found, False
+            left -= 1
+            if isinstance(value, str):
+                if value:
+                    (beside if _is_url(value) else found).append((key, value))
+            elif isinstance(value, _NUMBERS) and not isinstance(value, bool):
+                found.append((key, value))
+            elif (inner := _inner(key, value)) is not None:
+                waiting.append(inner)
+                break
+            elif not (value is None or (isinstance(value, _BYTES) and not value)):
+                beside.append((key, False if value is False else str(value) if isinstance(value, date) else FILLED))
+        else:
+            waiting.pop()
+    return found, True
 
 
-def by_field(values: list[tuple[str, Any]], beside: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Return what stands under each name in an item, but for URLs; more than one value is a list's.
-
-    With one space for many: how far mark-up is indented nobody sees.
-    """
-    fields = dict[str, list[Any]]()
-    for key, value in [*values, *without_urls(beside)]:
-        fields.setdefault(key, []).append(" ".join(value.split()) if isinstance(value, str) and value is not FILLED else value)
-    return fields
-
-
-def rows_of(item: Any) -> int:
+def _rows_of(fields: Iterable[Any]) -> int:
     """Return how much an item lists: each entry of a list of dictionaries, or of items, and each other field as one.
 
     A list of texts is one: the way to a page has more steps on a longer way.
     """
-    fields = (item if isinstance(item, dict) else _adapter()(item)).values()
     return sum(len(field) if isinstance(field, list | tuple) and field and is_item(field[0]) else _is_filled(field) for field in fields)
 
 
@@ -78,16 +118,11 @@ def _is_filled(field: Any) -> bool:
     return not (field is None or (isinstance(field, str) and not field))
 
 
-def without_urls(beside: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Return what fills fields but for URLs: what is true or false, days, and of whatever else there is that it is there."""
-    return [(key, value) for key, value in beside if value is False or value is FILLED or not _is_url(value)]
-
-
-def files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
+def _files_in(item: Mapping[str, Any], fields: Iterable[str]) -> list[tuple[str, str]]:
     """Return what the files are called that an item asks for, each with its field. Where they are does not matter, as for mirrors."""
     found = []
     for field in fields:
-        addresses = (item if isinstance(item, dict) else _adapter()(item)).get(field)
+        addresses = item.get(field)
         # What can be read once only is the pipeline's.
         listed = addresses if isinstance(addresses, list | tuple | set | frozenset) else [addresses] if isinstance(addresses, str) else ()
         for address in islice(listed, _MOST_LOOKED_AT):
@@ -97,31 +132,27 @@ def files_in(item: Any, fields: Iterable[str]) -> list[tuple[str, str]]:
     return found
 
 
-def class_of(item: Any) -> list[tuple[str, Any]]:
+def _class_of(item: Any) -> list[tuple[str, Any]]:
     """Return the class of an item as a field that is filled; none for a plain dictionary. A feed may take items of some classes only."""
     kind = type(item)
     # A dot would make it a name within another one.
     return [] if kind is dict else [(f"class {kind.__module__}:{kind.__qualname__}".replace(".", ":"), FILLED)]
 
 
-def _inner(key: str, value: Any) -> Iterable[tuple[str, Any]] | None:
+def _inner(key: str, value: Any) -> Iterator[tuple[str, Any]] | None:
     """Return what is in a container, each part with its name; None where it is none."""
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, _LISTS):
         # Two sets of the same may be in another order.
         return ((key, part) for part in (value if isinstance(value, list | tuple) else sorted(value, key=hash)))
-    if not isinstance(value, dict):
-        if value is None or isinstance(value, bytes | bytearray):
-            return None
-        if not is_item(value):
-            return None
-        value = _adapter()(value)
-    mapping: Mapping[Any, Any] = value
-    return ((f"{key}.{name}" if key else str(name), part) for name, part in mapping.items())
+    if not is_item(value):
+        return None
+    named: Mapping[Any, Any] = value if isinstance(value, dict) else _adapter()(value)
+    return ((f"{key}.{name}" if key else str(name), part) for name, part in named.items())
 
 
 def is_item(value: Any) -> bool:
     """Return whether a value is a dictionary, or an item of any kind that Scrapy knows."""
-    return isinstance(value, dict) or _adapter().is_item(value)
+    return isinstance(value, dict) or (type(value) not in _NO_ITEMS and _adapter().is_item(value))
 
 
 def _adapter() -> type[ItemAdapter]:

@@ -13,10 +13,16 @@ from simcrawl.page.characters import unified
 from simcrawl.page.patterns import late
 
 LONGEST_NUMBER = 30
+# Of what stands in mark-up alone, in characters: what is longer is a page's text, or data of a program.
+LONGEST_HIDDEN = 300
 _FEW_WORDS = 6
 WORD = late(r"[^\W_]+")
 # Digests, UUIDs, base64: they have digits, and where they have none, capitals within.
 TOKEN = late(r"(?=.*(?:\d|[a-z][A-Z]))[\w+/=.:~-]{16,}", re.ASCII)
+# Bounded: a text may be one long word.
+URL_IN_TEXT = late(r"\w{1,20}://\S+")
+# What mark-up has in attributes of its own, and is another one where the page has another address; and mark-up itself.
+OF_MARKUP = late(r"\S*[/?=&#\\]\S*|\S+\.[a-z][a-z\d]{1,4}|[^<>{}]*+[<>{}].*", re.DOTALL)
 _SPACES = str.maketrans(dict.fromkeys(punctuation, " "))
 # Thai, Lao, Burmese, Khmer, Chinese and Japanese put no spaces between words.
 _UNSPACED = late("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

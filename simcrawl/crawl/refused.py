@@ -23,13 +23,14 @@ from urllib.parse import unquote
 from xxhash import xxh3_64_intdigest
 
 from simcrawl.crawl.field_names import field_name, is_technical
-from simcrawl.crawl.item_values import class_of, files_in, is_item, values_in, without_urls
 from simcrawl.crawl.reading import TOKEN, WORD, as_written, digits_of, is_date
 from simcrawl.page.characters import unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
+
+    from simcrawl.crawl.item_values import ItemRead
 
 # Of all contents: some 15 MB. A list may have thousands of items.
 _MOST_ITEMS = 200_000
@@ -40,9 +41,7 @@ _FIELDS_OF_PIPELINES = (("files_urls_field", "files_result_field"), ("images_url
 class Refused:
     """What was refused of which content, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
-    def __init__(self, files: Iterable[str] = ()) -> None:
-        """Take the names of fields that hold addresses of files to be downloaded."""
-        self._files = tuple(files)
+    def __init__(self) -> None:
         self._refused: OrderedDict[tuple[str, str], set[int]] = OrderedDict()
         self._held = 0
         # Of the pipelines that fetch files: the field of the addresses, and that of what came.
@@ -58,22 +57,6 @@ class Refused:
         self.is_possible = bool(pipelines)
         named = ((getattr(one, urls, ""), getattr(one, result, "")) for one in pipelines for urls, result in _FIELDS_OF_PIPELINES)
         self._fields = {(urls, result) for urls, result in named if urls and result}
-
-    def says(self, item: Any, url: str) -> int:
-        """Return a digest of what an item says: not of where its files are, or when it was made. 0 for what is no item.
-
-        `url`: of its page, whose parts say nothing either.
-
-        Raises:
-            Exception: whatever an item of the user's own raises.
-        """
-        if not is_item(item):
-            return 0
-        beside = class_of(item)
-        values, of_url = values_in(item, beside)[0], _words_of(url)
-        says = [*(one for one in values if _is_content(*one, of_url)), *files_in(item, self._files)]
-        says += [(key, value) for key, value in without_urls(beside) if field_name(key).of_page and not is_date(str(value))]
-        return xxh3_64_intdigest("\0".join(sorted(f"{key}\0{value}" for key, value in says)).encode("utf-8", "surrogatepass")) or 1
 
     def lacks_files(self, item: Any) -> bool:
         """Return whether fewer files have come than an item asks for.
@@ -97,8 +80,13 @@ class Refused:
     def _is_hopeless(self, use: str) -> bool:
         return use not in self._helped and self._in_vain[use] >= _MOST_IN_VAIN
 
-    def note(self, original: str, use: str, said: int) -> None:
-        """Note that an item was refused. `said`: see `says`."""
+    def note(self, original: str, use: str, item: ItemRead, url: str) -> None:
+        """Note that an item was refused. `url`: of its page, whose parts say nothing.
+
+        Raises:
+            Exception: whatever an item of the user's own raises.
+        """
+        said = _digest(item, url)
         refused = self._refused.setdefault((original, use), set())
         self._refused.move_to_end((original, use))
         self._held += said not in refused
@@ -106,26 +94,35 @@ class Refused:
         while self._held > _MOST_ITEMS:
             self._held -= len(self._refused.popitem(last=False)[1])
 
-    def take(self, original: str, use: str, item: Any, url: str) -> int:
-        """Return what an item of a copy says if the same was refused, and note that it comes out; otherwise 0.
+    def take(self, original: str, use: str, item: ItemRead, url: str) -> bool:
+        """Return whether what an item of a copy says was refused, and note that it comes out. `url`: as above.
 
         Raises:
             Exception: whatever an item of the user's own raises.
         """
-        if (original, use) not in self._refused:
-            return 0
-        refused, said = self._refused[original, use], self.says(item, url)
+        if (original, use) not in self._refused or not item.is_item:
+            return False
+        refused, said = self._refused[original, use], _digest(item, url)
         if said not in refused:
-            return 0
+            return False
         refused.remove(said)
         self._held -= 1
         if not refused:
             del self._refused[original, use]
-        return said
+        return True
 
     def may_lose(self, original: str, use: str) -> bool:
         """Return whether a copy may give what was refused, if it is left out unseen."""
         return (original, use) in self._refused and not self._is_hopeless(use)
+
+
+def _digest(item: ItemRead, url: str) -> int:
+    """Return a digest of what an item says: not of where its files are, or when it was made, nor of parts of its page's URL."""
+    item.read()
+    of_url = _words_of(url)
+    says = [*(one for one in item.values if _is_content(*one, of_url)), *item.files]
+    says += [(key, value) for key, value in item.facts if field_name(key).of_page and not is_date(str(value))]
+    return xxh3_64_intdigest("\0".join(sorted(f"{key}\0{value}" for key, value in says)).encode("utf-8", "surrogatepass"))
 
 
 def _attribute(item: Any, name: str) -> Any:

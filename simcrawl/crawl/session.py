@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
-    from simcrawl.crawl.elsewhere import Page
+    from simcrawl.crawl.copied import Copy
+    from simcrawl.crawl.item_values import ItemRead
     from simcrawl.page.fingerprint import PageFingerprint
     from simcrawl.store import Admission, Claim
 
@@ -61,6 +62,9 @@ _UNSURE_WAIT = 1.0
 _MOST_IN_VAIN = 4
 # Seconds that a copy which has waited in vain waits for another copy that has claimed their page meanwhile.
 _SECOND_WAIT = 1.0
+
+# Of one page: items that are held longer than they are in the pipelines, and all that are held. Some 2 kB each.
+_MOST_REPLACED, _MOST_HELD = 100, 10_000
 
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
@@ -130,8 +134,26 @@ class Case:
     give_back: Callable[[], None] | None = None
     again: Request | None = None
     dropped: DroppedItems = field(default_factory=DroppedItems)
-    said: dict[int, tuple[Any, int]] = field(default_factory=dict)
-    """Items that are in the pipelines, by their identity, and what they say, see `simcrawl.crawl.refused`."""
+    said: dict[int, tuple[Any, ItemRead]] = field(default_factory=dict)
+    """Items that are in the pipelines, by their identity, and what they said before: see `simcrawl.crawl.refused`."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the page, as it is stored; empty where there is none."""
+        return self.kept_as or (self.verdict.page.url if self.verdict.page else "")
+
+    def hold(self, item: Any, read: ItemRead) -> None:
+        """Hold an item and what it says until it has left the pipelines.
+
+        Raises:
+            Exception: whatever an item of the user's own raises.
+        """
+        # Before a pipeline changes it.
+        read.read()
+        self.said[id(item)] = item, read
+        # Where a pipeline puts another item in its place, or a middleware takes it out before, nobody sees it leave.
+        if len(self.said) > min(self.items_open + _MOST_REPLACED, _MOST_HELD):
+            del self.said[next(iter(self.said))]
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:
         """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
@@ -339,38 +361,45 @@ class Session(Common):
         content = case.verdict.original if case.gives else case.kept_as
         if content:
             try:
-                self.elsewhere.note(content, case.callback, item)
-                if self.refused.is_possible and not case.verdict.drop_page:
-                    case.said[id(item)] = item, self.refused.says(item, case.kept_as)
+                read = self.read(item)
+                self.elsewhere.note(content, case.callback, read)
+                if self.refused.is_possible and read.is_item and not case.verdict.drop_page:
+                    case.hold(item, read)
             except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
                 self.failed(exc)
 
-    def was_refused(self, case: Case, item: Any) -> bool:
+    def was_refused(self, case: Case, item: Any, read: ItemRead) -> bool:
         """Return whether an item of a copy comes out, since its original's was refused: see `simcrawl.crawl.refused`. Never raises."""
         try:
-            url = case.verdict.page.url if case.verdict.page else ""
-            said = self.refused.take(case.verdict.original or "", case.callback, item, url)
+            was_refused = self.refused.take(case.verdict.original or "", case.callback, read, case.url)
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False
-        if said:
-            case.said[id(item)] = item, said
-        return bool(said)
+        if was_refused:
+            case.hold(item, read)
+        return was_refused
 
-    def _note_refused(self, case: Case, item: Any, *, is_refused: bool, again: bool = True) -> None:
-        """Note what has become of an item in the pipelines. `again`: whether a copy's item that is refused as well may come once more."""
-        _, said = case.said.pop(id(item), (None, 0))
-        if said and case.verdict.drop_page:
-            self.refused.came(case.callback, in_vain=is_refused)
-        if said and is_refused and (again or case.kept_as):
-            self.refused.note(case.kept_as or case.verdict.original or "", case.callback, said)
+    def _note_left(self, case: Case, item: Any, *, was_dropped: bool) -> None:
+        """Note whether a pipeline dropped an item that has left them, or it has come out without its files. Never raises for an item."""
+        _, read = case.said.pop(id(item), (None, None))
+        if read is None:
+            return
+        try:
+            is_refused = was_dropped or self.refused.lacks_files(item)
+            if case.verdict.drop_page:
+                self.refused.came(case.callback, in_vain=is_refused)
+            # What has come out of a copy without its files does not come out of the next one again: they may be nowhere.
+            if is_refused and (was_dropped or case.kept_as):
+                self.refused.note(case.kept_as or case.verdict.original or "", case.callback, read, case.url)
+        except Exception as exc:  # noqa: BLE001 - as above
+            self.failed(exc)
 
-    def is_from_elsewhere(self, case: Case, item: Any, page: Page) -> bool:
+    def is_from_elsewhere(self, case: Case, item: ItemRead, copy: Copy) -> bool:
         """Return whether an item of a copy comes out, for what it says: see `simcrawl.crawl.elsewhere`. Never raises for an item."""
         verdict = case.verdict
         original, identical = verdict.original or "", verdict.reason in _IDENTICAL
         try:
-            key = self.elsewhere.find(original, case.callback, item, page, identical=identical, marked_up=verdict.reason == _MARKED_UP)
+            key = self.elsewhere.find(original, case.callback, item, copy, identical=identical, marked_up=verdict.reason == _MARKED_UP)
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False
@@ -516,22 +545,19 @@ class Session(Common):
         taken = self.taken.takes(item)
         if not (case := case_of(response)):
             return
-        try:
-            # Of a copy's items not again: the files may be nowhere.
-            self._note_refused(case, item, is_refused=self.refused.lacks_files(item), again=False)
-        except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
-            self.failed(exc)
+        self._note_left(case, item, was_dropped=False)
         case.item_left(out=True, taken=taken)
 
     def _item_dropped(self, item: Any, response: Response | None, exception: DropItem) -> None:
         if not (case := case_of(response)):
             return
         is_copy = isinstance(exception, NearDuplicateItem)
-        self._note_refused(case, item, is_refused=not is_copy)
+        self._note_left(case, item, was_dropped=not is_copy)
         case.item_left(out=is_copy)
 
-    def _item_failed(self, response: Response | None) -> None:
+    def _item_failed(self, item: Any, response: Response | None) -> None:
         if case := case_of(response):
+            case.said.pop(id(item), None)
             case.fail()
 
     # ---- what is told

@@ -10,8 +10,8 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from simcrawl.crawl.carried import mark_carried
+from simcrawl.crawl.copied import Copy
 from simcrawl.crawl.downloader import skip_reason
-from simcrawl.crawl.elsewhere import Page
 from simcrawl.crawl.item_values import texts_in
 from simcrawl.crawl.marks import YIELDED, asked_for, unshared
 from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
@@ -86,17 +86,17 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 frontier.ended(response.request)
             return
         counts, links = Counter[str](), frontier.links(case.verdict, response.request)
-        page = Page(partial(_said_by, response), response.url)
+        copy = Copy(partial(_said_by, response), response.url)
         try:
             async for entry in self._with_left(result, case):
                 if isinstance(entry, Request):
                     passes = self._link_passes(entry, case, links, counts, shown)
                 else:
-                    passes = self._item_passes(entry, case, page, counts)
+                    passes = self._item_passes(entry, case, copy, counts)
                 if not passes:
                     continue
-                if page.longer or page.differs:
-                    for item in self._left_before(page, case, counts):
+                if copy.longer or copy.differs:
+                    for item in self._left_before(copy, case, counts):
                         yield item
                 yield entry
             case.exhausted = True
@@ -136,16 +136,17 @@ class NearDuplicateSpiderMiddleware(OfSession):
         dropped = self._session.again.left(page.url) if page and not case.verdict.drop_page else None
         return _or_else(result, dropped, case) if dropped else result
 
-    def _item_passes(self, item: Any, case: Case, page: Page, counts: Counter[str]) -> bool:
+    def _item_passes(self, item: Any, case: Case, copy: Copy, counts: Counter[str]) -> bool:
         if case.verdict.drop_page and not self._session.gives(case):
-            if self._session.is_from_elsewhere(case, item, page):
-                counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += 1
-            elif self._session.was_refused(case, item):
+            read = self._session.read(item)
+            if self._session.is_from_elsewhere(case, read, copy):
+                counts["items/fuller" if copy.is_fuller else "items/from_elsewhere"] += 1
+            elif self._session.was_refused(case, item, read):
                 counts["items/refused_before"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
-                if (page.has_new or page.before) and not case.again and len(page.waiting) + len(page.alike) < _MOST_WAITING:
-                    (page.waiting if page.has_new else page.alike).append(item)
+                if (copy.has_new or copy.before) and not case.again and len(copy.waiting) + len(copy.alike) < _MOST_WAITING:
+                    (copy.waiting if copy.has_new else copy.alike).append(item)
                 return False
         else:
             if case.verdict.drop_page:
@@ -155,10 +156,10 @@ class NearDuplicateSpiderMiddleware(OfSession):
         case.items_open += 1
         return True
 
-    def _left_before(self, page: Page, case: Case, counts: Counter[str]) -> list[Any]:
+    def _left_before(self, copy: Copy, case: Case, counts: Counter[str]) -> list[Any]:
         """Return what was dropped of a page before it proved to be no copy."""
-        items = page.take_left()
-        counts["items/fuller" if page.fuller or page.longer else "items/from_elsewhere"] += len(items)
+        items = copy.take_left()
+        counts["items/fuller" if copy.is_fuller else "items/from_elsewhere"] += len(items)
         counts["items/dropped"] -= len(items)
         case.items += len(items)
         case.items_open += len(items)

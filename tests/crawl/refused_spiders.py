@@ -45,7 +45,7 @@ class RefusesOdd:
     """Changes an item, and refuses it by what it says, or by where it is from."""
 
     def process_item(self, item: Any) -> Any:
-        item["length"] = len(item["text"])
+        item["length"], item["looked_at"] = len(item["text"]), "by RefusesOdd"
         if "Refuse everywhere" in item["text"] or ("Refuse first" in item["text"] and "/first" in item["url"]):
             raise DropItem("not wanted")
         return item

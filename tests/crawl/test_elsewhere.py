@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given, strategies as st
 from scrapy import Field, Item
 
-from simcrawl.crawl.elsewhere import Elsewhere, Page, _content
-from simcrawl.crawl.item_values import texts_in
+from simcrawl.crawl.copied import Copy
+from simcrawl.crawl.elsewhere import Elsewhere
+from simcrawl.crawl.item_values import ItemRead, texts_in
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
 from tests.samples import english, page
@@ -35,14 +36,14 @@ HTML = """<html><h1>A <b>ham</b>burger &amp; caf&eacute;</h1><p>It costs 1,250.5
 <script>{"dish": "cr\\u00eape\\nsuz\\u00e9tte"}</script></html>"""
 
 
-def _page(*more: str) -> Page:
-    return Page(lambda: [HTML, OTHER, *more])
+def _page(*more: str) -> Copy:
+    return Copy(lambda: [HTML, OTHER, *more])
 
 
 def _found(value: Any, *, first: Any = "what the original says", identical: bool = True, key: str = "value") -> str | None:
     known = Elsewhere()
-    known.note(URL, USE, {"url": URL, key: first})
-    return known.find(URL, USE, {"url": OTHER, key: value}, _page(), identical=identical)
+    known.note(URL, USE, ItemRead({"url": URL, key: first}))
+    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), _page(), identical=identical)
 
 
 # ---- what is from elsewhere
@@ -155,20 +156,20 @@ def test_what_the_original_has_under_the_same_name_is_not(value: Any):
 
 def test_what_a_request_brought_along_is_not():
     known = Elsewhere()
-    known.note(URL, USE, {"value": "first"})
+    known.note(URL, USE, ItemRead({"value": "first"}))
     carried = texts_in({"link_text": "Bouillabaisse", "data": {"price": 1777, "from": ["http://a.test/soups"]}})
     for value in ("bouillabaisse", 1777, "soups"):
-        assert known.find(URL, USE, {"value": value}, _page(*carried), identical=True) is None
-        assert known.find(URL, USE, {"value": value}, _page(), identical=True)
+        assert known.find(URL, USE, ItemRead({"value": value}), _page(*carried), identical=True) is None
+        assert known.find(URL, USE, ItemRead({"value": value}), _page(), identical=True)
 
 
 def test_a_counter_s_numbers_are_not():
     known = Elsewhere()
     for number in range(90, 100):
-        known.note(f"http://a.test/{number}", USE, {"n": number})
-    known.note(URL, USE, {"n": 100})
-    assert [known.find(URL, USE, {"n": number}, _page(), identical=True) for number in range(101, 120, 3)] == [None] * 7
-    assert known.find(URL, USE, {"n": 5000}, _page(), identical=True) == "n"
+        known.note(f"http://a.test/{number}", USE, ItemRead({"n": number}))
+    known.note(URL, USE, ItemRead({"n": 100}))
+    assert [known.find(URL, USE, ItemRead({"n": number}), _page(), identical=True) for number in range(101, 120, 3)] == [None] * 7
+    assert known.find(URL, USE, ItemRead({"n": 5000}), _page(), identical=True) == "n"
 
 
 @dataclass
@@ -184,10 +185,10 @@ class Scrapys(Item):
 @pytest.mark.parametrize("make", [lambda name: {"name": name}, Product, lambda name: Scrapys(name=name)], ids=["dict", "dataclass", "Item"])
 def test_items_may_be_of_any_kind(make: Any):
     known = Elsewhere()
-    known.note(URL, USE, make("first"))
-    assert known.find(URL, USE, make("first"), _page(), identical=True) is None
-    assert known.find(URL, USE, make("Bouillabaisse"), _page(), identical=True) == "name"
-    assert known.find(URL, USE, {"of": [make("Bouillabaisse")]}, _page(), identical=True) == "of.name"
+    known.note(URL, USE, ItemRead(make("first")))
+    assert known.find(URL, USE, ItemRead(make("first")), _page(), identical=True) is None
+    assert known.find(URL, USE, ItemRead(make("Bouillabaisse")), _page(), identical=True) == "name"
+    assert known.find(URL, USE, ItemRead({"of": [make("Bouillabaisse")]}), _page(), identical=True) == "of.name"
 
 
 @pytest.mark.parametrize("text", ["ä" * 100_000, "1" * 100_000, "1." * 50_000, "<" * 100_000, "a<b " * 25_000, "://" * 30_000 + " "])
@@ -195,28 +196,28 @@ def test_long_values_and_pages_are_looked_at_in_one_pass(text: str):
     # With a pattern that tries each place anew this would take hours.
     for page_text in (text, HTML):
         known = Elsewhere()
-        known.note(URL, USE, {"value": "first"})
-        page = Page(partial(list[str], (page_text,)))
-        known.find(URL, USE, {"value": text}, page, identical=True)
-        assert known.find(URL, USE, {"value": "Bouillabaisse"}, page, identical=True) == "value"
+        known.note(URL, USE, ItemRead({"value": "first"}))
+        page = Copy(partial(list[str], (page_text,)))
+        known.find(URL, USE, ItemRead({"value": text}), page, identical=True)
+        assert known.find(URL, USE, ItemRead({"value": "Bouillabaisse"}), page, identical=True) == "value"
 
 
 @pytest.mark.parametrize("item", ["Bouillabaisse", 1777, ["Bouillabaisse"], None])
 def test_what_is_no_item_is_not_looked_at(item: Any):
     known = Elsewhere()
-    known.note(URL, USE, item)
-    assert known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True) is None
-    known.note(URL, USE, {"value": "first"})
-    assert known.find(URL, USE, item, _page(), identical=True) is None
+    known.note(URL, USE, ItemRead(item))
+    assert known.find(URL, USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True) is None
+    known.note(URL, USE, ItemRead({"value": "first"}))
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
 
 
 def test_of_pages_that_are_no_text_or_too_long_nothing_is_known(monkeypatch: pytest.MonkeyPatch):
     known = Elsewhere()
-    known.note(URL, USE, {"value": "first", "price": 5})
+    known.note(URL, USE, ItemRead({"value": "first", "price": 5}))
     item = {"value": "Bouillabaisse", "price": 1777}
-    assert known.find(URL, USE, item, Page(lambda: None), identical=True) is None
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._LONGEST_PAGE", len(HTML))
-    assert known.find(URL, USE, item, _page(), identical=True) is None
+    assert known.find(URL, USE, ItemRead(item), Copy(lambda: None), identical=True) is None
+    monkeypatch.setattr("simcrawl.crawl.page_text._LONGEST_PAGE", len(HTML))
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
 
 
 def test_a_page_is_read_once_and_only_if_a_value_is_another_one():
@@ -226,14 +227,18 @@ def test_a_page_is_read_once_and_only_if_a_value_is_another_one():
         read.append(1)
         yield HTML
 
-    told = Page(tell)
-    known.note(URL, USE, {"url": URL, "value": "first"})
+    told = Copy(tell)
+    known.note(URL, USE, ItemRead({"url": URL, "value": "first"}))
     known.find(
-        URL, USE, {"url": OTHER, "value": "first", "at": "2026-01-02", "uid": "d41d8cd98f00b204e9800998ecf8427e"}, told, identical=True
+        URL,
+        USE,
+        ItemRead({"url": OTHER, "value": "first", "at": "2026-01-02", "uid": "d41d8cd98f00b204e9800998ecf8427e"}),
+        told,
+        identical=True,
     )
     assert not read
     for value in ("Bouillabaisse", "costs", 1777, "red"):
-        known.find(URL, USE, {"value": value}, told, identical=True)
+        known.find(URL, USE, ItemRead({"value": value}), told, identical=True)
     assert read == [1]
 
 
@@ -248,8 +253,8 @@ HIDING = """<html><head><title>A hamburger</title><meta name="description" conte
 
 def _hidden(value: Any, *, identical: bool = True, key: str = "value") -> str | None:
     known = Elsewhere()
-    known.note(URL, USE, {"url": URL, key: "what the original says"})
-    return known.find(URL, USE, {"url": OTHER, key: value}, Page(lambda: [HIDING, OTHER]), identical=identical)
+    known.note(URL, USE, ItemRead({"url": URL, key: "what the original says"}))
+    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HIDING, OTHER]), identical=identical)
 
 
 @pytest.mark.parametrize(
@@ -294,9 +299,9 @@ def test_what_readers_see_too_or_what_only_mark_up_says_is_not(value: Any):
 
 def _spelled(markup: str, value: Any, *, shown: str = "It costs what it costs") -> str | None:
     known = Elsewhere()
-    known.note(URL, USE, {"value": "what the original says"})
-    page = Page(lambda: [f"<html><body><h1>A dish</h1><p>{shown}</p>{markup}</body></html>", OTHER], OTHER)
-    return known.find(URL, USE, {"value": value}, page, identical=True)
+    known.note(URL, USE, ItemRead({"value": "what the original says"}))
+    page = Copy(lambda: [f"<html><body><h1>A dish</h1><p>{shown}</p>{markup}</body></html>", OTHER], OTHER)
+    return known.find(URL, USE, ItemRead({"value": value}), page, identical=True)
 
 
 JSONS = json.dumps({"name": 'Café crème/Größe \U0001f600 "XL"'}, ensure_ascii=True)
@@ -354,119 +359,74 @@ def test_numbers_of_mark_up_that_count_are_not(key: str):
     assert _hidden(10442, key=key) is None
 
 
-@pytest.mark.parametrize(
-    "markup",
-    [
-        *(
-            "<p data-j='%7B%22sku%22%3A%22ab-17%22%7D'>x</p>",
-            "<script>p = JSON.parse('\\x7b\\x22sku\\x22:\\x22\\u0061b-17\\x22}')</script>x",
-            "<p title='a > b' data-sku='ab-17'>x</p>",
-            "<p onclick='()=>f()' data-sku=ab-17>x</p>",
-            "<!-- <b>x</b> ab-17 -->x",
-            "<style>.ab-17 {}</style>x",
-        ),
-        *(
-            """<p data-j='{"d": "<b>x</b>", "sku": "ab-17"}'>x</p>""",
-            "<p data-j='{&quot;d&quot;:&quot;&lt;b&gt;&quot;,&quot;s&quot;:&quot;ab-17&quot;}'>x",
-        ),
-        "<p>" + "ab-171 " * 99 + "<i data-sku=ab-17></i>",
-    ],
-)
-def test_what_no_reader_sees_is_told_by_the_tree_of_a_page(markup: str):
-    assert Page(lambda: [f"<body>{markup}</body>", OTHER]).hides("ab-17")
-
-
-@pytest.mark.parametrize(
-    ("markup", "value"),
-    [
-        ("<p data-x=ab-17>if x &lt; 5, ab-17</p>", "ab-17"),
-        ("<meta content='the red house'><p>The &lt;script&gt; red<em> house</em>. The red\n <em>house</em></p>", "the red house"),
-        ("<meta content=hamburger><p><b>ham</b>burger", "hamburger"),
-        ("<p data-p=1299.00>1,299.00 EUR", "1299.00"),
-        ("<title>ab-17</title><p data-x=ab-17>", "ab-17"),
-        ("<p>x", "ab-17"),
-    ],
-)
-def test_what_readers_see_is_not_hidden(markup: str, value: str):
-    assert not Page(lambda: [f"<body>{markup}</body>", OTHER]).hides(value)
-
-
-def test_of_a_page_that_cannot_be_parsed_all_is_hidden():
-    assert Page(lambda: ["ab-17\0", OTHER]).hides("ab-17") is False
-    assert Page(lambda: ["<!-- ab-17", OTHER]).hides("ab-17")
-
-
 # ---- what is known of a content
 
 
 def test_only_items_of_the_same_callback_are_compared():
     known = Elsewhere()
     item = {"value": "Bouillabaisse"}
-    assert known.find(URL, USE, item, _page(), identical=True) is None
-    known.note(URL, LATER, {"value": "first"})
-    known.note(OTHER, USE, {"value": "first"})
-    assert known.find(URL, USE, item, _page(), identical=True) is None
-    known.note(URL, USE, {"url": URL})
-    assert known.find(URL, USE, item, _page(), identical=True) == "value"
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
+    known.note(URL, LATER, ItemRead({"value": "first"}))
+    known.note(OTHER, USE, ItemRead({"value": "first"}))
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
+    known.note(URL, USE, ItemRead({"url": URL}))
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) == "value"
 
 
 def test_what_is_left_out_unseen_may_lose_items_once_a_copy_has_had_some():
     known = Elsewhere()
-    known.note(URL, USE, {"value": "first"})
+    known.note(URL, USE, ItemRead({"value": "first"}))
     assert not known.may_lose(USE)
-    known.find(URL, USE, {"value": "costs"}, _page(), identical=True)
+    known.find(URL, USE, ItemRead({"value": "costs"}), _page(), identical=True)
     assert not known.may_lose(USE)
-    known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True)
+    known.find(URL, USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True)
     assert known.may_lose(USE)
     assert not known.may_lose(LATER)
 
 
 def test_it_remembers_a_bounded_number_of_contents_values_and_callbacks(monkeypatch: pytest.MonkeyPatch):
-    for name, most in {"CONTENTS": 4, "VALUES": 2, "USES": 1, "COUNTERS": 2}.items():
-        monkeypatch.setattr(f"simcrawl.crawl.elsewhere._MOST_{name}", most)
+    for name, most in {"said._MOST_CONTENTS": 4, "said._MOST_VALUES": 2, "elsewhere._MOST_USES": 1}.items():
+        monkeypatch.setattr(f"simcrawl.crawl.{name}", most)
     known = Elsewhere()
     for number in range(5):
-        known.note(str(number), USE, {"value": "first", "number": 5})
+        known.note(str(number), USE, ItemRead({"value": "first", "number": 5}))
         # One that is seen again and again is not forgotten.
-        known.note("0", USE, {"value": "first"})
-    assert [known._of(_content(USE, str(number))) is not None for number in range(5)] == [True, False, False, True, True]
-    assert len(known._said) + len(known._older) <= 4
+        known.note("0", USE, ItemRead({"value": "first"}))
+    found = [known.find(str(number), USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True) for number in range(1, 3)]
+    assert found == [None, None]
     # The same ones again are no more.
-    known.note("4", USE, {"value": "first"})
-    assert known.find("4", USE, {"value": "Bouillabaisse"}, _page(), identical=True)
+    known.note("4", USE, ItemRead({"value": "first"}))
+    assert known.find("4", USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True)
     for value in ("second", "first"):
-        known.note("4", LATER, {"value": value, "number": 5})
+        known.note("4", LATER, ItemRead({"value": value, "number": 5}))
     # Of more it is not known which they are, and what was one of them may come out once more.
-    assert known.find("4", LATER, {"value": "first"}, _page(), identical=True) == "value"
-    known.note(URL, LATER, {"value": "first"})
-    assert known.find(URL, LATER, {"value": "Bouillabaisse"}, _page(), identical=True)
+    assert known.find("4", LATER, ItemRead({"value": "first"}), _page(), identical=True) == "value"
+    known.note(URL, LATER, ItemRead({"value": "first"}))
+    assert known.find(URL, LATER, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True)
     assert [known.may_lose(use) for use in (USE, LATER)] == [False, True]
-    for number in range(5):
-        known.note(str(number), USE, {f"{number}": number})
-    assert len(known._counters) == 2
 
 
 def test_of_a_large_item_as_much_is_known_as_was_looked_at(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("simcrawl.crawl.item_values._MOST_LOOKED_AT", 20)
     known = Elsewhere()
-    known.note(URL, USE, {"value": "Bouillabaisse", "links": ["http://a.test/"] * 30, "last": "Ratatouille"})
+    known.note(URL, USE, ItemRead({"value": "Bouillabaisse", "links": ["http://a.test/"] * 30, "last": "Ratatouille"}))
     same = {"value": "Bouillabaisse", "links": ["http://a.test/"] * 30, "last": "Chowder"}
-    assert known.find(URL, USE, same, _page(), identical=True) is None
+    assert known.find(URL, USE, ItemRead(same), _page(), identical=True) is None
     # What was not looked at may be new, and fields that were not may have been filled.
-    assert known.find(URL, USE, {"last": "Ratatouille"}, _page(), identical=True) == "last"
-    assert known.find(URL, USE, {"more": HTML[:20]}, _page(), identical=True) is None
-    known.note(OTHER, USE, {"links": ["http://a.test/"] * 17, "value": "first"})
-    assert known.find(OTHER, USE, {"value": "Bouillabaisse"}, _page(), identical=True) == "value"
+    assert known.find(URL, USE, ItemRead({"last": "Ratatouille"}), _page(), identical=True) == "last"
+    assert known.find(URL, USE, ItemRead({"more": HTML[:20]}), _page(), identical=True) is None
+    known.note(OTHER, USE, ItemRead({"links": ["http://a.test/"] * 17, "value": "first"}))
+    assert known.find(OTHER, USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True) == "value"
     # And of a copy's item that much is looked at.
-    assert known.find(OTHER, USE, {"links": ["http://a.test/"] * 20, "value": "Bouillabaisse"}, _page(), identical=True) is None
+    assert known.find(OTHER, USE, ItemRead({"links": ["http://a.test/"] * 20, "value": "Bouillabaisse"}), _page(), identical=True) is None
 
 
 def test_an_item_that_holds_itself_is_looked_at_for_a_while():
     known = Elsewhere()
     item: dict[str, Any] = {"value": "first"}
     item["self"] = [item, item]
-    known.note(URL, USE, item)
-    assert known.find(URL, USE, item, _page(), identical=True) is None
+    known.note(URL, USE, ItemRead(item))
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
 
 
 def test_of_a_content_whose_item_cannot_be_read_any_value_may_be_new():
@@ -475,10 +435,10 @@ def test_of_a_content_whose_item_cannot_be_read_any_value_may_be_new():
             raise RuntimeError
 
     known = Elsewhere()
-    known.note(URL, USE, {"value": "first"})
+    known.note(URL, USE, ItemRead({"value": "first"}))
     with pytest.raises(RuntimeError):
-        known.note(URL, USE, Raising())
-    assert known.find(URL, USE, {"value": "Bouillabaisse"}, _page(), identical=True) == "value"
+        known.note(URL, USE, ItemRead(Raising()))
+    assert known.find(URL, USE, ItemRead({"value": "Bouillabaisse"}), _page(), identical=True) == "value"
 
 
 # A page may write "<" as "&lt;", but that of this test says it as items do.
@@ -492,22 +452,24 @@ _VALUES = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), _VALUES, max_size=5), st.dictionaries(st.text(max_size=5), _VALUES, max_size=5), st.text())
 def test_whatever_values_there_are(first: dict[str, Any], second: dict[str, Any], text: str):
     known = Elsewhere()
-    known.note(URL, USE, first)
+    known.note(URL, USE, ItemRead(first))
     for marked_up in (False, True):
-        assert known.find(URL, USE, first, Page(lambda: [text]), identical=True, marked_up=marked_up) is None
-    known.find(URL, USE, second, Page(lambda: [text]), identical=True)
-    assert known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True) is None
+        assert known.find(URL, USE, ItemRead(first), Copy(lambda: [text]), identical=True, marked_up=marked_up) is None
+    known.find(URL, USE, ItemRead(second), Copy(lambda: [text]), identical=True)
+    assert known.find(URL, USE, ItemRead(second), Copy(lambda: [text, *texts_in(second)]), identical=True) is None
     # Of two copies that say the same, the second one says no more: what it has by its mark-up is known.
-    told = [known.find(URL, USE, second, Page(lambda: [text, *texts_in(second)]), identical=True, marked_up=True) for _ in range(2)]
+    told = [
+        known.find(URL, USE, ItemRead(second), Copy(lambda: [text, *texts_in(second)]), identical=True, marked_up=True) for _ in range(2)
+    ]
     assert told[1] is None
 
 
 def test_a_name_of_which_one_word_is_on_the_page_is_from_elsewhere():
     known = Elsewhere()
-    known.note(URL, USE, {"name": "Oak table"})
+    known.note(URL, USE, ItemRead({"name": "Oak table"}))
     text = "<p>Each chair is delivered by our own lorry, and each table.</p>"
     for name, key in (("Ash chair", "name"), ("chair", None), ("our own chair", None), ("our own ash chair by our own lorry here", None)):
-        assert known.find(URL, USE, {"name": name}, Page(lambda: [text]), identical=False) == key
+        assert known.find(URL, USE, ItemRead({"name": name}), Copy(lambda: [text]), identical=False) == key
 
 
 # ---- fields that the original left empty
@@ -521,17 +483,17 @@ def test_what_is_false_fills_a_field_of_an_original_and_none_of_a_copy():
 
 def test_a_number_within_a_short_text_may_be_a_counter_s():
     known = Elsewhere()
-    known.note(URL, USE, {"id": "news-1", "views": "12 views"})
-    assert known.find(URL, USE, {"id": "news-2"}, Page(lambda: ["<p>The news"]), identical=True) is None
-    assert known.find(URL, USE, {"views": "12345 views"}, Page(lambda: ["<p>12,345 views"]), identical=True) is None
+    known.note(URL, USE, ItemRead({"id": "news-1", "views": "12 views"}))
+    assert known.find(URL, USE, ItemRead({"id": "news-2"}), Copy(lambda: ["<p>The news"]), identical=True) is None
+    assert known.find(URL, USE, ItemRead({"views": "12345 views"}), Copy(lambda: ["<p>12,345 views"]), identical=True) is None
 
 
 def _short(first: Any, value: Any, *, key: str = "value", downloads: bool = True, identical: bool = True) -> str | None:
     known = Elsewhere()
     if downloads:
         known.downloads(USE)
-    known.note(URL, USE, {"url": URL, key: first})
-    return known.find(URL, USE, {"url": OTHER, key: value}, Page(lambda: [HTML, OTHER], OTHER), identical=identical)
+    known.note(URL, USE, ItemRead({"url": URL, key: first}))
+    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HTML, OTHER], OTHER), identical=identical)
 
 
 SHORT = [(True, False), (False, True), (3, 12), (0, 7), (date(2024, 1, 3), date(2024, 1, 4)), ("2024-01-03", "2024-01-04"), (0.5, 1.5)]
@@ -561,8 +523,8 @@ def test_a_counter_s_short_numbers_do_not_count():
     known = Elsewhere()
     known.downloads(USE)
     for number in range(10, 20):
-        known.note(f"{URL}{number}", USE, {"serial": number})
-    assert known.find(f"{URL}10", USE, {"serial": 20}, _page(), identical=True) is None
+        known.note(f"{URL}{number}", USE, ItemRead({"serial": number}))
+    assert known.find(f"{URL}10", USE, ItemRead({"serial": 20}), _page(), identical=True) is None
 
 
 # ---- what the mark-up of one text says
@@ -575,16 +537,16 @@ def _states(first: list[dict[str, Any]], *pages: list[dict[str, Any]], key: str 
     """Return which items come out of copies that have one text with their original; each page's items have what `key` names of its URL."""
     known = Elsewhere()
     for item in first:
-        known.note(f"{URL}700", USE, {key: "700"} | item if key else item)
+        known.note(f"{URL}700", USE, ItemRead({key: "700"} | item if key else item))
     found = list[list[bool]]()
     for number, items in enumerate(pages, 701):
         # "True" and "no" stand there to be read.
-        page = Page(
+        page = Copy(
             lambda: [f"<p>Wifi, Pool, free, booked or true: yes or no, 1 2 3 of it {WELCOME} 有货 暂时缺货</p><a href=p/17.html>", OTHER],
             f"http://a.test/p/{number}",
         )
         told = [{key: f"{number}"} | item if key else item for item in items]
-        found.append([known.find(f"{URL}700", USE, item, page, identical=True, marked_up=marked_up) is not None for item in told])
+        found.append([known.find(f"{URL}700", USE, ItemRead(item), page, identical=True, marked_up=marked_up) is not None for item in told])
         assert known.may_lose(USE) or not any(map(any, found))
     return found
 
@@ -661,14 +623,14 @@ def test_of_rows_that_name_their_page_all_come_out_from_the_new_one_on():
 
 def test_what_says_nothing_itself_waits_for_the_first_new_one_of_its_page_as_well():
     known = Elsewhere()
-    known.note(f"{URL}700", USE, {"flat": "700", "day": "Monday", "free": True})
-    page = Page(lambda: ["<p>Monday or Tuesday", OTHER], "http://a.test/p/701")
+    known.note(f"{URL}700", USE, ItemRead({"flat": "700", "day": "Monday", "free": True}))
+    page = Copy(lambda: ["<p>Monday or Tuesday", OTHER], "http://a.test/p/701")
     items: list[dict[str, Any]] = [{"flat": "701"}, {"flat": "701", "day": "Monday", "free": True}, {"flat": "701", "free": False}]
     for item in items[:2]:
-        assert known.find(f"{URL}700", USE, item, page, identical=True, marked_up=True) is None
+        assert known.find(f"{URL}700", USE, ItemRead(item), page, identical=True, marked_up=True) is None
         assert page.before
         page.alike.append(item)
-    assert known.find(f"{URL}700", USE, items[2], page, identical=True, marked_up=True) == "free"
+    assert known.find(f"{URL}700", USE, ItemRead(items[2]), page, identical=True, marked_up=True) == "free"
     assert page.take_left() == items[:2]
 
 
@@ -679,7 +641,7 @@ def test_a_counter_s_numbers_are_no_states():
 
 
 def test_of_items_with_very_many_states_none_is_known(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_STATES", 40)
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_STATES", 40)
     first = [{"day": str(day), "ok": True} for day in range(20)]
     assert _states(first, [{"day": "3", "ok": False}]) == [[False]]
     # Those of copies are remembered as far as there is room.
@@ -689,15 +651,15 @@ def test_of_items_with_very_many_states_none_is_known(monkeypatch: pytest.Monkey
 
 
 def test_states_of_a_content_that_was_forgotten_are_read_anew(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_CONTENTS", 2)
-    known, copy = Elsewhere(), Page(lambda: ["<p>x"], OTHER)
-    known.note(URL, USE, {"ok": True, "n": 5})
-    assert known.find(URL, USE, {"ok": True, "n": 5}, copy, identical=True, marked_up=True) is None
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_CONTENTS", 2)
+    known, copy = Elsewhere(), Copy(lambda: ["<p>x"], OTHER)
+    known.note(URL, USE, ItemRead({"ok": True, "n": 5}))
+    assert known.find(URL, USE, ItemRead({"ok": True, "n": 5}), copy, identical=True, marked_up=True) is None
     for other in "abc":
-        known.note(f"{URL}{other}", USE, {"ok": True})
-    known.note(URL, USE, {"ok": False, "n": 5})
-    assert known.find(URL, USE, {"ok": False, "n": 5}, copy, identical=True, marked_up=True) is None
-    assert known.find(URL, USE, {"ok": True, "n": 5}, copy, identical=True, marked_up=True) == "ok"
+        known.note(f"{URL}{other}", USE, ItemRead({"ok": True}))
+    known.note(URL, USE, ItemRead({"ok": False, "n": 5}))
+    assert known.find(URL, USE, ItemRead({"ok": False, "n": 5}), copy, identical=True, marked_up=True) is None
+    assert known.find(URL, USE, ItemRead({"ok": True, "n": 5}), copy, identical=True, marked_up=True) == "ok"
 
 
 def _rows(*values: Any) -> dict[str, Any]:
@@ -705,10 +667,10 @@ def _rows(*values: Any) -> dict[str, Any]:
 
 
 def _longer(first: list[dict[str, Any]], second: list[dict[str, Any]], *, identical: bool = True) -> list[str | None]:
-    known, copy = Elsewhere(), Page(lambda: [HTML, OTHER], OTHER)
+    known, copy = Elsewhere(), Copy(lambda: [HTML, OTHER], OTHER)
     for item in first:
-        known.note(URL, USE, item)
-    return [known.find(URL, USE, item, copy, identical=identical) for item in second]
+        known.note(URL, USE, ItemRead(item))
+    return [known.find(URL, USE, ItemRead(item), copy, identical=identical) for item in second]
 
 
 def test_a_copy_of_the_same_text_that_gives_more_rows_comes_out():
@@ -753,45 +715,49 @@ def test_of_an_original_with_very_many_values_more_rows_are_new():
     # All of them stand on the page.
     rows = [{"value": f"of {number} costs"} for number in range(6000)]
     text = " ".join(row["value"] for row in rows)
-    known, copy = Elsewhere(), Page(lambda: [text, OTHER], OTHER)
+    known, copy = Elsewhere(), Copy(lambda: [text, OTHER], OTHER)
     for item in rows[:5000]:
-        known.note(URL, USE, item)
-    found = [known.find(URL, USE, item, copy, identical=True) for item in rows]
+        known.note(URL, USE, ItemRead(item))
+    found = [known.find(URL, USE, ItemRead(item), copy, identical=True) for item in rows]
     assert found == [None] * 5000 + ["value"] * 1000
 
 
 def test_what_a_longer_copy_gives_is_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_KNOWN", 100)
-    known, copy = Elsewhere(), Page(lambda: [HTML], OTHER)
-    known.note(URL, USE, {"value": "ham"})
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_KNOWN", 100)
+    known, copy = Elsewhere(), Copy(lambda: [HTML], OTHER)
+    known.note(URL, USE, ItemRead({"value": "ham"}))
     for number in range(100):
-        known.find(URL, USE, {"value": f"word {number}"}, copy, identical=True)
+        known.find(URL, USE, ItemRead({"value": f"word {number}"}), copy, identical=True)
     # The older half goes when the other one is full: of two more contents at the latest.
     for other in "ab":
-        known.note(f"{URL}{other}", USE, {"value": "ham"})
-    known.note(f"{URL}c", USE, {"value": "ham"})
-    assert len(known._said) <= 3
+        known.note(f"{URL}{other}", USE, ItemRead({"value": "ham"}))
+    known.note(f"{URL}c", USE, ItemRead({"value": "ham"}))
+    assert len(known._memory._said) <= 3
 
 
 def test_a_longer_copy_says_nothing_of_fields_of_others():
-    known, copy = Elsewhere(), Page(lambda: [HTML], OTHER)
-    known.note(URL, USE, {"name": "ham"})
-    assert [known.find(URL, USE, {"name": name}, copy, identical=True) for name in ("ham", "burger", "wien")] == [None, "name", "name"]
-    assert known.find("http://a.test/of-another-process", USE, {"name": "graz"}, _page(), identical=True) is None
+    known, copy = Elsewhere(), Copy(lambda: [HTML], OTHER)
+    known.note(URL, USE, ItemRead({"name": "ham"}))
+    assert [known.find(URL, USE, ItemRead({"name": name}), copy, identical=True) for name in ("ham", "burger", "wien")] == [
+        None,
+        "name",
+        "name",
+    ]
+    assert known.find("http://a.test/of-another-process", USE, ItemRead({"name": "graz"}), _page(), identical=True) is None
 
 
 @pytest.mark.parametrize("item", [{"ok": True, "sold": False, "day": date(2024, 1, 3)}, Scrapys(name="ham")])
 def test_that_a_callback_downloads_may_be_known_later(item: Any):
     known = Elsewhere()
-    known.note(URL, USE, item)
+    known.note(URL, USE, ItemRead(item))
     known.downloads(USE)
-    assert known.find(URL, USE, item, _page(), identical=True) is None
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) is None
 
 
 def test_a_copy_of_a_longer_copy_says_no_more():
     known = Elsewhere()
-    known.note(URL, USE, _rows("ham"))
-    found = [known.find(URL, USE, _rows("ham", "burger"), Page(lambda: [HTML], OTHER), identical=True) for _ in range(2)]
+    known.note(URL, USE, ItemRead(_rows("ham")))
+    found = [known.find(URL, USE, ItemRead(_rows("ham", "burger")), Copy(lambda: [HTML], OTHER), identical=True) for _ in range(2)]
     assert found == ["rows.value", None]
     assert known.may_lose(USE)
 
@@ -802,8 +768,8 @@ def test_a_date_of_its_address_makes_no_copy_fuller():
 
 def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) -> str | None:
     known = Elsewhere()
-    known.note(URL, USE, {"url": URL, "title": "A hamburger"} | first)
-    return known.find(URL, USE, {"url": OTHER, "title": "A hamburger"} | second, Page(lambda: [HTML], url), identical=False)
+    known.note(URL, USE, ItemRead({"url": URL, "title": "A hamburger"} | first))
+    return known.find(URL, USE, ItemRead({"url": OTHER, "title": "A hamburger"} | second), Copy(lambda: [HTML], url), identical=False)
 
 
 @pytest.mark.parametrize("empty", [{}, {"price": None}, {"price": ""}, {"price": []}, {"price": {}}])
@@ -867,90 +833,85 @@ def test_items_of_another_class_come_out_of_one_copy():
         """A dictionary, but of a class that a feed may take alone."""
 
     known, here = Elsewhere(), f"{Offer.__module__}:{Offer.__qualname__}".replace(".", ":").removesuffix("Offer")
-    known.note(URL, USE, {"title": "A hamburger"})
+    known.note(URL, USE, ItemRead({"title": "A hamburger"}))
     for item, name in ((Offer("A hamburger"), f"class {here}Offer"), (Past(title="A hamburger"), f"class {here}Past")):
-        page = Page(lambda: [HTML], OTHER)
-        assert [known.find(URL, USE, item, page, identical=False) for _ in range(2)] == [name, name]
-        assert known.find(URL, USE, item, Page(lambda: [HTML], OTHER), identical=False) is None
-    assert known.find(URL, USE, {"title": "A hamburger"}, Page(lambda: [HTML], OTHER), identical=False) is None
+        page = Copy(lambda: [HTML], OTHER)
+        assert [known.find(URL, USE, ItemRead(item), page, identical=False) for _ in range(2)] == [name, name]
+        assert known.find(URL, USE, ItemRead(item), Copy(lambda: [HTML], OTHER), identical=False) is None
+    assert known.find(URL, USE, ItemRead({"title": "A hamburger"}), Copy(lambda: [HTML], OTHER), identical=False) is None
 
 
 def test_all_items_of_a_fuller_copy_come_out_and_none_of_the_next_one():
     known, first, second = Elsewhere(), _page(), _page()
-    known.note(URL, USE, {"title": "A hamburger"})
+    known.note(URL, USE, ItemRead({"title": "A hamburger"}))
     burger, other = {"title": "A hamburger"}, {"title": "café"}
     items = [burger, burger | {"price": "1,300"}, other | {"price": "1,250.50"}, other]
-    assert [known.find(URL, USE, item, first, identical=False) for item in items] == [None, "price", "price", "price"]
-    assert [known.find(URL, USE, item, second, identical=False) for item in items] == [None] * 4
+    assert [known.find(URL, USE, ItemRead(item), first, identical=False) for item in items] == [None, "price", "price", "price"]
+    assert [known.find(URL, USE, ItemRead(item), second, identical=False) for item in items] == [None] * 4
     assert known.may_lose(USE)
 
 
 def test_of_an_original_that_nobody_knows_fields_count_for_which_others_came_out():
     known = Elsewhere()
     item = {"title": "A hamburger", "dish": "Bouillabaisse", "price": "1,300"}
-    assert known.find("http://a.test/early", USE, item, _page(), identical=True) is None
-    known.note(URL, USE, {"title": "A hamburger", "dish": "Lasagne"})
-    assert known.find(URL, USE, item | {"price": None}, _page(), identical=True) == "dish"
-    assert known.find("http://a.test/early", USE, item, _page(), identical=True) == "dish"
-    assert known.find("http://a.test/early", USE, item | {"dish": "caf\u00e9"}, _page(), identical=True) is None
-    assert known.find(URL, USE, item, _page(), identical=True) == "price"
-    assert known.find("http://a.test/early", USE, item | {"dish": "caf\u00e9"}, _page(), identical=True) == "price"
-    assert known.find("http://a.test/early", LATER, item, _page(), identical=True) is None
-    assert known.find("http://a.test/early", USE, {"title": "Lasagne"}, _page(), identical=True) is None
+    assert known.find("http://a.test/early", USE, ItemRead(item), _page(), identical=True) is None
+    known.note(URL, USE, ItemRead({"title": "A hamburger", "dish": "Lasagne"}))
+    assert known.find(URL, USE, ItemRead(item | {"price": None}), _page(), identical=True) == "dish"
+    assert known.find("http://a.test/early", USE, ItemRead(item), _page(), identical=True) == "dish"
+    assert known.find("http://a.test/early", USE, ItemRead(item | {"dish": "caf\u00e9"}), _page(), identical=True) is None
+    assert known.find(URL, USE, ItemRead(item), _page(), identical=True) == "price"
+    assert known.find("http://a.test/early", USE, ItemRead(item | {"dish": "caf\u00e9"}), _page(), identical=True) == "price"
+    assert known.find("http://a.test/early", LATER, ItemRead(item), _page(), identical=True) is None
+    assert known.find("http://a.test/early", USE, ItemRead({"title": "Lasagne"}), _page(), identical=True) is None
 
 
 def test_fields_of_all_items_of_a_content_count():
     known = Elsewhere()
     for item in ({"title": "A hamburger"}, {"price": "1,300"}):
-        known.note(URL, USE, item)
-    assert known.find(URL, USE, {"title": "café", "price": "1,250.50"}, _page(), identical=False) is None
+        known.note(URL, USE, ItemRead(item))
+    assert known.find(URL, USE, ItemRead({"title": "café", "price": "1,250.50"}), _page(), identical=False) is None
 
 
 def test_of_an_original_with_very_many_values_the_fields_are_known(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_VALUES", 40)
+    monkeypatch.setattr("simcrawl.crawl.said._MOST_VALUES", 40)
     known = Elsewhere()
-    known.note(URL, USE, {"rows": [f"row {number}" for number in range(50)]})
-    assert known.find(URL, USE, {"rows": [HTML[:20]]}, _page(), identical=True) is None
-    assert known.find(URL, USE, {"rows": ["Bouillabaisse"], "price": "1,300"}, _page(), identical=True) == "price"
+    known.note(URL, USE, ItemRead({"rows": [f"row {number}" for number in range(50)]}))
+    assert known.find(URL, USE, ItemRead({"rows": [HTML[:20]]}), _page(), identical=True) is None
+    assert known.find(URL, USE, ItemRead({"rows": ["Bouillabaisse"], "price": "1,300"}), _page(), identical=True) == "price"
 
 
 def test_a_list_of_a_hundred_items_is_known():
     known, page = Elsewhere(), _page()
     items = [{f"field {field}": f"{_name(number)} {_name(field)}" for field in range(20)} for number in range(100)]
     for item in items:
-        known.note(URL, USE, item)
-    assert not any(known.find(URL, USE, item, page, identical=True) for item in items)
-    assert known.find(URL, USE, items[0] | {"field 7": "Bouillabaisse"}, page, identical=True) == "field 7"
+        known.note(URL, USE, ItemRead(item))
+    assert not any(known.find(URL, USE, ItemRead(item), page, identical=True) for item in items)
+    assert known.find(URL, USE, ItemRead(items[0] | {"field 7": "Bouillabaisse"}), page, identical=True) == "field 7"
 
 
-def test_what_is_known_of_all_contents_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("simcrawl.crawl.elsewhere._MOST_KNOWN", 100)
-    known = Elsewhere()
-    for number in range(40):
-        known.note(str(number), USE, {"rows": [f"row {row}" for row in range(10)]})
-        held = [said.values or () for said in (*known._said.values(), *known._older.values())]
-        assert sum(map(len, held)) <= 120
+def _filed(item: dict[str, Any]) -> ItemRead:
+    return ItemRead(item, ["file_urls"])
 
 
 def test_a_file_that_only_the_copy_s_item_asks_for_is_no_part_of_the_original():
-    known = Elsewhere({"file_urls"})
-    known.note(URL, USE, {"file_urls": ["http://a.test/en/handbook.pdf", "http://a.test/download?edition=5"], "title": HTML[:20]})
+    known = Elsewhere()
+    known.note(URL, USE, _filed({"file_urls": ["http://a.test/en/handbook.pdf", "http://a.test/download?edition=5"], "title": HTML[:20]}))
     for urls in (["http://b.test/files/handbook.pdf"], "http://b.test/get/download?edition=5", [], None):
-        assert known.find(URL, USE, {"file_urls": urls}, _page(), identical=True) is None
-    assert known.find(URL, USE, {"file_urls": ["http://a.test/download?edition=6"]}, _page(), identical=True) == "file_urls"
-    known.note(URL, USE, {"links": ["http://a.test/"]})
-    assert known.find(URL, USE, {"links": ["http://a.test/download?edition=7"]}, _page(), identical=True) is None
+        assert known.find(URL, USE, _filed({"file_urls": urls}), _page(), identical=True) is None
+    assert known.find(URL, USE, _filed({"file_urls": ["http://a.test/download?edition=6"]}), _page(), identical=True) == "file_urls"
+    known.note(URL, USE, _filed({"links": ["http://a.test/"]}))
+    assert known.find(URL, USE, _filed({"links": ["http://a.test/download?edition=7"]}), _page(), identical=True) is None
     # A pipeline that comes later reads what can be read once only.
     once = iter(["http://a.test/download?edition=8"])
-    known.note(OTHER, USE, {"file_urls": once})
-    assert known.find(URL, USE, {"file_urls": once, "title": HTML[:20]}, _page(), identical=True) is None
+    known.note(OTHER, USE, _filed({"file_urls": once}))
+    assert known.find(URL, USE, _filed({"file_urls": once, "title": HTML[:20]}), _page(), identical=True) is None
     assert list(once) == ["http://a.test/download?edition=8"]
 
 
 def test_of_an_original_with_very_many_fields_nothing_is_known():
     known = Elsewhere()
-    known.note(URL, USE, {f"field {number}": "x" for number in range(65)})
-    assert known.find(URL, USE, {"price": "1,300"}, _page(), identical=True) is None
+    known.note(URL, USE, ItemRead({f"field {number}": "x" for number in range(65)}))
+    assert known.find(URL, USE, ItemRead({"price": "1,300"}), _page(), identical=True) is None
 
 
 # ---- crawls

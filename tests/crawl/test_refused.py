@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from time import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from itemadapter import ItemAdapter
-from scrapy import Field, Item
+from scrapy import Field, Item, Request
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
 
 from simcrawl.crawl import refused
+from simcrawl.crawl.item_values import ItemRead
 from simcrawl.crawl.refused import Refused
+from simcrawl.crawl.session import Case, Session, _cases
+from simcrawl.rule import Kind, Verdict
 from tests.crawl.content import hub
 from tests.crawl.runner import MODES, crawl
 from tests.crawl.test_crawl import IN_ORDER
@@ -37,17 +43,37 @@ class OfScrapy(Item):
 # ---- what is known
 
 
+def _read(item: Any) -> ItemRead:
+    return ItemRead(item, ["file_urls"])
+
+
+def _is_same(first: dict[str, Any], second: dict[str, Any], urls: tuple[str, str] = (URL, OTHER)) -> bool:
+    known = Refused()
+    known.note(URL, USE, _read(first), urls[0])
+    return known.take(URL, USE, _read(second), urls[1])
+
+
 def test_what_was_refused_is_taken_once_from_a_copy():
     known = Refused()
     assert not known.may_lose(URL, USE)
-    known.note(URL, USE, known.says(ITEM, URL))
+    known.note(URL, USE, _read(ITEM), URL)
     assert known.may_lose(URL, USE)
-    assert not known.take(URL, USE, ITEM | {"price": 4}, OTHER)
-    assert not known.take(OTHER, USE, ITEM, OTHER)
-    assert not known.take(URL, "spider.other", ITEM, OTHER)
-    assert known.take(URL, USE, ITEM, OTHER) == known.says(ITEM, URL)
-    assert not known.take(URL, USE, ITEM, OTHER)
+    assert not known.take(URL, USE, _read(ITEM | {"price": 4}), OTHER)
+    assert not known.take(OTHER, USE, _read(ITEM), OTHER)
+    assert not known.take(URL, "spider.other", _read(ITEM), OTHER)
+    assert known.take(URL, USE, _read(ITEM), OTHER)
+    assert not known.take(URL, USE, _read(ITEM), OTHER)
     assert not known.may_lose(URL, USE)
+
+
+def test_what_an_item_said_before_a_pipeline_changed_it_counts():
+    known, item = Refused(), {"text": "Tea"}
+    read = _read(item)
+    read.read()
+    item["text"] = "Coffee"
+    known.note(URL, USE, read, URL)
+    assert not known.take(URL, USE, _read(item), OTHER)
+    assert known.take(URL, USE, _read({"text": "Tea"}), OTHER)
 
 
 @pytest.mark.parametrize(
@@ -63,20 +89,18 @@ def test_what_was_refused_is_taken_once_from_a_copy():
     ],
 )
 def test_where_an_item_is_from_and_how_it_was_fetched_says_nothing(first: dict[str, Any], second: dict[str, Any]):
-    known = Refused(["file_urls"])
-    assert known.says(ITEM | first, "http://a.test/green/1") == known.says(ITEM | second, "http://b.test/black/1")
+    assert _is_same(ITEM | first, ITEM | second, ("http://a.test/green/1", "http://b.test/black/1"))
 
 
 @pytest.mark.parametrize("other", [{"price": 4}, {"text": "Teas"}, {"sizes": [1]}, {"new": True}, {"file_urls": ["http://a.test/b.pdf"]}])
 def test_what_an_item_says_counts(other: dict[str, Any]):
-    known = Refused(["file_urls"])
     item = ITEM | {"file_urls": ["http://a.test/a.pdf"]}
-    assert known.says(item, URL) != known.says(item | other, URL)
+    assert not _is_same(item, item | other)
 
 
 def test_copies_are_left_out_unseen_again_where_their_items_come_out_in_vain():
     known = Refused()
-    known.note(URL, USE, 1)
+    known.note(URL, USE, _read(ITEM), URL)
     for _ in range(5):
         assert known.may_lose(URL, USE)
         known.came(USE, in_vain=True)
@@ -86,30 +110,31 @@ def test_copies_are_left_out_unseen_again_where_their_items_come_out_in_vain():
 
 
 def test_what_is_no_item_says_nothing():
-    assert Refused().says("text", URL) == 0
+    known = Refused()
+    known.note(URL, USE, _read({}), URL)
+    assert not known.take(URL, USE, _read("text"), OTHER)
 
 
 def test_it_is_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(refused, "_MOST_ITEMS", 3)
     known = Refused()
     for number in range(5):
-        known.note(f"{URL}{number}", USE, 1)
+        known.note(f"{URL}{number}", USE, _read(ITEM), URL)
     assert [known.may_lose(f"{URL}{number}", USE) for number in range(5)] == [False, False, True, True, True]
     for number in range(2, 100):
-        known.note(f"{URL}{number}", USE, number % 7)
+        known.note(f"{URL}{number}", USE, _read({"n": number % 7}), URL)
         assert known.may_lose(f"{URL}{number}", USE)
         assert known._held == sum(map(len, known._refused.values())) <= 3
-    assert known.take(f"{URL}99", USE, "text", URL) == 0
-    known.note(URL, USE, known.says(ITEM, URL))
-    assert known.take(URL, USE, ITEM, URL)
+    known.note(URL, USE, _read(ITEM), URL)
+    assert known.take(URL, USE, _read(ITEM), URL)
     assert known._held == 2
 
 
 def test_of_a_long_list_all_that_is_refused_is_known():
     known, items = Refused(), [{"text": f"Tea {number}"} for number in range(3_000)]
     for item in items:
-        known.note(URL, USE, known.says(item, URL))
-    assert all(known.take(URL, USE, item, OTHER) for item in items)
+        known.note(URL, USE, _read(item), URL)
+    assert all(known.take(URL, USE, _read(item), OTHER) for item in items)
 
 
 @pytest.mark.parametrize("kind", [dict, OfScrapy])
@@ -123,6 +148,49 @@ def test_files_are_missing_where_fewer_came_than_were_asked_for(kind: Any, came:
     assert known.lacks_files(item) == lacks
     assert not Refused().lacks_files(item)
     assert not known.lacks_files("text")
+
+
+def _case() -> Case:
+    return Case(Verdict(kind=Kind.ADMITTED, reason=""), kept_as=URL)
+
+
+def _hold(case: Case, most: int, *, leave: int) -> list[int]:
+    """Let items pass, some of which nobody sees leave the pipelines, and return the numbers of those that are held."""
+    items = [{"n": number} for number in range(most)]
+    for item in items:
+        case.hold(item, _read(item))
+        case.items_open += item["n"] >= leave
+    return [held["n"] for held, _ in case.said.values()]
+
+
+def test_items_that_nobody_sees_leave_the_pipelines_are_held_for_a_while():
+    assert _hold(_case(), 1_000, leave=1_000) == list(range(900, 1_000))
+    # As many are held as may be there.
+    assert _hold(_case(), 1_000, leave=0) == list(range(1_000))
+    assert _hold(_case(), 1_000, leave=500) == list(range(401, 1_000))
+
+
+def test_of_items_that_never_leave_a_bounded_number_is_held(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.session._MOST_HELD", 200)
+    assert _hold(_case(), 1_000, leave=0) == list(range(800, 1_000))
+
+
+@pytest.mark.parametrize("way", ["_item_scraped", "_item_dropped", "_item_failed"])
+def test_what_an_item_says_is_held_until_it_has_left_the_pipelines(way: str):
+    case, item, other, known = _case(), dict(ITEM), dict(ITEM), Refused()
+    response = Response(URL, request=Request(URL))
+    _cases[response.request] = case  # type: ignore[index]  # it has one
+    case.items_open = 2
+    for one in (item, other):
+        case.hold(one, _read(one))
+        one["price"] = "changed"
+    session: Any = SimpleNamespace(refused=known, taken=SimpleNamespace(takes=bool))
+    session._note_left = partial(Session._note_left, session)
+    arguments = {"exception": DropItem("not wanted")} if way == "_item_dropped" else {}
+    getattr(Session, way)(session, item, response=response, **arguments)
+    assert [held for held, _ in case.said.values()] == [other]
+    # What it said before it was changed.
+    assert known.take(URL, "", _read(ITEM), OTHER) == (way == "_item_dropped")
 
 
 # ---- crawls
