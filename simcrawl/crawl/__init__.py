@@ -10,11 +10,13 @@ What Scrapy calls:
     recrawl        start requests for pages that were dropped
     command        `scrapy simcrawl`
     signals        what others can listen to
+    exceptions     what is raised for what is dropped
     demo_server    the demonstration site, on loopback
 
 What these share, one session a crawler:
 
     session        a page on its way: guards, the page, the claim, the verdict, what came of it
+    case           a page in flight: its verdict, its claim, how far it has come out
     common         what the parts stand on: settings, stats, the store, where failures are told
     run            this run as part of a crawl, perhaps resumed
     frontier       which request goes back, waits, or is left out
@@ -24,7 +26,8 @@ What these share, one session a crawler:
     again          pages that were dropped by mistake
     carried        what a request gives its callback besides the page
     preferred      which page waits for its canonical one
-    patience       how long a copy waits for its original to come out
+    waiting        a copy waits for its original to come out
+    patience       how long it does
     places         what waits keeps nothing else from being downloaded
     given          for which callbacks a content has given items
     refused        items that a pipeline refused, or whose files did not come
@@ -66,11 +69,12 @@ from simcrawl.crawl import numpy_first  # noqa: F401 - first
 # isort: on
 from simcrawl.crawl import signals
 from simcrawl.crawl.addon import Addon
+from simcrawl.crawl.case import verdict
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
+from simcrawl.crawl.exceptions import NearDuplicate, NearDuplicateItem
 from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
 from simcrawl.crawl.recrawl import RecrawlMiddleware, recrawl_requests
-from simcrawl.crawl.session import NearDuplicate, NearDuplicateItem, verdict
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
 
 __all__ = [

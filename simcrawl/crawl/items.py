@@ -12,8 +12,10 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from simcrawl.config import Config
-from simcrawl.crawl.session import NearDuplicateItem, Session, told_similarity, wait_for_original
+from simcrawl.crawl.exceptions import NearDuplicateItem
+from simcrawl.crawl.session import Session, told_similarity
 from simcrawl.crawl.threads import Threads
+from simcrawl.crawl.waiting import wait_for_original
 from simcrawl.detector import Detector
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import Abstention, fingerprint_text

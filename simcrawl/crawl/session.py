@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from time import monotonic, time
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakKeyDictionary, finalize
 
 from scrapy import signals as scrapy_signals
-from scrapy.exceptions import DropItem, IgnoreRequest, NotConfigured
+from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from simcrawl.config import Config, unknown
-from simcrawl.crawl.again import Again, DroppedItems
+from simcrawl.crawl.again import Again
+from simcrawl.crawl.case import Case, bind, case_of
 from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.common import Common
-from simcrawl.crawl.feeds import Feeds, HeldClaim, hurry
+from simcrawl.crawl.exceptions import NearDuplicateItem
+from simcrawl.crawl.feeds import Feeds
 from simcrawl.crawl.frontier import Frontier
 from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
@@ -33,12 +35,13 @@ from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, mend_queue, moment
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.taken import Taken
-from simcrawl.crawl.threads import Threads, Wake
+from simcrawl.crawl.threads import Threads
+from simcrawl.crawl.waiting import wait_for_original
 from simcrawl.crawl.workers import PageWorkers
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import Abstention, Reason
 from simcrawl.page.hints import NO_HINTS, Hints, of_headers
-from simcrawl.rule import Kind, Verdict, kept_for
+from simcrawl.rule import Kind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from simcrawl.crawl.copied import Copy
     from simcrawl.crawl.item_values import ItemRead
     from simcrawl.page.fingerprint import PageFingerprint
-    from simcrawl.store import Admission, Claim
+    from simcrawl.store import Admission
 
 logger = logging.getLogger(__name__)
 
@@ -60,12 +63,6 @@ _UNSURE_WAIT = 1.0
 # So many pages wait in vain that may be downloads inside callbacks. What such a page is claimed by is given back by nobody, so others that
 # are equal to it would stand in line, a second each.
 _MOST_IN_VAIN = 4
-# Seconds that a copy which has waited in vain waits for another copy that has claimed their page meanwhile.
-_SECOND_WAIT = 1.0
-
-# Of one page: items that are held longer than they are in the pipelines, and all that are held. Some 2 kB each.
-_MOST_REPLACED, _MOST_HELD = 100, 10_000
-
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
@@ -96,119 +93,7 @@ _IDENTICAL = ("identical body", _MARKED_UP)
 _STAGES = {Kind.REVISITED.value: "url", "identical body": "body", "identical text": "text"}
 
 
-class NearDuplicate(IgnoreRequest):
-    """Raised inside Scrapy for a dropped page; an errback sees it as `failure.value`."""
-
-    def __init__(self, verdict: Verdict, response: Response) -> None:
-        self.verdict = verdict
-        self.response = response
-        super().__init__(f"{verdict.reason} of {verdict.original}")
-
-
-class NearDuplicateItem(DropItem):
-    """Raised inside Scrapy for an item that is a copy of another one."""
-
-
-@dataclass(slots=True)
-class Case:
-    """A page in flight: its verdict, its claim, and how far its content has come out."""
-
-    verdict: Verdict
-    claim: Claim | HeldClaim | None = None
-    body: bytes = b""
-    callback: str = ""
-    called: bool = False
-    exhausted: bool = False
-    failed: bool = False
-    dropped_unparsed: bool = False
-    items: int = 0
-    items_open: int = 0
-    items_out: int = 0
-    items_taken: int = 0
-    links_dropped: int = 0
-    gives: bool | None = None
-    kept_as: str = ""
-    came_out: Callable[[], None] | None = None
-    lost: Callable[[], None] | None = None
-    has_given: Callable[..., None] | None = None
-    give_back: Callable[[], None] | None = None
-    again: Request | None = None
-    dropped: DroppedItems = field(default_factory=DroppedItems)
-    said: dict[int, tuple[Any, ItemRead]] = field(default_factory=dict)
-    """Items that are in the pipelines, by their identity, and what they said before: see `simcrawl.crawl.refused`."""
-
-    @property
-    def url(self) -> str:
-        """The URL of the page, as it is stored; empty where there is none."""
-        return self.kept_as or (self.verdict.page.url if self.verdict.page else "")
-
-    def hold(self, item: Any, read: ItemRead) -> None:
-        """Hold an item and what it says until it has left the pipelines.
-
-        Raises:
-            Exception: whatever an item of the user's own raises.
-        """
-        # Before a pipeline changes it.
-        read.read()
-        self.said[id(item)] = item, read
-        # Where a pipeline puts another item in its place, or a middleware takes it out before, nobody sees it leave.
-        if len(self.said) > min(self.items_open + _MOST_REPLACED, _MOST_HELD):
-            del self.said[next(iter(self.said))]
-
-    def item_left(self, *, out: bool, taken: bool = True) -> None:
-        """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
-        self.items_open -= 1
-        self.items_out += out
-        self.items_taken += out and taken
-        self.settle()
-
-    def settle(self) -> None:
-        """Settle the claim once the callback is exhausted and every item has left the pipelines."""
-        if self.exhausted and not self.items_open:
-            self.end()
-
-    def fail(self) -> None:
-        """Withdraw the claim: some of the page's content did not come out."""
-        self.failed = True
-        self.end()
-
-    def end(self) -> None:
-        """Settle the claim by what is known: nothing more will come of this page."""
-        is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
-        if self.give_back and (is_lost or (self.items and not self.items_taken)):
-            self.give_back()
-        # What a spider has asked for again may give more than at first, and has no claim.
-        if self.has_given and not is_lost:
-            self.has_given(items=bool(self.items_taken))
-        if self.claim is None:
-            return
-        lost, self.lost = self.lost, None
-        if is_lost:
-            self.claim.withdraw()
-            # Once, and not where it was confirmed before: what has come out is not lost.
-            if lost:
-                lost()
-        else:
-            self.claim.confirm(kept_for(self.callback, items=self.items_taken))
-            if self.came_out:
-                self.came_out()
-                self.came_out = None
-
-
-# One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
-_cases: WeakKeyDictionary[Request, Case] = WeakKeyDictionary()
 _sessions: WeakKeyDictionary[Crawler, Session] = WeakKeyDictionary()
-
-
-def verdict(response: Response) -> Verdict | None:
-    """Return the verdict on a response inside its callback; None where simcrawl did not look at it."""
-    case = case_of(response)
-    return case.verdict if case else None
-
-
-def case_of(response: Response | None) -> Case | None:
-    """Return the case of a response that the engine has handed on."""
-    return _cases.get(response.request) if response is not None and response.request else None
 
 
 class Session(Common):
@@ -321,7 +206,7 @@ class Session(Common):
         self.history.held(self.known_as(response.url), started)
         self._note_visit(request, response, case.verdict)
         case.body = response.body
-        _cases[request] = case
+        bind(request, case)
         if not case.verdict.is_duplicate:
             # The case must not hold its request, as whose end its own is known.
             case.came_out = self.frontier.lesson(request, response.url, case.verdict)
@@ -531,7 +416,9 @@ class Session(Common):
             "%s was changed after simcrawl judged it: move the component that does so above position 10",
             self.known_as(response.url),
         )
-        fresh = _cases[response.request] = Case(Verdict(kind=Kind.SKIPPED, reason="replaced"))  # type: ignore[index]  # it had a case
+        fresh = Case(Verdict(kind=Kind.SKIPPED, reason="replaced"))
+        if response.request:
+            bind(response.request, fresh)
         return fresh
 
     def learn(self, response: Response, verdict: Verdict) -> None:
@@ -777,44 +664,6 @@ def _warn_of_unknown(crawler: Crawler) -> None:
             logger.warning("There is no setting %s: is %s meant?", name, meant, extra={"spider": crawler.spider})
         else:
             logger.warning("There is no setting %s, nor one of a name like it", name, extra={"spider": crawler.spider})
-
-
-async def wait_for_original(
-    admission: Admission,
-    claim: Callable[..., Awaitable[Admission]],
-    most: float,
-    *,
-    never_drop: bool = False,
-    patience: Patience | None = None,
-    kept: Callable[[], None] = lambda: None,
-) -> Admission:
-    """Return an admission that waits for no other page: claim again when that is settled, or `most` seconds have passed in all.
-
-    `patience`: what may end a wait before that. A page that has waited in vain for two others is kept; `kept` is called for each page that
-    has waited in vain, and is no copy of what has come out by then.
-    """
-    until = monotonic() + most
-    in_vain = 0
-    while original := admission.waits_for:
-        left = until - monotonic()
-        if left <= 0 or in_vain > 1:
-            in_vain += 1
-            admission = await claim(never_drop=True)
-            break
-        wake = Wake()
-        original.when_settled(wake)
-        hurry(original)
-        await (patience.wait(wake, until) if patience else wake.wait(left))
-        if not original.settled:
-            # Not again for the next copy of it; and this one is kept, unless its original has come out by now. Or unless another copy was
-            # waiting, too, and has claimed first: it deserves a wait of its own, else both would be kept.
-            in_vain += 1
-            original.withdraw()
-            until = min(until, monotonic() + _SECOND_WAIT)
-        admission = await claim(never_drop=never_drop)
-    if in_vain and admission.claim:
-        kept()
-    return admission
 
 
 def _told(response: Response, url: str) -> Hints:

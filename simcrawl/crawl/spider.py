@@ -10,11 +10,13 @@ from scrapy import Request
 from scrapy.http import TextResponse
 
 from simcrawl.crawl.carried import mark_carried
+from simcrawl.crawl.case import case_of
 from simcrawl.crawl.copied import Copy
 from simcrawl.crawl.downloader import skip_reason
+from simcrawl.crawl.exceptions import NearDuplicate
 from simcrawl.crawl.item_values import texts_in
 from simcrawl.crawl.marks import YIELDED, asked_for, unshared
-from simcrawl.crawl.session import NearDuplicate, OfSession, case_of
+from simcrawl.crawl.session import OfSession
 from simcrawl.rule import Kind, Verdict
 from simcrawl.urls.outlinks import MOST_LINKS
 
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simcrawl.crawl.again import DroppedItems
+    from simcrawl.crawl.case import Case
     from simcrawl.crawl.frontier import Links
-    from simcrawl.crawl.session import Case
 
 
 _SHOWN_AT_ONCE = 1000

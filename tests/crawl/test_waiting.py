@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simcrawl.crawl.patience import Patience
-from simcrawl.crawl.session import wait_for_original
 from simcrawl.crawl.threads import Wake
+from simcrawl.crawl.waiting import wait_for_original
 from simcrawl.rule import Kind, Rule
 from simcrawl.store import Store, open_store
 from tests.strategies import page

@@ -14,10 +14,11 @@ from scrapy.linkextractors import LinkExtractor
 
 from simcrawl.addresses import host_of
 from simcrawl.config import Config
+from simcrawl.crawl.case import verdict
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import recrawl_requests
 from simcrawl.crawl.refusal import told_in_one_line
-from simcrawl.crawl.session import Session, verdict
+from simcrawl.crawl.session import Session
 from simcrawl.errors import SettingError
 from simcrawl.page.fingerprint import PageFingerprint, Reason, without_user
 

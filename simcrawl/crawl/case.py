@@ -1,0 +1,130 @@
+"""A page in flight: its verdict, its claim, and how far its content has come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from simcrawl.crawl.again import DroppedItems
+from simcrawl.rule import kept_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from simcrawl.crawl.feeds import HeldClaim
+    from simcrawl.crawl.item_values import ItemRead
+    from simcrawl.rule import Verdict
+    from simcrawl.store import Claim
+
+# Of one page: items that are held longer than they are in the pipelines, and all that are held. Some 2 kB each.
+_MOST_REPLACED, _MOST_HELD = 100, 10_000
+
+
+@dataclass(slots=True)
+class Case:
+    """A page in flight: its verdict, its claim, and how far its content has come out."""
+
+    verdict: Verdict
+    claim: Claim | HeldClaim | None = None
+    body: bytes = b""
+    callback: str = ""
+    called: bool = False
+    exhausted: bool = False
+    failed: bool = False
+    dropped_unparsed: bool = False
+    items: int = 0
+    items_open: int = 0
+    items_out: int = 0
+    items_taken: int = 0
+    links_dropped: int = 0
+    gives: bool | None = None
+    kept_as: str = ""
+    came_out: Callable[[], None] | None = None
+    lost: Callable[[], None] | None = None
+    has_given: Callable[..., None] | None = None
+    give_back: Callable[[], None] | None = None
+    again: Request | None = None
+    dropped: DroppedItems = field(default_factory=DroppedItems)
+    said: dict[int, tuple[Any, ItemRead]] = field(default_factory=dict)
+    """Items that are in the pipelines, by their identity, and what they said before: see `simcrawl.crawl.refused`."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the page, as it is stored; empty where there is none."""
+        return self.kept_as or (self.verdict.page.url if self.verdict.page else "")
+
+    def hold(self, item: Any, read: ItemRead) -> None:
+        """Hold an item and what it says until it has left the pipelines.
+
+        Raises:
+            Exception: whatever an item of the user's own raises.
+        """
+        # Before a pipeline changes it.
+        read.read()
+        self.said[id(item)] = item, read
+        # Where a pipeline puts another item in its place, or a middleware takes it out before, nobody sees it leave.
+        if len(self.said) > min(self.items_open + _MOST_REPLACED, _MOST_HELD):
+            del self.said[next(iter(self.said))]
+
+    def item_left(self, *, out: bool, taken: bool = True) -> None:
+        """Note that an item has left the pipelines, `out` where it, or one that it is a copy of, was not refused; `taken`: by a feed."""
+        self.items_open -= 1
+        self.items_out += out
+        self.items_taken += out and taken
+        self.settle()
+
+    def settle(self) -> None:
+        """Settle the claim once the callback is exhausted and every item has left the pipelines."""
+        if self.exhausted and not self.items_open:
+            self.end()
+
+    def fail(self) -> None:
+        """Withdraw the claim: some of the page's content did not come out."""
+        self.failed = True
+        self.end()
+
+    def end(self) -> None:
+        """Settle the claim by what is known: nothing more will come of this page."""
+        is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
+        if self.give_back and (is_lost or (self.items and not self.items_taken)):
+            self.give_back()
+        # What a spider has asked for again may give more than at first, and has no claim.
+        if self.has_given and not is_lost:
+            self.has_given(items=bool(self.items_taken))
+        if self.claim is None:
+            return
+        lost, self.lost = self.lost, None
+        if is_lost:
+            self.claim.withdraw()
+            # Once, and not where it was confirmed before: what has come out is not lost.
+            if lost:
+                lost()
+        else:
+            self.claim.confirm(kept_for(self.callback, items=self.items_taken))
+            if self.came_out:
+                self.came_out()
+                self.came_out = None
+
+
+# One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
+_cases: WeakKeyDictionary[Request, Case] = WeakKeyDictionary()
+
+
+def bind(request: Request, case: Case) -> None:
+    """Let a case be found by the request of its page, as long as that is there."""
+    _cases[request] = case
+
+
+def verdict(response: Response) -> Verdict | None:
+    """Return the verdict on a response inside its callback; None where simcrawl did not look at it."""
+    case = case_of(response)
+    return case.verdict if case else None
+
+
+def case_of(response: Response | None) -> Case | None:
+    """Return the case of a response that the engine has handed on."""
+    return _cases.get(response.request) if response is not None and response.request else None

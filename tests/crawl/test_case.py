@@ -1,0 +1,62 @@
+"""A page in flight, and what is held of its items while they are in the pipelines."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import DropItem
+from scrapy.http import Response
+
+from simcrawl.crawl.case import Case, bind
+from simcrawl.crawl.refused import Refused
+from simcrawl.crawl.session import Session
+from simcrawl.rule import Kind, Verdict
+from tests.crawl.test_refused import ITEM, OTHER, URL, _read
+
+
+def _case() -> Case:
+    return Case(Verdict(kind=Kind.ADMITTED, reason=""), kept_as=URL)
+
+
+def _hold(case: Case, most: int, *, leave: int) -> list[int]:
+    """Let items pass, some of which nobody sees leave the pipelines, and return the numbers of those that are held."""
+    items = [{"n": number} for number in range(most)]
+    for item in items:
+        case.hold(item, _read(item))
+        case.items_open += item["n"] >= leave
+    return [held["n"] for held, _ in case.said.values()]
+
+
+def test_items_that_nobody_sees_leave_the_pipelines_are_held_for_a_while():
+    assert _hold(_case(), 1_000, leave=1_000) == list(range(900, 1_000))
+    # As many are held as may be there.
+    assert _hold(_case(), 1_000, leave=0) == list(range(1_000))
+    assert _hold(_case(), 1_000, leave=500) == list(range(401, 1_000))
+
+
+def test_of_items_that_never_leave_a_bounded_number_is_held(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.case._MOST_HELD", 200)
+    assert _hold(_case(), 1_000, leave=0) == list(range(800, 1_000))
+
+
+@pytest.mark.parametrize("way", ["_item_scraped", "_item_dropped", "_item_failed"])
+def test_what_an_item_says_is_held_until_it_has_left_the_pipelines(way: str):
+    case, item, other, known = _case(), dict(ITEM), dict(ITEM), Refused()
+    request = Request(URL)
+    response = Response(URL, request=request)
+    bind(request, case)
+    case.items_open = 2
+    for one in (item, other):
+        case.hold(one, _read(one))
+        one["price"] = "changed"
+    session: Any = SimpleNamespace(refused=known, taken=SimpleNamespace(takes=bool))
+    session._note_left = partial(Session._note_left, session)
+    arguments = {"exception": DropItem("not wanted")} if way == "_item_dropped" else {}
+    getattr(Session, way)(session, item, response=response, **arguments)
+    assert [held for held, _ in case.said.values()] == [other]
+    # What it said before it was changed.
+    assert known.take(URL, "", _read(ITEM), OTHER) == (way == "_item_dropped")
