@@ -11,6 +11,8 @@
                                 or it is in its address              ──► the item is dropped
                             ──► its mark-up alone has it             ──► the item comes out
                             ──► neither: it is from elsewhere        ──► the item comes out
+                        ──► the pages have the same bytes, and its values, or all of them together, are others than
+                            those of the original's items, but stand on the page  ──► the callback has chosen them: the item comes out
                         ──► the pages have one text, marked up in two ways, and no item of the original has all that
                             it has in its fields: yes or no, numbers, words       ──► the item comes out, see `_of_markup`
                         ──► it says yes for no, a small number or a day for another one, the pages have one text,
@@ -110,11 +112,14 @@ class Elsewhere:
         self._memory.note(url, use, item)
         self._counters.note(use, item.values)
 
-    def find(self, original: str, use: str, item: ItemRead, copy: Copy, *, identical: bool, marked_up: bool = False) -> str | None:
+    def find(
+        self, original: str, use: str, item: ItemRead, copy: Copy, *, identical: bool, marked_up: bool = False, of_bytes: bool = False
+    ) -> str | None:
         """Return the name of what an item of a copy says and no item of its original does, so that it comes out; None if there is none.
 
         `identical`: the copy's text is its original's. Only then do numbers from elsewhere count: two pages that differ a little may also
-        count, or add up, to another one. `marked_up`: so it is, and the copy's body is another one than the original's.
+        count, or add up, to another one. `marked_up`: so it is, and the copy's body is another one than the original's. `of_bytes`: the
+        bodies are the same.
 
         Raises:
             Exception: whatever an item of the user's own raises.
@@ -132,9 +137,11 @@ class Elsewhere:
         from_elsewhere = from_elsewhere or next((key for key, name in files if value_digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
             from_elsewhere = self._downloaded(known, use, [*values, *item.facts], copy.page)
-        if marked_up and said:
+        if said and marked_up:
             copy.is_named = copy.is_named or any(copy.page.is_named_by(value) for _, value in chain(values, item.beside))
             from_elsewhere = self._of_markup(said, use, item.by_field(), copy) or from_elsewhere
+        if said and of_bytes:
+            from_elsewhere = from_elsewhere or self._chosen(said, known, use, item, copy)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in item.beside if value is not False)]
         fuller = self._fuller(said, filled, copy) if said and said.fields is not None else _fuller_as_others(told, filled, copy)
@@ -172,6 +179,27 @@ class Elsewhere:
     def _downloaded(self, known: frozenset[int], use: str, values: list[tuple[str, Any]], page: PageText) -> str | None:
         """Return the first field with a short value that is another one than the original's: what the callback downloaded may say it."""
         return next((key for key, value in values if value_digest(key, value) not in known and self._is_short(use, key, value, page)), None)
+
+    def _chosen(self, said: Said, known: frozenset[int] | None, use: str, item: ItemRead, copy: Copy) -> str | None:
+        """Return a field in which an item says what none of its original's does, though it stands on both pages, whose bytes are the same.
+
+        So the callback has chosen it by the address, such as the row of a table that the address names. From then on what the item says
+        counts as the original's: what is chosen once more says nothing more.
+        """
+        if not known or said.states is None:
+            return None
+        copy.together.read(said.states)
+        fields = {
+            key: parts
+            for key, parts in item.by_field().items()
+            if copy.together.items_with(state_digest(key, parts)) or all(_is_chosen(key, part, copy.page) for part in parts)
+        }
+        found = self._of_markup(said, use, fields, copy)
+        others = ((key, value) for key, value in item.values if value_digest(key, value) not in known)
+        found = found or next((key for key, value in others if _is_chosen(key, value, copy.page)), None)
+        if found:
+            self._memory.note_values(said, item.values, 0)
+        return found
 
     def _of_markup(self, said: Said, use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
         """Return a field by which an item of a page with its original's text says what none of the original's items does.
@@ -321,6 +349,18 @@ def _is_elsewhere(key: str, value: Any, page: PageText, *, identical: bool) -> b
     # A short number among words may be a counter's.
     words = {word for word in WORD.findall(plain) if not (word.isdigit() and len(word) < 3)}
     return not (page.shows_most(words) if may_be_hidden else page.has_most(words))
+
+
+def _is_chosen(key: str, value: Any, page: PageText) -> bool:
+    """Return whether a value is a text that stands on a page, in its headers or in its mark-up, and not in its address."""
+    if not isinstance(value, str) or value is FILLED or page.text is None or not _is_content(key, value, page):
+        return False
+    text = value[:LONGEST_VALUE].strip()
+    plain = readable(text)
+    digits = digits_of(plain)
+    if TOKEN.fullmatch(text) or is_date(text) or is_technical(key, digits):
+        return False
+    return (any(map(str.isalpha, plain)) or is_long_enough(digits)) and plain in page.text
 
 
 def _is_number_elsewhere(key: str, written: str, page: PageText) -> bool:

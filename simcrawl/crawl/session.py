@@ -89,8 +89,8 @@ _PASSED = {
 _AGREEMENT = {"original": "agrees", "copy": "disagrees"}
 # Of the same text, and marked up in another way.
 _MARKED_UP = "identical text"
-_IDENTICAL = ("identical body", _MARKED_UP)
-_STAGES = {Kind.REVISITED.value: "url", "identical body": "body", "identical text": "text"}
+_OF_BYTES = "identical body"
+_STAGES = {Kind.REVISITED.value: "url", _OF_BYTES: "body", _MARKED_UP: "text"}
 
 
 _sessions: WeakKeyDictionary[Crawler, Session] = WeakKeyDictionary()
@@ -282,9 +282,9 @@ class Session(Common):
     def is_from_elsewhere(self, case: Case, item: ItemRead, copy: Copy) -> bool:
         """Return whether an item of a copy comes out, for what it says: see `simcrawl.crawl.elsewhere`. Never raises for an item."""
         verdict = case.verdict
-        original, identical = verdict.original or "", verdict.reason in _IDENTICAL
+        original, kind = verdict.original or "", {"marked_up": verdict.reason == _MARKED_UP, "of_bytes": verdict.reason == _OF_BYTES}
         try:
-            key = self.elsewhere.find(original, case.callback, item, copy, identical=identical, marked_up=verdict.reason == _MARKED_UP)
+            key = self.elsewhere.find(original, case.callback, item, copy, identical=any(kind.values()), **kind)
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False

@@ -256,3 +256,16 @@ class OfStates(Base):
         elif flat:
             for day in response.css("i"):
                 yield {"url": response.url, "flat": flat, "day": day.css("::text").get(), "status": day.attrib["class"]}
+
+
+class OfVariantsShown(Base):
+    """Takes of a page's table the row that the address names, and not the address: of a shop's variants, say."""
+
+    name = "of-variants-shown"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        if variant := response.url.partition("variant=")[2]:
+            row = response.css(f"#v{variant}")
+            names = [name for name in ("colour", "size", "note") if name in self.settings["KIND"]]
+            yield {"url": response.url, "n": len(variant)} | {name: row.css(f".{name}::text").get() for name in names}

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from html import escape
+from itertools import product as combined
 from time import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -1090,6 +1091,34 @@ def test_items_that_are_joined_on_the_spider_come_out(site: Site) -> None:
     assert outcome.paths("kept") == sorted(f"product:{title}" for title in titles)
     assert outcome.stats["simcrawl/items/from_elsewhere"] >= 50
     assert "simcrawl/items/dropped" not in outcome.stats
+
+
+VARIANTS = {
+    str(4000 + 10 * place): {"colour": colour, "size": size, "note": f"The {colour} one in {size} is made of {_name(place)}"}
+    for place, (colour, size) in enumerate(combined(("red", "blue", "green"), ("XS", "S", "XL")))
+}
+
+
+@pytest.mark.parametrize("kind", ["colour size", "colour size note", "note"])
+def test_rows_of_one_page_that_its_addresses_name_come_out_once_each(site: Site, tmp_path: Path, kind: str) -> None:
+    """Two values may be those of two other rows, and only together be those of this one."""
+    rows = "".join(
+        f"<tr id=v{number}>{''.join(f'<td class={name}>{text}</td>' for name, text in variant.items())}</tr>"
+        for number, variant in VARIANTS.items()
+    )
+    paths = [f"/{shirt}?variant={number}" for shirt in ("shirt", "coat") for number in VARIANTS]
+    site.add("/", hub(*paths, *[f"/again{path}" for path in paths]))
+    for path in paths:
+        body = page(f"<table>{rows}</table>{english(150, seed=len(path.partition('?')[0]))}")
+        site.add(path, body)
+        site.add(f"/again{path}", body)
+    feed = tmp_path / "items.json"
+    outcome = crawl(f"{SPIDERS}.OfVariantsShown", site.url("/"), settings={"KIND": kind, "FEEDS": {str(feed): {"format": "json"}}})
+    items = [tuple(item[name] for name in kind.split()) for item in json.loads(feed.read_text())]
+    assert {*items} == {tuple(variant[name] for name in kind.split()) for variant in VARIANTS.values()}
+    # Pages in work at one moment may not know of each other.
+    assert len(items) < 1.5 * 2 * len(VARIANTS)
+    assert "log_count/ERROR" not in outcome.stats
 
 
 def test_items_that_say_how_they_were_fetched_are_dropped(site: Site) -> None:
