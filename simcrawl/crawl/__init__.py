@@ -42,6 +42,7 @@ What these share, one session a crawler:
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item
     taken          whether a feed takes an item at all
+    no_item_limits items of copies count where Scrapy closes a crawl without items
     links          links that were dropped
     history        what the store remembers of the crawl
     progress       what is told while it runs, and at its end

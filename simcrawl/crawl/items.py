@@ -126,6 +126,7 @@ class NearDuplicateItemPipeline:
         first = not self._session.stats.get_value("simcrawl/items/near_duplicate")
         self._session.stats.inc_value("simcrawl/items/near_duplicate")
         self._session.stats.inc_value("simcrawl/items/dropped")
+        self._session.note_dropped()
         level = "INFO" if first or self._session.config.debug else "DEBUG"
         likeness = f"distance {verdict.distance}, similarity {told_similarity(verdict)}"
         raise NearDuplicateItem(f"{self._field}: {verdict.reason} of {verdict.original} ({likeness})", log_level=level)

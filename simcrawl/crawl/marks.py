@@ -89,10 +89,25 @@ def unshared(request: Request) -> Request:
 
 
 def asked_for(request: Request) -> str:
-    """Return by what `Outlinks` knows a request: its URL, and of another one than a plain GET what else it asks by."""
-    if request.method == "GET" and not request.body:
+    """Return by what `Outlinks` knows a request: its URL, and of another one than a plain GET what else it asks by.
+
+    That is its method, its body, its own cookies or a session of its own, and headers that its spider has set.
+    """
+    # Nearly all links of nearly all pages.
+    is_plain_get = request.method == "GET" and not request.body
+    if is_plain_get and not (request.headers or request.cookies or "cookiejar" in request.meta):
         return request.url
-    return f"{request.url.partition('#')[0]} {request.method} {digest(request.body, 0).hex()}"
+    asks = (request.cookies, request.meta.get("cookiejar"), *_headers(request))
+    if is_plain_get and not any(asks):
+        return request.url
+    told = "\0".join(map(str, asks)).encode("utf-8", "surrogatepass") if any(asks) else b""
+    return f"{request.url.partition('#')[0]} {request.method} {digest(request.body + told, 0).hex()}"
+
+
+def _headers(request: Request) -> list[tuple[str, list[bytes]]]:
+    """Return the headers of a request but for those that say who asks, and where the link was found: many spiders change these."""
+    headers = ((name.decode("latin-1").lower(), values) for name, values in request.headers.items())
+    return sorted(header for header in headers if header[0] not in ("referer", "user-agent"))
 
 
 def copied(request: Request) -> Request:

@@ -26,6 +26,7 @@ from simcrawl.crawl.frontier import Frontier
 from simcrawl.crawl.history import History
 from simcrawl.crawl.lag import LoopLag
 from simcrawl.crawl.links import DroppedLinks
+from simcrawl.crawl.no_item_limits import NoItemLimits
 from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.patience import Patience
 from simcrawl.crawl.places import Places
@@ -114,7 +115,7 @@ class Session(Common):
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
         self.again = Again(self)
-        self.taken = Taken(self.failed)
+        self.taken, self._no_items = Taken(self.failed), NoItemLimits()
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = 0
         self.lag = LoopLag()
@@ -168,6 +169,7 @@ class Session(Common):
         try:
             self.taken.watch(self.crawler)
             self.refused.watch(self.crawler.engine.scraper.itemproc.middlewares)
+            self._no_items.watch(self.crawler)
         except Exception as exc:  # noqa: BLE001 - an exporter of the user's own may do anything
             self.failed(exc)
 
@@ -252,6 +254,13 @@ class Session(Common):
                     case.hold(item, read)
             except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
                 self.failed(exc)
+
+    def note_dropped(self) -> None:
+        """Note that an item of a copy is dropped. Never raises."""
+        try:
+            self._no_items.dropped()
+        except Exception as exc:  # noqa: BLE001 - an extension of the user's own may take the place of Scrapy's
+            self.failed(exc)
 
     def was_refused(self, case: Case, item: Any, read: ItemRead) -> bool:
         """Return whether an item of a copy comes out, since its original's was refused: see `simcrawl.crawl.refused`. Never raises."""

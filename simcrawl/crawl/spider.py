@@ -147,6 +147,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
                 counts["items/refused_before"] += 1
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
+                self._session.note_dropped()
                 if (copy.has_new or copy.before) and not case.again and len(copy.waiting) + len(copy.alike) < _MOST_WAITING:
                     (copy.waiting if copy.has_new else copy.alike).append(item)
                 return False

@@ -114,6 +114,30 @@ class Reviews(Watched):
         self.note("reviews", response.text)
 
 
+class Sessions(Watched):
+    """Chooses a branch by a page, and then asks at one address for what the branch has: in its session, or as `kind` says."""
+
+    name = "sessions"
+    kind = ""
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        for number, href in enumerate(response.css("a::attr(href)").getall()):
+            yield response.follow(href, self.parse_branch, meta={"cookiejar": number} if self.kind == "cookiejar" else {})
+
+    def parse_branch(self, response: Response) -> Iterator[Request]:
+        branch = response.url.partition("/branch/")[0].rpartition("/")[2] + response.url.rpartition("/")[2]
+        ways: dict[str, dict[str, Any]] = {
+            "cookiejar": {"meta": {"cookiejar": response.meta.get("cookiejar")}},
+            "cookies": {"cookies": {"branch": branch}},
+            "header": {"headers": {"X-Branch": branch}},
+            "user agent": {"headers": {"User-Agent": f"browser {branch}", "Referer": response.url}},
+        }
+        yield response.follow("/offers", self.parse_offers, dont_filter=True, **ways[self.kind])
+
+    def parse_offers(self, response: Response) -> None:
+        self.note("offers", response.url)
+
+
 class Asking:
     """A spider middleware of a user's own, that asks for the reviews of each page in place of the callback."""
 

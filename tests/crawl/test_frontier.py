@@ -688,6 +688,18 @@ def test_copies_of_which_some_lead_on_by_an_address_of_their_own_are_fetched(sit
     assert outcome.log.count(UNSEEN) in ({1, 2} if kind == "engine" else {0})
 
 
+@pytest.mark.parametrize(("kind", "are_skipped"), [("cookiejar", False), ("cookies", False), ("header", False), ("user agent", True)])
+def test_no_page_is_skipped_that_chooses_what_is_asked_for_at_one_address(site: Site, kind: str, are_skipped: bool) -> None:
+    paths = [f"/{group}/branch/{number}" for group in ("retail", "trade") for number in range(100)]
+    site.add("/", hub(*paths))
+    for path in paths:
+        site.add(path, text(int(path.rpartition("/")[2])))
+    site.add("/offers", text(1000))
+    outcome = crawl("tests.crawl.frontier_spiders.Sessions", site.url(), kind=kind, settings=FIRST_FIRST)
+    asked = len(outcome.stats["test/offers"])
+    assert (asked < 200, "skipped" in predicted(outcome)) == (are_skipped, are_skipped)
+
+
 @pytest.mark.parametrize(
     ("middlewares", "awaited", "told"),
     [

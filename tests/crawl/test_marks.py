@@ -102,7 +102,19 @@ def test_requests_to_one_address_that_ask_for_other_things_are_told_apart() -> N
         )
     }
     assert len(asked) == 4
-    assert marks.asked_for(Request("http://a.test/search")) == "http://a.test/search"
+    told_apart = [
+        Request("http://a.test/search"),
+        Request("http://a.test/search", cookies={"branch": "1"}),
+        Request("http://a.test/search", cookies={"branch": "2"}),
+        Request("http://a.test/search", meta={"cookiejar": 1}),
+        Request("http://a.test/search", meta={"cookiejar": 2}),
+        Request("http://a.test/search", headers={"X-Branch": "1"}),
+        Request("http://a.test/search", headers={"x-branch": "2"}),
+    ]
+    assert len({marks.asked_for(request) for request in told_apart}) == len(told_apart)
+    # Who asks, and from where, is nothing that is asked for.
+    for headers in ({}, {"User-Agent": "one", "Referer": "http://a.test/"}):
+        assert marks.asked_for(Request("http://a.test/search", headers=headers)) == "http://a.test/search"
 
 
 def test_a_start_request_is_one_only_at_depth_zero() -> None:
