@@ -36,6 +36,7 @@ class Case:
     exhausted: bool = False
     failed: bool = False
     dropped_unparsed: bool = False
+    has_held_up: bool = False
     items: int = 0
     items_open: int = 0
     items_out: int = 0

@@ -263,6 +263,10 @@ class Frontier:
             logger.info(_WANTED_LATE, url, request.priority, extra={"spider": spider})
             self._at_work.ended(None)
 
+    def has_shown(self, request: Request) -> bool:
+        """Return whether the crawl was shown before what a request leads to, as far as that is known."""
+        return self._outlinks is not None and self._outlinks.is_shown(asked_for(request))
+
     def show(self, urls: list[str]) -> None:
         """Note that the crawl was shown what requests lead to, and empty the list. Never raises."""
         try:
@@ -305,8 +309,15 @@ class Frontier:
         spider: Any = self._crawler.spider
         request = response.request
         is_sitemap = isinstance(spider, SitemapSpider) and request is not None and request.callback == spider._parse_sitemap  # noqa: SLF001 - no other
-        at_end = not self._deepest or response.meta.get("depth", 0) + 1 >= self._deepest
-        return not is_sitemap and at_end
+        return not (is_sitemap or (request is not None and self.must_not_delay(request)))
+
+    def must_not_delay(self, page: Request) -> bool:
+        """Return whether the links of a page must not come later than they would: all are followed to a depth, and these not to its end.
+
+        A longer way may be found first, else, and what comes of it be too deep.
+        """
+        depth: int = page.meta.get("depth", 0)
+        return depth + 1 < self._deepest
 
     def links(self, verdict: Verdict, page: Request | None) -> Links:
         """Return what is known of all links of a page. `page`: the request for it. Never raises."""

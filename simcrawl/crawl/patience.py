@@ -5,7 +5,8 @@ where callbacks keep the machine busy, or a pipeline waits itself (for a model, 
 page that waits lends its place (`simcrawl.crawl.places`). But what comes out so late, or never, need not be waited for again and again,
 since links of the copy may be all that is left to follow. So after some seconds in which the process did little a copy is kept, as it would
 be without simcrawl; after each wait in vain the next ones are half as long, and after any other twice as long. Of waits at the same time
-one counts.
+one counts. A wait that was not in vain, and yet held up the crawl, for there was nothing else to do and the copy's links were what came
+next, counts as one in vain.
 
 A crawl that closes is another matter: it ends no sooner than the pages that are at work, so to wait for one of these takes no time, and a
 copy that is kept takes its own way through the pipelines first. So then a copy waits on, as long as there is a page at work.
@@ -58,6 +59,11 @@ class Patience:
             self.seconds = min(LONGEST, 2 * self.seconds)
         elif at_first >= self._halved:
             self.seconds, self._halved = max(SHORTEST, self.seconds / 2), self._clock()
+
+    def was_costly(self) -> None:
+        """Note that the last wait, which was not in vain, has held up the whole crawl."""
+        # It has made the next ones twice as long.
+        self.seconds = max(SHORTEST, self.seconds / 4)
 
     async def _is_worth_it(self, wake: Wake, until: float) -> bool:
         """Wait until a moment; return whether to wait longer would cost little."""

@@ -64,6 +64,8 @@ _UNSURE_WAIT = 1.0
 # So many pages wait in vain that may be downloads inside callbacks. What such a page is claimed by is given back by nobody, so others that
 # are equal to it would stand in line, a second each.
 _MOST_IN_VAIN = 4
+# Seconds that hold nothing up.
+_SHORT_WAIT = 0.1
 _LIMITS = {
     Reason.TOO_SLOW: "%s took too long to process and passes unchecked",
     Reason.OUT_OF_MEMORY: "%s took too much memory to process and passes unchecked",
@@ -117,7 +119,7 @@ class Session(Common):
         self.again = Again(self)
         self.taken, self._no_items = Taken(self.failed), NoItemLimits()
         self._held_up: set[tuple[str, str]] = set()
-        self._in_vain = 0
+        self._in_vain = self._waits = 0
         self.lag = LoopLag()
         self._patience = Patience(self._is_closing, self._has_work)
         self._places = Places(self.crawler)
@@ -354,19 +356,28 @@ class Session(Common):
             self.warn(page.reason, _LIMITS[page.reason], page.url)
         again = partial(self._store_threads.run, claim, page)
         admission = first or await again(never_drop=never_drop)
+        has_held_up = False
         if admission.waits_for:
+            began = monotonic()
+            self._waits += 1
             with self._places.lent(response):
-                admission = await self._wait(admission, again, sure=sure, never_drop=never_drop)
+                admission = await self._wait(request, admission, again, sure=sure, never_drop=never_drop)
+            has_held_up = monotonic() - began > _SHORT_WAIT and not self._has_others()
+            self._waits -= 1
         self.again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
         once_more = self.again.copied(request) if admission.may_be_mistaken else None
-        return Case(verdict, self.feeds.hold(admission.claim), callback=callback, again=once_more)
+        return Case(verdict, self.feeds.hold(admission.claim), callback=callback, again=once_more, has_held_up=has_held_up)
 
-    async def _wait(self, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool) -> Admission:
+    async def _wait(
+        self, request: Request, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool
+    ) -> Admission:
         """Return an admission that waits for no other page, see `wait_for_original`."""
         if sure:
             most, patience, kept = self.config.max_page_seconds, self._patience, self._kept_in_vain
+            if self.frontier.must_not_delay(request):
+                most = min(most, _SHORT_WAIT)
             return await wait_for_original(admission, again, most, never_drop=never_drop, patience=patience, kept=kept)
         started = monotonic()
         waited = await wait_for_original(admission, again, self._unsure_wait, never_drop=never_drop)
@@ -385,6 +396,25 @@ class Session(Common):
         engine: Any = self.crawler.engine
         at_work = engine and engine.scraper.slot
         return bool(at_work and at_work.active)
+
+    def _has_others(self) -> bool:
+        """Return whether anything is being downloaded, or left to be, but for the pages that wait. Never raises."""
+        engine: Any = self.crawler.engine
+        slot = engine and engine._slot  # noqa: SLF001 - as above
+        try:
+            return not slot or len(engine.downloader.active) > self._waits or slot.scheduler.has_pending_requests()
+        except Exception as exc:  # noqa: BLE001 - a scheduler of the user's own may do anything
+            self.failed(exc)
+            return True
+
+    def leads_on(self, case: Case, request: Request) -> None:
+        """Note that the callback of a page has asked for something. Never raises.
+
+        If that is new, and the page has waited while there was nothing else to do, the crawl has stood still for as long.
+        """
+        if case.has_held_up and not self.frontier.has_shown(request):
+            case.has_held_up = False
+            self._patience.was_costly()
 
     def _kept_in_vain(self) -> None:
         self.stats.inc_value("simcrawl/pages/waited_in_vain")

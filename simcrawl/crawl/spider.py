@@ -129,6 +129,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if verdict.drop_outlinks:
             case.links_dropped += 1
         else:
+            self._session.leads_on(case, entry)
             self._show(entry, shown)
         return not verdict.drop_outlinks
 

@@ -153,6 +153,16 @@ class FirstAfterLast:
         return item
 
 
+class TakesItsTime:
+    """A pipeline that waits itself, as for a database or a model."""
+
+    async def process_item(self, item: Any) -> Any:
+        later = Deferred[None]()
+        call_later(0.5, later.callback, None)
+        await maybe_deferred_to_future(later)
+        return item
+
+
 class ClosesTheCrawl:
     """A pipeline in which the item of `/first` tells the crawl to close once `/copy` is fetched, and takes longer than copies wait."""
 

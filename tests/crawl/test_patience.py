@@ -105,6 +105,17 @@ def test_while_a_crawl_closes_a_copy_waits_as_long_as_there_is_a_page_at_work(
     assert original.waited_for(patience) == pytest.approx(waited, abs=0.5)
 
 
+def test_a_wait_that_held_up_the_crawl_counts_as_one_in_vain():
+    patience = new()
+    waited = list[float]()
+    for _ in range(4):
+        waited.append(Original(1.5).waited_for(patience))
+        patience.was_costly()
+    # The first one was not in vain: what it doubled is taken back.
+    assert waited == [1.5, LONGEST / 4, LONGEST / 32, LONGEST / 256]
+    assert patience.seconds == SHORTEST
+
+
 @given(st.lists(st.floats(0, 20), max_size=60))
 def test_it_is_bounded_and_comes_back(originals: list[float]):
     patience = new()

@@ -12,6 +12,7 @@ from simcrawl.crawl.places import SHORT, Places
 from tests.crawl.content import hub, page
 from tests.crawl.runner import MODES, crawl
 from tests.crawl.test_crawl import IN_ORDER
+from tests.samples import english, page as text_page
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -194,6 +195,32 @@ def test_while_a_crawl_closes_a_copy_waits_for_an_original_that_is_at_work(site:
     assert outcome.paths("kept") == ["/", "/first"]
     assert outcome.paths("dropped") == [("/copy", "/first")]
     assert "simcrawl/pages/waited_in_vain" not in outcome.stats
+
+
+@pytest.mark.parametrize(("limit", "is_kept"), [(0, False), (1, False), (2, True)])
+def test_a_copy_does_not_wait_long_where_what_it_links_to_may_be_too_deep_meanwhile(site: Site, limit: int, is_kept: bool) -> None:
+    """Its links lead to the limit of the depth, or not that far."""
+    site.add("/", hub("/first", "/copy"))
+    for path in ("/first", "/copy"):
+        site.add(path, page("7.4/en/protection"))
+    settings = {"ITEM_PIPELINES": {f"{PIPELINES}.TakesItsTime": 300}, "DEPTH_LIMIT": limit + (limit > 1)}
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | settings)
+    assert outcome.paths("kept") == (["/", "/copy", "/first"] if is_kept else ["/", "/first"])
+
+
+@pytest.mark.parametrize("is_chain", [True, False])
+def test_copies_whose_links_are_all_that_is_left_do_not_wait_again_and_again(site: Site, is_chain: bool) -> None:
+    """Each takes half a second: with twenty of them a crawl would take ten."""
+    paths = [f"/{part}{number}" for number in range(8) for part in ("page", "copy")]
+    site.add("/", hub(*([paths[0]] if is_chain else paths)))
+    for number, path in enumerate(paths):
+        links = paths[number + 1 : number + 2] if is_chain else ()
+        site.add(path, text_page(english(150, seed=number // 2), links=tuple(links)))
+    outcome = crawl("Plain", site.url(), settings=IN_ORDER | {"ITEM_PIPELINES": {f"{PIPELINES}.TakesItsTime": 300}})
+    assert outcome.stats["finish_reason"] == "finished"
+    dropped = outcome.stats["simcrawl/pages/dropped"]
+    assert 0 < dropped < 6 if is_chain else dropped == 8
+    assert bool(outcome.stats.get("simcrawl/pages/waited_in_vain")) == is_chain
 
 
 def test_as_many_wait_as_scrapy_allows_at_work(site: Site) -> None:
