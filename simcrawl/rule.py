@@ -512,9 +512,11 @@ class Rule:
         if on_one_site and not comparison.same_article and names_compared.shows_more(page.names, original.names):
             return True
         is_known_apart = on_one_site and differences.are_known_apart(page, original)
+        # A program fills in the rest, which nobody sees here.
+        if is_known_apart and names_compared.have_other_titles(page.names, original.names):
+            return True
         if comparison.identical_text:
-            # A program fills in the rest, which nobody sees here.
-            return is_known_apart and names_compared.are_titled_apart(page.names, original.names)
+            return False
         surrounds_itself = on_one_site or not comparison.same_article
         return (
             (names_compared.is_left_alone(original.names) and not names_compared.is_left_alone(page.names))

@@ -755,6 +755,8 @@ _LONGER = f"{TEXT}\n{_SECTION}"
         (("7/?utm_source=a", "/7"), ("7?utm_source=b", "/7/"), True),
         (("w?id=7&sid=1", "/w?id=7"), ("w?sid=2&id=8", "/w?id=8"), False),
         (("k%C3%B6ln", "/köln"), ("bonn", "/bonn"), False),
+        # Of another encoding.
+        (("k%F6ln", "/k%F6ln"), ("k%FCln", "/k%FCln"), False),
     ],
 )
 def test_what_says_a_line_more_and_names_its_own_address_is_kept(first: tuple[str, str], second: tuple[str, str], is_copy: bool) -> None:
@@ -774,6 +776,10 @@ def test_what_says_a_line_more_and_names_its_own_address_is_kept(first: tuple[st
         ((_LONGER, TEXT), ("Harbours", "Harbours"), True),
         ((f"{TEXT}\n7 May 2024, 10:23", f"{TEXT}\n8 May 2024, 11:46"), ("Harbours", "Harbours"), True),
         ((TEXT, TEXT), ("Harbours of Derry", "Harbours of Larne"), False),
+        # Whatever counters stand on the pages; and who has no title has no other one.
+        ((f"{TEXT}\n7 May 2024, 10:23", f"{TEXT}\n8 May 2024, 11:46"), ("Harbours of Derry", "Harbours of Larne"), False),
+        ((TEXT, TEXT), ("Harbours of Derry", ""), True),
+        ((TEXT, TEXT), ("", "Harbours of Derry"), True),
     ],
 )
 def test_of_two_addresses_a_title_tells_apart_and_nothing_at_all_does_not(

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from simcrawl.rule import Verdict
     from simcrawl.store import Claim
 
-# Of one page: items that are held longer than they are in the pipelines, and all that are held. Some 2 kB each.
-_MOST_REPLACED, _MOST_HELD = 100, 10_000
+# Of one page: items that are held. Some 2 kB each.
+_MOST_HELD = 10_000
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Case:
     give_back: Callable[[], None] | None = None
     again: Request | None = None
     dropped: DroppedItems = field(default_factory=DroppedItems)
-    said: dict[int, tuple[Any, ItemRead]] = field(default_factory=dict)
+    said: dict[int, tuple[Any, ItemRead | int]] = field(default_factory=dict)
     """Items that are in the pipelines, by their identity, and what they said before: see `simcrawl.crawl.refused`."""
 
     @property
@@ -58,17 +58,12 @@ class Case:
         """The URL of the page, as it is stored; empty where there is none."""
         return self.kept_as or (self.verdict.page.url if self.verdict.page else "")
 
-    def hold(self, item: Any, read: ItemRead) -> None:
-        """Hold an item and what it says until it has left the pipelines.
-
-        Raises:
-            Exception: whatever an item of the user's own raises.
-        """
-        # Before a pipeline changes it.
-        read.read()
-        self.said[id(item)] = item, read
-        # Where a pipeline puts another item in its place, or a middleware takes it out before, nobody sees it leave.
-        if len(self.said) > min(self.items_open + _MOST_REPLACED, _MOST_HELD):
+    def hold(self, item: Any, said: ItemRead | int) -> None:
+        """Hold an item and what it says until it has left the pipelines."""
+        self.said[id(item)] = item, said
+        # Where a pipeline puts another item in its place, or a middleware takes it out before, nobody sees it leave. Which ones are still
+        # there nobody can tell then, so all are held until the page is done with.
+        if len(self.said) > _MOST_HELD:
             del self.said[next(iter(self.said))]
 
     def item_left(self, *, out: bool, taken: bool = True) -> None:

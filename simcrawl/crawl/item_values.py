@@ -27,22 +27,33 @@ FILLED = "this field is filled"
 class ItemRead:
     """What an item says, read once for all that ask.
 
-    All of it is read at the first call of `read`. From then on it is what the item said then, whatever a pipeline does with the item,
-    which is held no longer.
+    All of it is read at the first call of `read`. From then on it is what the item said then, whatever a pipeline does with the item. That
+    is not held any longer, but its texts are.
 
-    `is_item`: whether it is one; of what is none nothing can be read. `values`: its texts and numbers, and `beside` what else fills its
+    `values`: its texts and numbers, and `beside` what else fills its
     fields, see `values_in`, after its class; `all_seen`: whether these are all. `facts`: of `beside` what is true or false, days, and of
     whatever else there is that it is there, but no URLs. `files`: what the files are called that it asks for, each with its field. `rows`:
     how much it lists.
     """
 
-    __slots__ = ("_fields_of_files", "_item", "all_seen", "beside", "facts", "files", "is_item", "rows", "values")
+    __slots__ = ("_fields_of_files", "_is_item", "_item", "all_seen", "beside", "facts", "files", "rows", "values")
 
     def __init__(self, item: Any, fields_of_files: Iterable[str] = ()) -> None:
         """Take an item, and the names of fields that hold addresses of files to be downloaded."""
         self._fields_of_files = fields_of_files
-        self.is_item = is_item(item)
-        self._item = item if self.is_item else None
+        self._item = item
+        self._is_item: bool | None = None
+
+    @property
+    def is_item(self) -> bool:
+        """Whether it is one: of what is none nothing can be read.
+
+        Raises:
+            Exception: whatever an object of the user's own raises that is asked.
+        """
+        if self._is_item is None:
+            self._is_item = is_item(self._item)
+        return self._is_item
 
     def read(self) -> None:
         """Read it, unless that is done, or there is no item.
@@ -50,7 +61,8 @@ class ItemRead:
         Raises:
             Exception: whatever an item of the user's own raises. Then it is read anew for the next one that asks.
         """
-        if (item := self._item) is None:
+        item = self._item
+        if item is None or not self.is_item:
             return
         named = item if isinstance(item, dict) else _adapter()(item)
         self.beside = _class_of(item)

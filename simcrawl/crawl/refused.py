@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 # Of all contents: some 15 MB. A list may have thousands of items.
 _MOST_ITEMS = 200_000
 _MOST_USES, _MOST_IN_VAIN = 1_000, 5
+# Characters of an item's texts, which a pipeline may have taken out to be rid of them.
+_LARGE = 10_000
 _FIELDS_OF_PIPELINES = (("files_urls_field", "files_result_field"), ("images_urls_field", "images_result_field"))
 
 
@@ -80,13 +82,22 @@ class Refused:
     def _is_hopeless(self, use: str) -> bool:
         return use not in self._helped and self._in_vain[use] >= _MOST_IN_VAIN
 
-    def note(self, original: str, use: str, item: ItemRead, url: str) -> None:
-        """Note that an item was refused. `url`: of its page, whose parts say nothing.
+    def held(self, item: ItemRead, url: str) -> ItemRead | int:
+        """Return what is to be held of an item until it has left the pipelines: what was read, or its digest, which few are asked for.
+
+        `url`: of its page, whose parts say nothing.
 
         Raises:
             Exception: whatever an item of the user's own raises.
         """
-        said = _digest(item, url)
+        # Before a pipeline changes it.
+        item.read()
+        is_large = sum(len(value) for _, value in item.values if isinstance(value, str)) > _LARGE
+        return _digest(item, url) if is_large else item
+
+    def note(self, original: str, use: str, held: ItemRead | int, url: str) -> None:
+        """Note that an item was refused. `held`: see there; `url`: as above."""
+        said = held if isinstance(held, int) else _digest(held, url)
         refused = self._refused.setdefault((original, use), set())
         self._refused.move_to_end((original, use))
         self._held += said not in refused

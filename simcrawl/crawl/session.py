@@ -253,7 +253,7 @@ class Session(Common):
                 read = self.read(item)
                 self.elsewhere.note(content, case.callback, read)
                 if self.refused.is_possible and read.is_item and not case.verdict.drop_page:
-                    case.hold(item, read)
+                    case.hold(item, self.refused.held(read, case.url))
             except Exception as exc:  # noqa: BLE001 - an item of the user's own may do anything
                 self.failed(exc)
 
@@ -268,11 +268,11 @@ class Session(Common):
         """Return whether an item of a copy comes out, since its original's was refused: see `simcrawl.crawl.refused`. Never raises."""
         try:
             was_refused = self.refused.take(case.verdict.original or "", case.callback, read, case.url)
+            if was_refused:
+                case.hold(item, self.refused.held(read, case.url))
         except Exception as exc:  # noqa: BLE001 - as above
             self.failed(exc)
             return False
-        if was_refused:
-            case.hold(item, read)
         return was_refused
 
     def _note_left(self, case: Case, item: Any, *, was_dropped: bool) -> None:

@@ -1,6 +1,7 @@
 """What a page says of itself to those who crawl it: by which URL it wants to be known, and what robots are asked to leave.
 
 Its author may be wrong, or lie. So hints order requests and let pages wait for one another; nothing is dropped, or kept, for a hint alone.
+But of two pages that want to be known by two addresses less has to differ than of others: see `simcrawl.rule.Rule.loses`.
 """
 
 from __future__ import annotations
@@ -84,12 +85,9 @@ class Hints(NamedTuple):
         """
         if not self.canonical:
             return ""
-        own, named = urlsplit(url), urlsplit(self.canonical)
-        is_own = unquote(own.path).rstrip("/") == unquote(named.path).rstrip("/") and of_one_site(url, self.canonical)
-        kept = {*parse_qsl(named.query, keep_blank_values=True)}
-        if not is_own or not kept <= {*parse_qsl(own.query, keep_blank_values=True)}:
-            return ""
-        return f"{unquote(named.path).rstrip('/')}?{sorted(kept)}"
+        (path, asked), (named, kept) = map(_path_and_parameters, (url, self.canonical))
+        is_own = path == named and kept <= asked and of_one_site(url, self.canonical)
+        return f"{named}?{sorted(kept)}" if is_own else ""
 
     def known_as(self, name: Callable[[str], str]) -> Hints:
         """Return these hints with the URLs of pages as `name` has them."""
@@ -108,6 +106,12 @@ class Hints(NamedTuple):
 
 
 NO_HINTS = Hints()
+
+
+def _path_and_parameters(url: str) -> tuple[str, set[tuple[str, str]]]:
+    """Return the path of a URL without a slash at its end, and its parameters, in any order; byte by byte, whatever their encoding."""
+    parts = urlsplit(url)
+    return unquote(parts.path, "latin-1").rstrip("/"), {*parse_qsl(parts.query, keep_blank_values=True, encoding="latin-1")}
 
 
 class Named:

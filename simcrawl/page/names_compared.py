@@ -303,6 +303,12 @@ def is_left_alone(names: bytes) -> bool:
 
 
 @_of_bytes
+def have_other_titles(a: Read, b: Read) -> bool:
+    """Return whether each of two pages has a title, and these are two."""
+    return are_others(a.second.title, b.second.title)
+
+
+@_of_bytes
 def are_of_two_addresses(a: Read, b: Read) -> bool:
     """Return whether each of two pages wants to be known by its own address, and these are two."""
     return are_others(a.second.known_as, b.second.known_as)

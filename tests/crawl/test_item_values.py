@@ -7,6 +7,8 @@ from typing import Any
 from weakref import ref
 
 import pytest
+from itemadapter import ItemAdapter
+from itemadapter.adapter import DictAdapter
 from scrapy import Field, Item
 
 from simcrawl.crawl.item_values import FILLED, ItemRead, texts_in
@@ -136,3 +138,21 @@ def test_an_item_that_cannot_be_read_is_read_anew_for_the_next_one_that_asks() -
     item.fails = False
     read.read()
     assert read.values == [("name", "Ann")]
+
+
+class OfOneKind(DictAdapter):
+    """An adapter of a project's own, which looks at what only its own items have."""
+
+    @classmethod
+    def is_item(cls, item: Any) -> bool:
+        return bool(item.kind)
+
+
+def test_what_raises_when_it_is_asked_for_raises_only_where_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There it is caught; a spider may yield what simcrawl knows nothing of."""
+    monkeypatch.setattr(ItemAdapter, "ADAPTER_CLASSES", [OfOneKind])
+    read = ItemRead(object())
+    with pytest.raises(AttributeError, match="kind"):
+        read.read()
+    with pytest.raises(AttributeError, match="kind"):
+        assert read.is_item

@@ -145,6 +145,16 @@ def test_files_are_missing_where_fewer_came_than_were_asked_for(kind: Any, came:
     assert not known.lacks_files("text")
 
 
+@pytest.mark.parametrize("characters", [10, 100_000])
+def test_of_a_large_item_nothing_is_held_but_what_it_is_known_by(characters: int):
+    """A pipeline may have taken out its text to be rid of it."""
+    item, known = ITEM | {"html": "x y " * (characters // 4)}, Refused()
+    held = known.held(_read(item), URL)
+    assert isinstance(held, int) == (characters > 10_000)
+    known.note(URL, USE, held, URL)
+    assert known.take(URL, USE, _read(item), OTHER)
+
+
 # ---- crawls
 
 
