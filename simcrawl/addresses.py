@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -40,6 +40,12 @@ _RELEASE = re.compile(
     r"|draft|test|testing|unstable|experimental|sid|jessie|stretch|buster|bullseye|bookworm|trixie|forky|bionic|focal|jammy|noble|armel|armhf|staging|static|cache|docs?|manual|html|english|german|french|spanish|italian|deutsch|fran\xe7ais|espa\xf1ol|italiano)$"
 )
 _DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|(?:19|20)\d{6}"), re.compile(r"(?<![^/])((?:19|20)\d\d)/(\d\d?)/(\d\d?)(?![^/])")
+# Parameters that say how a page is shown, and from where a reader came to it.
+_ARRANGED = re.compile(
+    r"(?:sort\w*|order\w*|dir(?:ection)?|asc|desc|view|mode|layout|format|style|theme|skin|print\w*|lang(?:uage)?|locale|hl|from|via|ref(?:err?er)?"
+    r"|src|source|back|return\w*)$",
+    re.IGNORECASE,
+)
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 
 
@@ -100,6 +106,12 @@ def is_view(url: str, other: str) -> bool:
     shorter = _EXTENSION.sub("", shorter)
     more = longer[len(shorter) :]
     return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
+
+
+def is_arrangement(url: str, other: str) -> bool:
+    """Return whether two addresses differ in nothing but how a page is arranged or where a reader came from: `?sort=name`, `?sort=date`."""
+    (path, a), (other_path, b) = ((one.path, {*parse_qsl(one.query)}) for one in (urlsplit(url), urlsplit(other)))
+    return path == other_path and a != b and all(_ARRANGED.match(key) for key, _ in a ^ b)
 
 
 def is_release(name: str) -> bool:

@@ -6,11 +6,12 @@ view shows its address. Where each has something in the place of what the other 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
-from simcrawl.addresses import are_of_two, is_view, of_one_site, site
+from simcrawl.addresses import are_of_two, is_arrangement, is_view, of_one_site, site
 from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import UNKNOWN, Page, PageFingerprint
 from simcrawl.page.names_compared import Naming
@@ -125,11 +126,15 @@ def are_three_records(*pages: PageFingerprint) -> bool:
     if not _are_short_and_of_one_site(pages):
         return False
     return all(
-        names_compared.exchange_a_line(a.names, b.names)
-        or (names_compared.exchange_a_paragraph(a.names, b.names) and not _may_be_mirrors(a, b))
-        or say_other_things_beside(a, b)
+        names_compared.exchange_a_line(a.names, b.names) or _exchange_more_of_pages(a, b) or say_other_things_beside(a, b)
         for a, b in combinations(pages, 2)
     )
+
+
+def _exchange_more_of_pages(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages has what mirrors and releases have, too: another paragraph, a heading with a number."""
+    ways = (names_compared.exchange_a_paragraph, names_compared.exchange_counted_names)
+    return any(way(a.names, b.names) for way in ways) and not _may_be_mirrors(a, b)
 
 
 def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -159,9 +164,29 @@ def are_three_articles(*pages: PageFingerprint) -> bool:
     pairs = [(a.names, b.names) for a, b in combinations(pages, 2)]
     if any(all(way(*pair) for pair in pairs) for way in (names_compared.exchange_names, names_compared.exchange_values)):
         return True
-    ways = (names_compared.exchange_pictures, names_compared.exchange_a_paragraph)
+    counted = partial(names_compared.exchange_counted_names, in_titles=True)
+    ways = (names_compared.exchange_pictures, names_compared.exchange_a_paragraph, counted)
     is_one = any(all(way(*pair) for pair in pairs) for way in ways)
     return is_one and not any(_may_be_mirrors(a, b) for a, b in combinations(pages, 2))
+
+
+def is_titled_apart(page: Page, other: Page) -> bool:
+    """Return whether two pages have the same text, and titles that may be their names: a third page may prove it.
+
+    Not where their bytes are the same: a title is among these.
+    """
+    if not isinstance(page, PageFingerprint) or not isinstance(other, PageFingerprint):
+        return False
+    if page.body_digest == other.body_digest or page.text_digest != other.text_digest or not of_one_site(page.url, other.url):
+        return False
+    if not names_compared.are_titled_by_other_words(page.names, other.names) or _may_be_mirrors(page, other):
+        return False
+    return not (is_view(page.url, other.url) or is_arrangement(page.url, other.url))
+
+
+def are_three_titles(*pages: PageFingerprint) -> bool:
+    """Return whether three pages have one text, and each a title of its own, see `is_titled_apart`."""
+    return all(is_titled_apart(a, b) for a, b in combinations(pages, 2))
 
 
 def _may_be_mirrors(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -387,7 +388,7 @@ class Rule:
         known = view.page(page.url)
         if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
-        others: list[str] = []
+        others: dict[str, None] = {}
         copies, candidates = self._copies(page, view, now, callback, dropped=dropped, others=others)
         if not copies:
             earlier = view.earlier(page.url)
@@ -405,7 +406,7 @@ class Rule:
         callback: str,
         *,
         dropped: Callable[[str], Iterable[PageFingerprint]],
-        others: list[str],
+        others: dict[str, None],
     ) -> tuple[list[_Copy], int | None]:
         """Return the copies found by the cheapest stages that find enough to decide, and how many candidates the last one looked at.
 
@@ -414,14 +415,19 @@ class Rule:
         found: dict[str, _Copy] = {}
         near: list[Candidate] = []
 
+        @cache
+        def of_text() -> list[StoredPage]:
+            return [*islice(view.with_text(page.text_digest), _MOST_SIBLINGS)] if isinstance(page, PageFingerprint) else []
+
         def found_enough(copies: Iterable[_Copy]) -> bool:
             for copy in copies:
                 url = copy.stored.page.url
                 allowed = copy.stored.serves(callback) and self._can_be_original(copy.stored, page, now)
-                if not allowed or view.is_rejected(page, copy.stored.page):
+                # One of the same text is near as well.
+                if not allowed or url in others or view.is_rejected(page, copy.stored.page):
                     continue
-                if self._is_another(page, copy, dropped(url), near):
-                    others.append(url)
+                if self._is_another(page, copy, dropped(url), near) or self._is_titled_as_another(page, copy, dropped(url), of_text):
+                    others[url] = None
                 else:
                     found.setdefault(url, copy)
             return len(found) >= self.copies_kept
@@ -547,9 +553,7 @@ class Rule:
             or not differences.may_be_another(page, original)
         ):
             return False
-        siblings = (candidate.stored() for candidate in near)
-        stored = (other.page for other in siblings if other and other.page.url not in (page.url, original.url))
-        kept = [other for other in stored if isinstance(other, PageFingerprint)]
+        kept = _others_of(near, page, original)
         if comparison.same_article:
             # In other surroundings other lines and sentences are those of the surroundings.
             return any(differences.are_three_articles(page, other, original) for other in chain(dropped, kept))
@@ -563,6 +567,25 @@ class Rule:
         ):
             return True
         return names_compared.holds_more(original.names, page.names) and differences.is_one_of_a_series(page, kept)
+
+    def _is_titled_as_another(
+        self,
+        page: PageFingerprint | Abstention,
+        copy: _Copy,
+        dropped: Iterable[PageFingerprint],
+        of_text: Callable[[], Iterable[StoredPage]],
+    ) -> bool:
+        """Return whether a page, its original of the same text and a third one are three pages by their titles, which alone name them.
+
+        `of_text`: gives pages of this text that were kept.
+        """
+        original = copy.stored.page
+        if self.min_similarity <= 0 or not copy.comparison.identical_text or not isinstance(page, PageFingerprint):
+            return False
+        if not isinstance(original, PageFingerprint) or not differences.is_titled_apart(page, original):
+            return False
+        kept = _others_of(of_text(), page, original)
+        return any(differences.are_three_titles(page, other, original) for other in chain(dropped, kept))
 
     def _is_of_its_kind(self, page: PageFingerprint, other: PageFingerprint, original: PageFingerprint) -> bool:
         """Return whether another page would be a copy of the original, or is told apart by nothing but what stands beside its content.
@@ -611,6 +634,13 @@ class Rule:
         # One article in other surroundings: that its prose agrees says nothing of its links.
         alike = 1.0 if comparison.identical_text else 0.0 if comparison.same_article else min(comparison.similarity or 0.0, _NOT_IDENTICAL)
         return alike >= self.outlinks and comparison.identical_links
+
+
+def _others_of(near: Iterable[Candidate], *pages: PageFingerprint) -> list[PageFingerprint]:
+    """Return those of some candidates that are compared and are none of these pages."""
+    stored = (other.page for candidate in near if (other := candidate.stored()))
+    urls = {page.url for page in pages}
+    return [other for other in stored if isinstance(other, PageFingerprint) and other.url not in urls]
 
 
 def _is_shell(page: PageFingerprint | Abstention) -> bool:

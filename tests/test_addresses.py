@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simcrawl.addresses import are_of_two, host_of, is_release, is_view, of_one_host, site
+from simcrawl.addresses import are_of_two, host_of, is_arrangement, is_release, is_view, of_one_host, site
 
 
 @pytest.mark.parametrize(
@@ -128,3 +128,21 @@ def test_addresses_that_end_alike_may_be_those_of_two_pages(url: str, other: str
 )
 def test_directories_of_releases_mirrors_and_languages(name: str, is_one: bool):
     assert is_release(name) == is_one
+
+
+@pytest.mark.parametrize(
+    ("url", "other", "is_one"),
+    [
+        ("http://a.test/list?sort=name", "http://a.test/list?sort=date", True),
+        ("http://a.test/list?id=7&sort=name&dir=asc", "http://a.test/list?dir=desc&sort=date&id=7", True),
+        ("http://a.test/story?id=7&from=sport", "http://a.test/story?id=7&from=local", True),
+        ("http://a.test/story?id=7&lang=de", "http://a.test/story?id=7", True),
+        ("http://a.test/story?id=7", "http://a.test/story?id=8", False),
+        ("http://a.test/story?id=7&sort=name", "http://a.test/story?id=8&sort=date", False),
+        ("http://a.test/a?sort=name", "http://a.test/b?sort=date", False),
+        ("http://a.test/list?sort=name", "http://a.test/list?sort=name", False),
+        ("http://a.test/list", "http://a.test/list", False),
+    ],
+)
+def test_one_page_in_other_arrangements(url: str, other: str, is_one: bool) -> None:
+    assert is_arrangement(url, other) is is_arrangement(other, url) is is_one

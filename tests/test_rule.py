@@ -18,6 +18,8 @@ from tests.samples import chinese, edited, english, link_list, page, site_page, 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simcrawl.store import Admission
 from tests.judged import (
     BASE,
     NAMES,
@@ -885,3 +887,25 @@ def test_where_fingerprints_alone_decide_copies_need_not_be_copies_of_each_other
 def test_a_number_of_two_digits_is_a_name_where_heading_title_and_address_have_it(address: str, same: bool) -> None:
     made = [told(f"<h1>Bus line {line}</h1>{SHARED}", f"http://x{address.format(line)}", title=f"Bus line {line}") for line in (10, 30)]
     assert simcrawl.compare(*made).is_near_duplicate == same
+
+
+def test_a_third_title_above_one_text_makes_three_pages_of_it() -> None:
+    with open_store("memory:?seed=1") as store:
+        detector = simcrawl.Detector(store)
+
+        def claim(city: str, number: int) -> tuple[Admission, str]:
+            url = f"http://example.org/job/{number}"
+            html = page(TEXT).replace("<title>t", f"<title>Sales assistant in {city}")
+            admission = detector.claim(detector.page(html, url=url))
+            if admission.claim:
+                admission.claim.confirm()
+            return admission, url
+
+        (first, original), (second, dropped) = claim("Leeds", 1204), claim("York", 1311)
+        assert [one.verdict.kind for one in (first, second)] == [Kind.ADMITTED, Kind.EXACT_DUPLICATE]
+        assert [one.may_be_mistaken for one in (first, second)] == [False, True]
+        third, _ = claim("Hull", 1412)
+        assert third.verdict.kind is Kind.ADMITTED
+        assert third.mistaken == (dropped,)
+        assert claim("York", 1311)[0].verdict.kind is Kind.ADMITTED
+        assert claim("Leeds", 1513)[0].verdict.original == original

@@ -449,3 +449,133 @@ def test_an_article_with_other_links_around_at_many_addresses_stays_one() -> Non
         for number, name in enumerate(CITIES)
     }
     assert lost(pages, 1)[0] == len(pages) - 1
+
+
+_COUNTED = (
+    "Public holidays in {} (Germany) 2025",
+    "Sales assistant (20 h) in {}",
+    "Sales assistant 80% in {}",
+    "Traineeship {} 1 August",
+    "3rd line supporter in {}",
+    "{} 2026",
+    "Magic Tour 2026 \u2013 {}",
+    "{} (3 comments)",
+)
+
+
+@pytest.mark.parametrize("lines", [12, 60])
+@pytest.mark.parametrize("title", ["{} | Acme", "Acme"])
+@pytest.mark.parametrize("name", _COUNTED)
+def test_a_heading_with_a_number_names_a_page_by_its_other_words(name: str, title: str, lines: int) -> None:
+    text = _paragraphs(english(lines, seed=5))
+    _check([_page(f"<h1>{name.format(city)}</h1>{text}", title=title.format(name.format(city))) for city in CITIES])
+
+
+def test_such_a_heading_names_an_article_among_related_links_that_change() -> None:
+    names = [f"Magic Tour 2026 \u2013 {city}" for city in CITIES]
+    _check(
+        [_page(f"<h1>{name}</h1>{SHARED['en']}", title=f"{name} | Acme", around=_related(number, 30)) for number, name in enumerate(names)],
+        most=1,
+    )
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Page {0}",
+        "{1} 2026",
+        "{0} results found",
+        "Results 1-{0} of 230",
+        "Boats ({0} comments)",
+        "Week {0}",
+        "{2} 1{0}:30",
+    ],
+)
+def test_a_heading_of_numbers_and_days_names_no_page(heading: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    told = zip(
+        range(4, 10),
+        ("March", "April", "May", "June", "July", "August"),
+        ("Today", "Yesterday", "Monday", "Tuesday", "Friday", "Sunday"),
+        strict=True,
+    )
+    pages = {f"https://site.example/?at={one[0]}": _page(f"<h1>{heading.format(*one)}</h1>{text}", title="Boats") for one in told}
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
+def test_releases_below_headings_with_numbers_stay_copies_where_their_addresses_end_alike() -> None:
+    text = _paragraphs(english(30, seed=5))
+    names = ("amd64", "i386", "armhf", "arm64")
+    called = {name: f"Installing Arbonet 12 for {name}" for name in names}
+    pages = {f"https://site.example/{name}/en/pr01.html": _page(f"<h1>{one}</h1>{text}", title=one) for name, one in called.items()}
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
+def test_a_word_that_comes_again_in_a_heading_counts() -> None:
+    verses = [f"<sup>{number}</sup> {line}" for number, line in enumerate(english(16, seed=5).splitlines(), 1)]
+    for name in ("Genesis 4:{} in context", "Level 4-{}"):
+        pages = {
+            f"https://site.example/gen-4-{own}.html": _page(
+                f"<h1>{name.format(own)}</h1>{''.join(f'<p>{verse}</p>' for verse in verses)}", title=name.format(own)
+            )
+            for own in range(1, 17)
+        }
+        assert lost(pages, 1)[0] == 0
+
+
+@pytest.mark.parametrize("title", ["Sales assistant in {}", "Sales assistant in {} - Acme", "{}: Sales assistant 20 h | Jobs 2026"])
+def test_pages_of_one_text_that_only_their_titles_name_are_pages_from_the_third_on(title: str) -> None:
+    pages = [_page(f"<h1>Sales assistant</h1>{SHARED['en']}", title=title.format(city)) for city in CITIES]
+    _check(pages)
+    assert lost({f"https://site.example/job-{number + 10}": page for number, page in enumerate(pages[:2])}, 1) == (1, 0)
+    # At a second address each of them is a copy.
+    twice = {f"https://site.example/{where}-{number + 10}": page for where in ("a", "b") for number, page in enumerate(pages)}
+    assert lost(twice, 1)[0] == len(pages)
+
+
+@pytest.mark.parametrize(
+    ("address", "title"),
+    [
+        # Mirrors, releases and sections.
+        ("{0}/guide.html", "Guide for {0}"),
+        ("{0}/fire-123", "Fire | {0}"),
+        # What has no end.
+        ("at/{1}", "Fire, page {1}"),
+        ("at/{1}", "({1}) Fire"),
+        ("at/{1}", "Fire, {2} 2026"),
+        ("at/{1}", "Fire, {2}"),
+        # Views.
+        ("list?sort={0}", "Sorted by {0}"),
+        ("story/7?from={0}", "Fire | {0}"),
+        ("story/7?id=7&lang={0}", "Fire {0}"),
+    ],
+)
+def test_pages_of_one_text_stay_copies_where_titles_or_addresses_are_those_of_views(address: str, title: str) -> None:
+    told = list(zip(("amd64", "i386", "armhf", "arm64"), range(11, 15), ("May", "June", "July", "August"), strict=True))
+    pages = {
+        f"https://site.example/{address.format(*one)}": _page(f"<h1>Fire</h1>{SHARED['en']}", title=title.format(*one)) for one in told
+    }
+    assert len(pages) == len(told)
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+@pytest.mark.parametrize("head", ["<link rel=canonical href='https://site.example/at/1'>", "<meta name=robots content=noindex>"])
+def test_a_title_is_no_name_where_the_page_says_that_it_is_another_one_s(head: str) -> None:
+    body = f"<h1>Fire</h1>{SHARED['en']}"
+    pages = {
+        f"https://site.example/at/{number}": _page(body, title=f"Fire in {city}").replace("<head>", f"<head>{head}")
+        for number, city in enumerate(CITIES, 20)
+    }
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+def test_titles_in_other_languages_and_on_other_sites_are_no_names() -> None:
+    body = f"<h1>Fire</h1>{SHARED['en']}"
+    languages = {"en": "Fire at the harbour", "de": "Brand im Hafen", "fr": "Feu au port", "es": "Fuego en el puerto"}
+    pages = {
+        f"https://site.example/story/{number}": _page(body, title=title).replace("<html>", f"<html lang={language}>")
+        for number, (language, title) in enumerate(languages.items(), 20)
+    }
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+    pages = {f"https://{city.lower()}.example/at/{number}": _page(body, title=f"Fire in {city}") for number, city in enumerate(CITIES, 20)}
+    assert lost(pages, 1) == (len(pages) - 1, 0)

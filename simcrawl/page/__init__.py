@@ -22,6 +22,7 @@ simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
 names          what a page is called, and what else it has for itself
 ├ numerals        numbers and signs that may name it
+├ uncounted       words of headings without numbers and days
 ├ names_record    what is kept of that
 └ names_compared    what two pages are called, compared
 kept           its text as stores keep it

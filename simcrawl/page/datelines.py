@@ -187,6 +187,14 @@ def full_dates(line: str) -> list[str]:
     return [" ".join(found[0].casefold().split()) for found in dates]
 
 
+def undated(line: str) -> str:
+    """Return a line without its dates, ages and counters."""
+    line = composed(line)
+    if _MAY_SAY_WHEN.search(line):
+        line = _CALENDAR.sub(" ", _OF_A_DAY.sub(" ", line))
+    return _COUNTS.sub(" ", line)
+
+
 def is_of_the_page(dateline: str) -> bool:
     """Return whether a dateline says when the page was made, changed or asked for, or counts who did."""
     dateline = composed(dateline)

@@ -494,8 +494,21 @@ def named(extract: Extract, prose: Cut, content: Cut, url: str = "") -> bytes:
 def _names(extract: Extract, called: Cut | Lines, texts: tuple[Cut, Cut], beside: Cut | Lines, url: str) -> bytes:
     prose, content = texts
     noindex, letters = extract.hints.noindex, content.units_of_a_word()
-    address = {"url": url, "said": extract.language, "title": extract.title, "known_as": extract.hints.own_address(url)}
-    return names.of(called, prose, beside.hashes, extract.parts, noindex=noindex, units_of_a_word=letters, **address)
+    own = extract.hints.own_address(url)
+    elsewhere = bool(extract.hints.canonical) and not own
+    return names.of(
+        called,
+        prose,
+        beside.hashes,
+        extract.parts,
+        noindex=noindex,
+        url=url,
+        said=extract.language,
+        title=extract.title,
+        known_as=own,
+        is_known_elsewhere=elsewhere,
+        units_of_a_word=letters,
+    )
 
 
 def _called(extract: Extract, url: str) -> str:

@@ -31,6 +31,8 @@ from simcrawl.page.features import marks
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
     BITS_BELOW,
+    COUNTED_HEADED,
+    COUNTED_IN_TITLE,
     END,
     HEADED,
     IN_TITLE,
@@ -49,6 +51,7 @@ from simcrawl.page.names_record import (
 )
 from simcrawl.page.numerals import IN_A_LIST, OF_A_DAY, OF_A_READER, YEAR
 from simcrawl.page.patterns import late
+from simcrawl.page.uncounted import words as uncounted_words
 from simcrawl.page.vocabulary import alternatives
 
 if TYPE_CHECKING:
@@ -160,7 +163,7 @@ _ODD, _WHOLE = 0x9E3779B97F4A7C15, 1 << 64
 
 
 def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> str:
-    """Return what `of` looks at in six lines: one cut is for all of a page.
+    """Return what `of` looks at in eight lines: one cut is for all of a page.
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
@@ -189,21 +192,27 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
         outer = " ".join([outer, *sorted(unsaid)])
     outer = " ".join([outer, *told])
     names = numbers.intersection(_NUMBER.findall(full)) | addressed | {*told} | set(map(_word_for, signs))
-    texts = [inner, outer, composed(facts[:_LONGEST]), called, " ".join(sorted(names)), " ".join(_standing(inner, outer, full))]
+    standing, uncounted = _standing(inner, outer, full)
+    titled = " ".join(uncounted_words(_unnumbered(raw[2])))
+    texts = [inner, outer, composed(facts[:_LONGEST]), called, " ".join(sorted(names)), standing, uncounted, titled]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
 
 
-def _standing(inner: str, outer: str, title: str) -> list[str]:
+def _standing(inner: str, outer: str, title: str) -> tuple[str, str]:
     """Return a word for a heading that may be a page's name, a second one where all its words stand in the title as well.
 
-    One with a number, or an ordinal, is none: there is no end of pages, and of days. And one outside the contents only where the title has
-    it, for it may be the site's.
+    One with a number, or an ordinal, is one by its other words, and these come second: there is no end of pages, and of days. And one
+    outside the contents is one only where the title has it, for it may be the site's.
     """
-    words = _words_of(inner or outer)
-    if not words or _COUNTED.search(inner or outer):
-        return []
-    return [_FIRST, _FIRST] if words <= _words_of(title) else [_FIRST] * bool(inner)
+    words, told = _words_of(inner or outer), list[str]()
+    if _COUNTED.search(inner or outer):
+        told = uncounted_words(inner or outer)
+        words = {*told}
+    if not words:
+        return "", ""
+    standing = [_FIRST, _FIRST] if words <= _words_of(title) else [_FIRST] * bool(inner)
+    return " ".join(standing), " ".join(told if standing else ())
 
 
 def _spelled(text: str, names: set[str]) -> str:
@@ -329,6 +338,7 @@ def of(
     said: str = "",
     title: str = "",
     known_as: str = "",
+    is_known_elsewhere: bool = False,
     units_of_a_word: float = 1.0,
 ) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
@@ -339,19 +349,20 @@ def of(
     bytes for each of these together: a page is compared with hundreds, and two bytes agree by chance for one of 32,000. And whether it asks
     search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
     (`url`; `said`: see `language`); how many units say what a word does; and by which address of its own it wants to be known
-    (`known_as`: see `simcrawl.page.hints.Hints.own_address`). `title`: the page's title, as it is.
+    (`known_as`: see `simcrawl.page.hints.Hints.own_address`). Where it names another one (`is_known_elsewhere`) its title is none by
+    itself. `title`: the page's title, as it is.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
     found = [called.hashes[start + 1 : end] for start, end in pairwise([0, *ends])]
     everything = [words.tolist() for words in found]
-    own, above, _, titled, named, standing = map(_ends_of, everything)
-    all_own, all_above, facts, full_title = everything[:4]
+    own, above, _, titled, named, standing = map(_ends_of, everything[:6])
+    all_own, all_above, facts, full_title, _, _, uncounted, uncounted_title = everything
     times, around = _times({*own, *above, *titled}, prose.hashes), _times({*above} if not own else set(), beside)
-    words = [_word(word, speaks=times[word] > own.count(word) or word in named) for word in sorted({*own})]
+    words = [_word(value, speaks=times[word] > own.count(word) or word in named) for value, word in _each(own)]
     # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
-    outer = [_word(word, speaks=word in spoken) for word in sorted({*above} - {*own})]
+    outer = [_word(value, speaks=word in spoken) for value, word in _each(word for word in above if word not in own)]
     whole = _all(_word(word, speaks=times.get(word, 0) > 0) for word in {*full_title})
     values = [whole, _all(facts), _below(_unnumbered(composed(parts.heading[:_LONGEST])), found[0], prose), *words, END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
@@ -382,10 +393,12 @@ def of(
     # From Oslo to Bergen is not from Bergen to Oslo.
     ordered = _in_order(full_title), _second(facts), _in_order(all_own), _in_order([word for word in all_above if word not in all_own])
     second = [*ordered, *(_second(hashes) for hashes in (*others, pictures, short))]
-    second.append(LEFT_ALONE if noindex else (OF_NOTHING, HEADED, IN_TITLE)[len(standing)])
+    ways = (OF_NOTHING, COUNTED_HEADED, COUNTED_IN_TITLE) if uncounted else (OF_NOTHING, HEADED, IN_TITLE)
+    second.append(LEFT_ALONE if noindex else ways[len(standing)])
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * SIXTEENTHS) if units_of_a_word > 1 else OF_NOTHING)
     second += map(_second, (leading, filled, following, beside_it, address))
+    second += map(_in_order, (uncounted, [] if is_known_elsewhere else uncounted_title))
     values += [END, *_shortened(second)]
     mixed = _shortened([*map(_mixed, (short, in_rows, rows_beside))])
     if mixed or len(of_all_visits) > 1:
@@ -401,6 +414,15 @@ def _ends_of(words: list[int]) -> list[int]:
     Where no spaces part words each letter is one, and a school or an office has more than sixteen; its town stands in front or behind.
     """
     return words if len(words) <= MOST_WORDS else words[: MOST_WORDS // 2] + words[-MOST_WORDS // 2 :]
+
+
+def _each(words: Iterable[int]) -> list[tuple[int, int]]:
+    """Return a value for each of some words, and the word, in order. One that comes again has another value: "Level 3-3"."""
+    values, times = dict[int, int](), Counter[int]()
+    for word in words:
+        values[(word + times[word] * _ODD) % _WHOLE] = word
+        times[word] += 1
+    return sorted(values.items())
 
 
 def _kept(lines: int) -> int:

@@ -12,6 +12,8 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 from simcrawl.page.names_record import (
+    COUNTED_HEADED,
+    COUNTED_IN_TITLE,
     HEADED,
     IN_TITLE,
     LATIN,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from simcrawl.page.names_record import Heading, Read, Second
 
 _LEAST_OF_A_RECORD = 2
+_COUNTED = (COUNTED_IN_TITLE, COUNTED_HEADED)
 
 
 class Naming(Enum):
@@ -146,7 +149,7 @@ def holds_more(a: Read, b: Read) -> bool:
     """
     if a.second.standing in (IN_TITLE, HEADED) and not (b.own.words or b.outer.words):
         return True
-    if _are_named(a, b):
+    if _are_named(a, b) or _are_counted_apart(a, b):
         return True
     return (
         _has_own_lines(a, b)
@@ -168,6 +171,18 @@ def holds_more(a: Read, b: Read) -> bool:
 def are_titled_apart(a: Read, b: Read) -> bool:
     """Return whether two pages have titles, and other ones."""
     return differ(a.title & ~SPEAKS, b.title & ~SPEAKS) or differ(a.second.title, b.second.title)
+
+
+@_of_bytes
+def are_titled_by_other_words(a: Read, b: Read) -> bool:
+    """Return whether two pages have titles of other words, without numbers and days, are of one language, and are both to be found."""
+    if LEFT_ALONE in (a.second.standing, b.second.standing) or a.second.language != b.second.language:
+        return False
+    if are_others(a.second.uncounted_title, b.second.uncounted_title):
+        return True
+    # Of hundreds of titles two have the same two bytes. Where no number was left out, two more tell them apart.
+    are_whole = all(same(one.second.uncounted_title, one.second.title) for one in (a, b))
+    return are_whole and differ(a.title & ~SPEAKS, b.title & ~SPEAKS)
 
 
 @_of_bytes
@@ -286,6 +301,22 @@ def exchange_names(a: Read, b: Read) -> bool:
     return a.second.standing == b.second.standing == IN_TITLE and is_one and _are_named(a, b)
 
 
+def exchange_counted_names(a: bytes, b: bytes, *, in_titles: bool = False) -> bool:
+    """Return whether two pages have the same paragraphs, or none, below other headings with numbers that differ without these as well.
+
+    `in_titles`: which their titles have, too; there one paragraph may be another one.
+    """
+    if not a or not b:
+        return False
+    one, other = read(a), read(b)
+    if not _are_counted_apart(one, other):
+        return False
+    if in_titles and not _stand_as_names(one, other, (IN_TITLE, COUNTED_IN_TITLE)):
+        return False
+    of_one = in_titles and all(_exchanged_paragraphs(one.paragraphs, other.paragraphs))
+    return of_one or _of_one_template(one, other) or one.second.paragraphs == other.second.paragraphs == OF_NOTHING
+
+
 @_of_bytes
 def exchange_pictures(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs, and each shows a picture that the other one does not."""
@@ -366,8 +397,19 @@ def _are_headed_apart(a: Heading, b: Heading) -> bool:
 
 def _are_named(a: Read, b: Read) -> bool:
     """Return whether two pages have other headings that may be their names."""
-    left, right = (one.own if one.own.words else one.outer for one in (a, b))
+    left, right = (_heading_of(one) for one in (a, b))
     return bool(_only(left, right)) and _stand_as_names(a, b, (IN_TITLE, HEADED))
+
+
+def _are_counted_apart(a: Read, b: Read) -> bool:
+    """Return whether two pages have other headings that may be their names, one of them with a number, and without it they differ, too."""
+    if not _stand_as_names(a, b, (IN_TITLE, HEADED, *_COUNTED)) or _stand_as_names(a, b, (IN_TITLE, HEADED)):
+        return False
+    return are_others(*(one.second.uncounted if one.second.standing in _COUNTED else _heading_of(one).second for one in (a, b)))
+
+
+def _heading_of(page: Read) -> Heading:
+    return page.own if page.own.words else page.outer
 
 
 def _stand_as_names(a: Read, b: Read, names: Sequence[int]) -> bool:

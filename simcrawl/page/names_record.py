@@ -16,6 +16,8 @@ SPEAKS = 1
 END, PARTS = 0, 7
 LATIN, MIXED = 1, 0
 OF_NOTHING, LEFT_ALONE, IN_TITLE, HEADED = 1, 2, 3, 4
+# The same two of a heading with a number: it is a name by its other words, for three pages alone.
+COUNTED_IN_TITLE, COUNTED_HEADED = 5, 6
 # As `units_of_a_word` is written.
 SIXTEENTHS = 16
 # For power sums: the largest prime that leaves room for one more in two bytes.
@@ -43,6 +45,10 @@ class Second(NamedTuple):
     subheadings: int = OF_NOTHING
     beside: int = OF_NOTHING
     known_as: int = OF_NOTHING
+    uncounted: int = OF_NOTHING
+    """The words of a heading with a number that are no numbers: see `uncounted`."""
+    uncounted_title: int = OF_NOTHING
+    """The same of the title, with a number or without."""
 
 
 class Mixed(NamedTuple):

@@ -15,7 +15,11 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from simcrawl.differences import is_titled_apart
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simcrawl.page.fingerprint import PageFingerprint
 
 # What is dropped says nothing else than those that are held, so a few tell nearly as much as all would.
@@ -37,7 +41,7 @@ class DroppedCopies:
     def hold(self, page: PageFingerprint, original: str) -> bool:
         """Return whether a page that is dropped as a copy of another one is held."""
         held = self.of(original)
-        if len(held) >= _MOST_OF_A_PAGE or any(page.text_digest == other.text_digest for other in held):
+        if len(held) >= _MOST_OF_A_PAGE or _is_among(page, held):
             return False
         self._set(original, (*held, _bare(page)))
         return True
@@ -49,7 +53,7 @@ class DroppedCopies:
         """
         held = self.of(original)
         urls = [other.url for other in held if other.url != page.url]
-        if len(held) <= _MOST_OF_A_PAGE and all(page.text_digest != other.text_digest for other in held):
+        if len(held) <= _MOST_OF_A_PAGE and not _is_among(page, held):
             self._set(original, (*held, _bare(page)))
         return urls
 
@@ -58,6 +62,11 @@ class DroppedCopies:
         self._held.move_to_end(original)
         if len(self._held) > _MOST_PAGES:
             self._held.popitem(last=False)
+
+
+def _is_among(page: PageFingerprint, held: Iterable[PageFingerprint]) -> bool:
+    """Return whether one of some pages says the same as another one, in text and title."""
+    return any(page.text_digest == other.text_digest and not is_titled_apart(page, other) for other in held)
 
 
 def _bare(page: PageFingerprint) -> PageFingerprint:

@@ -22,7 +22,7 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from simcrawl.bits import fitting_rows, to_rows
-from simcrawl.differences import may_be_another
+from simcrawl.differences import is_titled_apart, may_be_another
 from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
@@ -392,8 +392,10 @@ class Store:
             return admission
         if original is None:
             return admission._replace(mistaken=tuple(url for other in decision.others for url in dropped.contradict(other, page)))
-        may_be = not decision.record and decision.verdict.kind is Kind.NEAR_DUPLICATE and may_be_another(page, original.page)
-        return admission._replace(may_be_mistaken=may_be and dropped.hold(page, original.page.url))
+        if decision.record:
+            return admission
+        is_one = may_be_another if decision.verdict.kind is Kind.NEAR_DUPLICATE else is_titled_apart
+        return admission._replace(may_be_mistaken=is_one(page, original.page) and dropped.hold(page, original.page.url))
 
     def _claim(self, page: PageFingerprint | Abstention, view: View, *, unique: bool, callback: str) -> Claim | None:
         known, now = view.page(page.url), time()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import simcrawl
+from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.store.dropped import DroppedCopies
+from tests.samples import english
 from tests.strategies import page
 
 if TYPE_CHECKING:
@@ -37,6 +40,20 @@ def test_one_text_is_held_once():
     dropped = DroppedCopies()
     assert dropped.hold(page(_url(1), 1, text="one"), ORIGINAL)
     assert not dropped.hold(page(_url(2), 1, text="one"), ORIGINAL)
+
+
+def test_one_text_is_held_again_under_another_title():
+    dropped = DroppedCopies()
+    pages = [_titled(title, number) for number, title in enumerate(("Harbour", "Lighthouse", "Harbour, page 2"))]
+    assert len({one.text_digest for one in pages}) == 1
+    assert [dropped.hold(one, ORIGINAL) for one in pages] == [True, True, False]
+
+
+def _titled(title: str, number: int) -> PageFingerprint:
+    text = "".join(f"<p>{line}</p>" for line in english(20).splitlines())
+    made = simcrawl.fingerprint_page(f"<html><head><title>{title}</title></head><body>{text}</body></html>", url=_url(number))
+    assert isinstance(made, PageFingerprint)
+    return made
 
 
 def test_what_shows_the_mistake_is_held_beside_what_was_dropped():
