@@ -21,7 +21,7 @@ from simcrawl.page.names_compared import Naming
 from simcrawl.page.sketch import differing, own_units, resemblance, resemblances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from simcrawl.page.hints import Canonical
     from simcrawl.page.recipes import Recipe
@@ -426,7 +426,9 @@ class Rule:
                 # One of the same text is near as well.
                 if not allowed or url in others or view.is_rejected(page, copy.stored.page):
                     continue
-                if self._is_another(page, copy, dropped(url), near) or self._is_titled_as_another(page, copy, dropped(url), of_text):
+                if self._is_another(page, copy, dropped(url), near) or self._is_titled_as_another(
+                    page, copy, dropped(url), of_text, others
+                ):
                     others[url] = None
                 else:
                     found.setdefault(url, copy)
@@ -574,16 +576,19 @@ class Rule:
         copy: _Copy,
         dropped: Iterable[PageFingerprint],
         of_text: Callable[[], Iterable[StoredPage]],
+        others: Collection[str],
     ) -> bool:
         """Return whether a page, its original of the same text and a third one are three pages by their titles, which alone name them.
 
-        `of_text`: gives pages of this text that were kept.
+        `of_text`: gives pages of this text that were kept; `others`: those that it is no copy of already, which are enough of a third page.
         """
         original = copy.stored.page
         if self.min_similarity <= 0 or not copy.comparison.identical_text or not isinstance(page, PageFingerprint):
             return False
         if not isinstance(original, PageFingerprint) or not differences.is_titled_apart(page, original):
             return False
+        if others:
+            return True
         kept = _others_of(of_text(), page, original)
         return any(differences.are_three_titles(page, other, original) for other in chain(dropped, kept))
 

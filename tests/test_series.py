@@ -579,3 +579,25 @@ def test_titles_in_other_languages_and_on_other_sites_are_no_names() -> None:
     assert lost(pages, 1) == (len(pages) - 1, 0)
     pages = {f"https://{city.lower()}.example/at/{number}": _page(body, title=f"Fire in {city}") for number, city in enumerate(CITIES, 20)}
     assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        ("The House of the Dead", "The Art of the Deal"),
+        ("Jobs in sales in Leeds", "Jobs in care in York"),
+        ("A walnut and a chair", "A lamp and a table"),
+        ("Le port de la ville de Lyon", "Le parc de la ville de Nice"),
+    ],
+)
+def test_small_words_that_come_again_make_two_headings_no_more_alike(headings: tuple[str, str]) -> None:
+    pages = {f"https://site.example/a/{number + 71}": _page(f"<h1>{heading}</h1>{SHARED['en']}") for number, heading in enumerate(headings)}
+    assert lost(pages, 1)[0] == 0
+
+
+def test_a_number_that_comes_again_counts() -> None:
+    headings = [f"Level 3-{number}" for number in range(3, 7)]
+    pages = {
+        f"https://site.example/p{number + 7}": _page(f"<h1>{name}</h1>{SHARED['en']}", title=name) for number, name in enumerate(headings)
+    }
+    assert lost(pages, 1)[0] == 0

@@ -141,7 +141,7 @@ class Elsewhere:
             copy.is_named = copy.is_named or any(copy.page.is_named_by(value) for _, value in chain(values, item.beside))
             from_elsewhere = self._of_markup(said, use, item.by_field(), copy) or from_elsewhere
         if said and of_bytes:
-            from_elsewhere = from_elsewhere or self._chosen(said, known, use, item, copy)
+            from_elsewhere = from_elsewhere or self._chosen(said, use, item, copy)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in item.beside if value is not False)]
         fuller = self._fuller(said, filled, copy) if said and said.fields is not None else _fuller_as_others(told, filled, copy)
@@ -180,26 +180,44 @@ class Elsewhere:
         """Return the first field with a short value that is another one than the original's: what the callback downloaded may say it."""
         return next((key for key, value in values if value_digest(key, value) not in known and self._is_short(use, key, value, page)), None)
 
-    def _chosen(self, said: Said, known: frozenset[int] | None, use: str, item: ItemRead, copy: Copy) -> str | None:
+    def _chosen(self, said: Said, use: str, item: ItemRead, copy: Copy) -> str | None:
         """Return a field in which an item says what none of its original's does, though it stands on both pages, whose bytes are the same.
 
-        So the callback has chosen it by the address, such as the row of a table that the address names. From then on what the item says
-        counts as the original's: what is chosen once more says nothing more.
+        So the callback has chosen it by the address, such as the row of a table that the address names. Or it says in no item of the
+        original all that it says *together*. From then on what the item says counts as the original's: what is chosen once more says
+        nothing more.
         """
-        if not known or said.states is None:
+        if said.states is None:
             return None
         copy.together.read(said.states)
-        fields = {
-            key: parts
-            for key, parts in item.by_field().items()
-            if copy.together.items_with(state_digest(key, parts)) or all(_is_chosen(key, part, copy.page) for part in parts)
-        }
-        found = self._of_markup(said, use, fields, copy)
-        others = ((key, value) for key, value in item.values if value_digest(key, value) not in known)
-        found = found or next((key for key, value in others if _is_chosen(key, value, copy.page)), None)
-        if found:
-            self._memory.note_values(said, item.values, 0)
+        found, items, fields = None, -1, item.by_field()
+        for key, parts in fields.items():
+            known = copy.together.items_with(state_digest(key, parts))
+            if not known and not all(self._is_chosen(use, key, part, copy.page) for part in parts):
+                continue
+            items &= known
+            if not items and found is None:
+                found = key
+        if found is None:
+            return None
+        self._memory.note_states(said, copy.number, [fields])
+        self._memory.note_values(said, item.values, 0)
         return found
+
+    def _is_chosen(self, use: str, key: str, value: Any, page: PageText) -> bool:
+        """Return whether a value stands on a page, or in its mark-up, and neither in its address nor as a number of how it was fetched."""
+        if value is False or value is FILLED or not _is_content(key, value, page):
+            return False
+        if not isinstance(value, str):
+            written = as_written(value)
+            digits = digits_of(written)
+            is_of_fetch = is_technical(key, digits) or (isinstance(value, int) and self._counters.has(use, key))
+            return not is_of_fetch and is_long_enough(digits) and page.shows_number(readings(written))
+        plain = readable(value[:LONGEST_VALUE].strip())
+        digits = digits_of(plain)
+        says = any(map(str.isalpha, plain)) or is_long_enough(digits)
+        # A day or a time that stands on the page is not when that was fetched.
+        return says and not (plain.isdigit() and is_technical(key, digits)) and page.has(plain)
 
     def _of_markup(self, said: Said, use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
         """Return a field by which an item of a page with its original's text says what none of the original's items does.
@@ -349,18 +367,6 @@ def _is_elsewhere(key: str, value: Any, page: PageText, *, identical: bool) -> b
     # A short number among words may be a counter's.
     words = {word for word in WORD.findall(plain) if not (word.isdigit() and len(word) < 3)}
     return not (page.shows_most(words) if may_be_hidden else page.has_most(words))
-
-
-def _is_chosen(key: str, value: Any, page: PageText) -> bool:
-    """Return whether a value is a text that stands on a page, in its headers or in its mark-up, and not in its address."""
-    if not isinstance(value, str) or value is FILLED or page.text is None or not _is_content(key, value, page):
-        return False
-    text = value[:LONGEST_VALUE].strip()
-    plain = readable(text)
-    digits = digits_of(plain)
-    if TOKEN.fullmatch(text) or is_date(text) or is_technical(key, digits):
-        return False
-    return (any(map(str.isalpha, plain)) or is_long_enough(digits)) and plain in page.text
 
 
 def _is_number_elsewhere(key: str, written: str, page: PageText) -> bool:

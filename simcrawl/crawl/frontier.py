@@ -109,6 +109,8 @@ _MOST_HELD, _MOST_NAMED, _MOST_ANSWERS = 100_000, 50_000, 50_000
 _MOST_KINDS, _MOST_RULES = 10_000, 1_000
 # Bytes of an answer.
 _MOST_HASHED = 1_000_000
+# Steps to the limit of the depth.
+_NEAR = 3
 # As links on copies come after others: the canonical one may be such a link.
 _BEHIND_PREFERRED = -2
 _CHECKED = frozenset({0, *(4**power for power in range(1, 9))})
@@ -318,6 +320,11 @@ class Frontier:
         """
         depth: int = page.meta.get("depth", 0)
         return depth + 1 < self._deepest
+
+    def is_near_the_end(self, page: Request) -> bool:
+        """Return whether what comes of a page soon is too deep: for a limit that is far away its links may come later."""
+        depth: int = page.meta.get("depth", 0)
+        return self._deepest - depth <= _NEAR
 
     def links(self, verdict: Verdict, page: Request | None) -> Links:
         """Return what is known of all links of a page. `page`: the request for it. Never raises."""

@@ -15,6 +15,7 @@ goes: into JOBDIR, or to another process. It goes to another request as well, wh
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from simcrawl.page.fingerprint import digest
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Headers
 
 META_KEY = "simcrawl"
 """Key of `Request.meta`, a user's own: False for a page that is not to be looked at."""
@@ -61,6 +63,12 @@ MARKS = frozenset({ORDER, ASKED, CARRIED})
 
 _OF_ONE_REQUEST = (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT)
 
+# Headers of browsers, of proxies, and of programs that count what they ask for.
+_OF_WHO_ASKS = re.compile(
+    r"referer|origin|user-agent|accept(?:-\w+)?|connection|cache-control|pragma|dnt|te|upgrade-insecure-requests|priority"
+    r"|sec-[\w-]+|x-forwarded-\w+|x-real-ip|forwarded|via|x-request-id|x-correlation-id|traceparent"
+)
+
 HELD, LAST, SKIPPED = -1_000_000, -2_000_000, -3_000_000
 """What the mark says of a request at the end of the queue, see above."""
 AFTER_ALL = -20_000_000
@@ -93,21 +101,32 @@ def asked_for(request: Request) -> str:
 
     That is its method, its body, its own cookies or a session of its own, and headers that its spider has set.
     """
-    # Nearly all links of nearly all pages.
     is_plain_get = request.method == "GET" and not request.body
-    if is_plain_get and not (request.headers or request.cookies or "cookiejar" in request.meta):
+    asks = _asks(request)
+    if is_plain_get and not asks:
         return request.url
-    asks = (request.cookies, request.meta.get("cookiejar"), *_headers(request))
-    if is_plain_get and not any(asks):
-        return request.url
-    told = "\0".join(map(str, asks)).encode("utf-8", "surrogatepass") if any(asks) else b""
+    told = "\0".join(map(str, asks)).encode("utf-8", "surrogatepass")
     return f"{request.url.partition('#')[0]} {request.method} {digest(request.body + told, 0).hex()}"
 
 
-def _headers(request: Request) -> list[tuple[str, list[bytes]]]:
-    """Return the headers of a request but for those that say who asks, and where the link was found: many spiders change these."""
-    headers = ((name.decode("latin-1").lower(), values) for name, values in request.headers.items())
-    return sorted(header for header in headers if header[0] not in ("referer", "user-agent"))
+def _asks(request: Request) -> list[Any]:
+    """Return the cookies, the session and the headers that a request asks by, if there are any."""
+    # Each link of each page comes here, and what a request has none of is made and kept when somebody asks for it.
+    headers, cookies, meta = request._headers, request._cookies, request._meta  # noqa: SLF001
+    asks: list[Any] = _told_by(headers) if headers else []
+    if cookies:
+        asks.append(cookies)
+    if meta and "cookiejar" in meta:
+        asks.append(meta["cookiejar"])
+    return asks
+
+
+def _told_by(headers: Headers) -> list[Any]:
+    """Return headers but for those that say who asks, and from where: many spiders change these with each request."""
+    if len(headers) == 1 and "Referer" in headers:
+        return []
+    named = ((name.decode("latin-1").lower(), values) for name, values in headers.items())
+    return sorted((name, values) for name, values in named if not _OF_WHO_ASKS.fullmatch(name))
 
 
 def copied(request: Request) -> Request:

@@ -51,7 +51,7 @@ class PageText:
         self._tell, self._url = tell, url
         self._text: str | None = None
         # The page itself, and what else belongs to it.
-        self._source = self._beside = ""
+        self._source = self._own = self._beside = ""
         self._pieces: list[str] | None = None
         self._shown = list[str]()
         self._of_url: set[str] | None = None
@@ -70,8 +70,13 @@ class PageText:
             told = list(self._tell() or ())
             if told and sum(map(len, told)) <= _LONGEST_PAGE:
                 self._source, self._beside = told[0], "\n".join(map(readable, [*told[1:], self._url]))
-                self._text = f"{readable(told[0])}\n{self._beside}"
+                self._own = readable(told[0])
+                self._text = f"{self._own}\n{self._beside}"
         return self._text
+
+    def has(self, plain: str) -> bool:
+        """Return whether a text, as `readable` has it, stands on the page itself: in its text or its mark-up."""
+        return self.text is not None and plain in self._own
 
     def is_addressed(self, value: Any) -> bool:
         """Return whether all of a value is in its address: the session, or the number of the page."""

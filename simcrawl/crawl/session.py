@@ -375,10 +375,10 @@ class Session(Common):
     ) -> Admission:
         """Return an admission that waits for no other page, see `wait_for_original`."""
         if sure:
-            most, patience, kept = self.config.max_page_seconds, self._patience, self._kept_in_vain
-            if self.frontier.must_not_delay(request):
-                most = min(most, _SHORT_WAIT)
-            return await wait_for_original(admission, again, most, never_drop=never_drop, patience=patience, kept=kept)
+            most, kept = self.config.max_page_seconds, self._kept_in_vain
+            if self.frontier.must_not_delay(request) and self.frontier.is_near_the_end(request):
+                return await wait_for_original(admission, again, min(most, _SHORT_WAIT), never_drop=never_drop, kept=kept)
+            return await wait_for_original(admission, again, most, never_drop=never_drop, patience=self._patience, kept=kept)
         started = monotonic()
         waited = await wait_for_original(admission, again, self._unsure_wait, never_drop=never_drop)
         if monotonic() - started >= _UNSURE_WAIT:

@@ -67,6 +67,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if case and unparsed:
             case.dropped_unparsed = True
             self._inc("outlinks/dropped", links)
+            self._session.note_dropped()
             raise NearDuplicate(verdict, response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:  # noqa: ARG002 - Scrapy passes it

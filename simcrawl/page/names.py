@@ -350,7 +350,7 @@ def of(
     search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
     (`url`; `said`: see `language`); how many units say what a word does; and by which address of its own it wants to be known
     (`known_as`: see `simcrawl.page.hints.Hints.own_address`). Where it names another one (`is_known_elsewhere`) its title is none by
-    itself. `title`: the page's title, as it is.
+    itself, nor is a heading with a number. `title`: the page's title, as it is.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -359,10 +359,10 @@ def of(
     own, above, _, titled, named, standing = map(_ends_of, everything[:6])
     all_own, all_above, facts, full_title, _, _, uncounted, uncounted_title = everything
     times, around = _times({*own, *above, *titled}, prose.hashes), _times({*above} if not own else set(), beside)
-    words = [_word(value, speaks=times[word] > own.count(word) or word in named) for value, word in _each(own)]
+    words = [_word(value, speaks=times[word] > own.count(word) or word in named) for value, word in _each(own, {*named})]
     # Where a long table is the contents, and has no heading, the sentence that says what it is about stands beside it.
     spoken = {word for word in above if times[word] or around.get(word, 0) > above.count(word) or word in named}
-    outer = [_word(value, speaks=word in spoken) for value, word in _each(word for word in above if word not in own)]
+    outer = [_word(value, speaks=word in spoken) for value, word in _each([word for word in above if word not in own], {*named})]
     whole = _all(_word(word, speaks=times.get(word, 0) > 0) for word in {*full_title})
     values = [whole, _all(facts), _below(_unnumbered(composed(parts.heading[:_LONGEST])), found[0], prose), *words, END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
@@ -398,7 +398,7 @@ def of(
     second += map(_second, (spoken_in, end))
     second.append(round(units_of_a_word * SIXTEENTHS) if units_of_a_word > 1 else OF_NOTHING)
     second += map(_second, (leading, filled, following, beside_it, address))
-    second += map(_in_order, (uncounted, [] if is_known_elsewhere else uncounted_title))
+    second += map(_in_order, ([], []) if is_known_elsewhere else (uncounted, uncounted_title))
     values += [END, *_shortened(second)]
     mixed = _shortened([*map(_mixed, (short, in_rows, rows_beside))])
     if mixed or len(of_all_visits) > 1:
@@ -416,12 +416,15 @@ def _ends_of(words: list[int]) -> list[int]:
     return words if len(words) <= MOST_WORDS else words[: MOST_WORDS // 2] + words[-MOST_WORDS // 2 :]
 
 
-def _each(words: Iterable[int]) -> list[tuple[int, int]]:
-    """Return a value for each of some words, and the word, in order. One that comes again has another value: "Level 3-3"."""
+def _each(words: Sequence[int], numbers: set[int]) -> list[tuple[int, int]]:
+    """Return a value for each of some words, and the word, in order. A number that comes again has another value: "Level 3-3".
+
+    Other words have not: what two headings have in common would be "of the" and "the".
+    """
     values, times = dict[int, int](), Counter[int]()
     for word in words:
         values[(word + times[word] * _ODD) % _WHOLE] = word
-        times[word] += 1
+        times[word] += word in numbers
     return sorted(values.items())
 
 

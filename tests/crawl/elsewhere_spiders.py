@@ -267,5 +267,5 @@ class OfVariantsShown(Base):
         yield from map(response.follow, response.css("a::attr(href)").getall())
         if variant := response.url.partition("variant=")[2]:
             row = response.css(f"#v{variant}")
-            names = [name for name in ("colour", "size", "note") if name in self.settings["KIND"]]
-            yield {"url": response.url, "n": len(variant)} | {name: row.css(f".{name}::text").get() for name in names}
+            texts = {name: row.css(f".{name}::text").get("") for name in self.settings["KIND"].split()}
+            yield {"url": response.url, "n": len(variant)} | {name: int(text) if name == "stock" else text for name, text in texts.items()}

@@ -113,7 +113,8 @@ def test_requests_to_one_address_that_ask_for_other_things_are_told_apart() -> N
     ]
     assert len({marks.asked_for(request) for request in told_apart}) == len(told_apart)
     # Who asks, and from where, is nothing that is asked for.
-    for headers in ({}, {"User-Agent": "one", "Referer": "http://a.test/"}):
+    of_a_browser = {"Accept-Language": "de", "Sec-CH-UA": "one", "X-Forwarded-For": "10.0.0.1", "X-Request-ID": "7"}
+    for headers in ({}, {"Referer": "http://a.test/"}, {"User-Agent": "one", "Referer": "http://a.test/"} | of_a_browser):
         assert marks.asked_for(Request("http://a.test/search", headers=headers)) == "http://a.test/search"
 
 
