@@ -469,6 +469,9 @@ class Rule:
             stored = candidate.stored()
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
+            # Those of its text were looked at before.
+            if stored.page.text_digest == page.text_digest:
+                continue
             if comparison := self.copy_of(page, stored.page):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
