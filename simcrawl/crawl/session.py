@@ -360,10 +360,12 @@ class Session(Common):
         if admission.waits_for:
             began = monotonic()
             self._waits += 1
-            with self._places.lent(response):
-                admission = await self._wait(request, admission, again, sure=sure, never_drop=never_drop)
-            has_held_up = monotonic() - began > _SHORT_WAIT and not self._has_others()
-            self._waits -= 1
+            try:
+                with self._places.lent(response):
+                    admission = await self._wait(request, admission, again, sure=sure, never_drop=never_drop)
+                has_held_up = monotonic() - began > _SHORT_WAIT and not self._has_others()
+            finally:
+                self._waits -= 1
         self.again.ask(admission.mistaken, page.url)
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
