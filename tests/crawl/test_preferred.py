@@ -223,7 +223,9 @@ _HOSTILE = {
 def test_what_pages_lie_changes_no_verdict(site: Site):
     site.add("/", hub(*_HOSTILE))
     for path, canonical in _HOSTILE.items():
-        site.add(path, _names(canonical, page("7.4/en/protection" if path < "/l" else "7.4/en/autotext", note=path)))
+        # Of one text and one title: that of three pages would tell them apart.
+        html = page("7.4/en/protection" if path < "/l" else "7.4/en/autotext")
+        site.add(path, _names(canonical, f"{html}<!-- {path} -->"))
     plain, preferring = (crawl("Plain", site.url(), settings=IN_ORDER | {"CONCURRENT_REQUESTS": 2} | more) for more in ({}, PREFER))
     assert plain.pages() == preferring.pages()
     # Two pages are under way at a time: which of two equal ones is first is chance.
