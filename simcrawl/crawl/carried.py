@@ -107,7 +107,7 @@ def carried(request: Request, shown_by: str) -> str:
         given = (("cb_kwargs", request.cb_kwargs), ("callback", _bound(request.callback)), ("meta", own))
         told = [part for name, values in given for part in _told(name, values, shown_by)]
     except Exception:  # noqa: BLE001 - a variable without a value, a name that cannot be shown: whatever it is, the page is kept
-        told = [_unlike_others()]
+        told = [unlike_others()]
     return _digest("\n".join(told)) if told else ""
 
 
@@ -145,7 +145,7 @@ class _Owner:
         place = id(self._owner)
         known = _owners.get(place)
         if known is None or known[0]() is not self._owner:
-            known = _owners[place] = ref(self._owner, partial(_forget_owner, place)), _unlike_others()
+            known = _owners[place] = ref(self._owner, partial(_forget_owner, place)), unlike_others()
         return known[1]
 
 
@@ -215,10 +215,11 @@ def _told(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:
         try:
             yield f"{name} {key!r} {_Description().of(value)}"
         except Exception:  # noqa: BLE001 - it is the user's own code that describes the value: whatever it is, the page is kept
-            yield _unlike_others()
+            yield unlike_others()
 
 
-def _unlike_others() -> str:
+def unlike_others() -> str:
+    """Return a text that no other call returns, in this process or another."""
     return f"{_PROCESS} {next(_others)}"
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.http.request import NO_CALLBACK
 
-from simcrawl.crawl.carried import CARRIED
+from simcrawl.crawl.carried import CARRIED, unlike_others
 from simcrawl.page.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -99,13 +99,17 @@ def unshared(request: Request) -> Request:
 def asked_for(request: Request) -> str:
     """Return by what `Outlinks` knows a request: its URL, and of another one than a plain GET what else it asks by.
 
-    That is its method, its body, its own cookies or a session of its own, and headers that its spider has set.
+    That is its method, its body, its own cookies or a session of its own, and headers that its spider has set. What cannot be told is like
+    no other. Never raises: the callback's other requests would be lost.
     """
     is_plain_get = request.method == "GET" and not request.body
-    asks = _asks(request)
+    try:
+        asks = _asks(request)
+        told = "\0".join(map(str, asks)).encode("utf-8", "surrogatepass")
+    except Exception:  # noqa: BLE001 - a cookie or a session may be any object of a user's own
+        return f"{request.url} {unlike_others()}"
     if is_plain_get and not asks:
         return request.url
-    told = "\0".join(map(str, asks)).encode("utf-8", "surrogatepass")
     return f"{request.url.partition('#')[0]} {request.method} {digest(request.body + told, 0).hex()}"
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from hypothesis import given, strategies as st
 from scrapy import FormRequest, Request
@@ -116,6 +119,22 @@ def test_requests_to_one_address_that_ask_for_other_things_are_told_apart() -> N
     of_a_browser = {"Accept-Language": "de", "Sec-CH-UA": "one", "X-Forwarded-For": "10.0.0.1", "X-Request-ID": "7"}
     for headers in ({}, {"Referer": "http://a.test/"}, {"User-Agent": "one", "Referer": "http://a.test/"} | of_a_browser):
         assert marks.asked_for(Request("http://a.test/search", headers=headers)) == "http://a.test/search"
+
+
+class Secret:
+    """Does not let itself be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("nobody is to see this")
+
+
+def test_a_request_that_cannot_be_told_is_like_no_other() -> None:
+    requests = [Request("http://a.test/search", meta={"cookiejar": Secret()}) for _ in range(2)]
+    requests += [Request("http://a.test/search", cookies={"branch": Secret()})]  # type: ignore[dict-item]  # as a spider may
+    assert len({marks.asked_for(request) for request in requests}) == 3
+    # So where Scrapy keeps such things elsewhere.
+    without: Any = SimpleNamespace(url="http://a.test/search", method="GET", body=b"")
+    assert marks.asked_for(without) not in ("http://a.test/search", marks.asked_for(without))
 
 
 def test_a_start_request_is_one_only_at_depth_zero() -> None:
