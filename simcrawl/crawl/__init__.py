@@ -35,6 +35,8 @@ What these share, one session a crawler:
     ├ copied       how far the items of one copy have been compared
     ├ page_text    what a copy's page says, and what its readers see of it
     ├ said         what the items of originals said
+    ├ otherwise    what items of copies say in sight, and no item of the original
+    ├ moments      whether that is when, and when the page was made
     ├ counters     which of their fields count
     ├ item_values  what an item holds
     ├ field_names  what the names of its fields say

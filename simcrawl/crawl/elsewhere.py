@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.crawl.counters import Counters
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
+from simcrawl.crawl.otherwise import Otherwise
 from simcrawl.crawl.reading import (
     LONGEST_HIDDEN,
     OF_MARKUP,
@@ -93,6 +94,7 @@ class Elsewhere:
 
     def __init__(self) -> None:
         self._memory, self._counters = Memory(), Counters()
+        self._otherwise = Otherwise(self._counters)
         self._told: OrderedDict[str, _Told] = OrderedDict()
         self._download = set[str]()
 
@@ -142,6 +144,8 @@ class Elsewhere:
             from_elsewhere = self._of_markup(said, use, item.by_field(), copy) or from_elsewhere
         if said and of_bytes:
             from_elsewhere = from_elsewhere or self._chosen(said, use, item, copy)
+        if said and not identical:
+            from_elsewhere = from_elsewhere or self._in_sight(said, use, item, copy)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in item.beside if value is not False)]
         fuller = self._fuller(said, filled, copy) if said and said.fields is not None else _fuller_as_others(told, filled, copy)
@@ -218,6 +222,20 @@ class Elsewhere:
         says = any(map(str.isalpha, plain)) or is_long_enough(digits)
         # A day or a time that stands on the page is not when that was fetched.
         return says and not (plain.isdigit() and is_technical(key, digits)) and page.has(plain)
+
+    def _in_sight(self, said: Said, use: str, item: ItemRead, copy: Copy) -> str | None:
+        """Return a field by which an item says in sight what none of its original's does, see `simcrawl.crawl.otherwise`.
+
+        From then on this item counts as the original's.
+        """
+        if said.states is None:
+            return None
+        fields = item.by_field()
+        found = self._otherwise.find(said.states, use, fields, copy)
+        if found is not None:
+            self._memory.note_states(said, copy.number, [fields])
+            self._memory.note_values(said, chain(item.values, item.facts), 0)
+        return found
 
     def _of_markup(self, said: Said, use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
         """Return a field by which an item of a page with its original's text says what none of the original's items does.

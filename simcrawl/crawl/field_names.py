@@ -28,6 +28,16 @@ _COUNTS = late(
     f"{_OF}(?:bytes|counts?|counter|time|times|(?:time)?stamp|duration|elapsed|latency|len(?:gth)?|num|ranking|size)(?:kb|ms)?"
     "|order(?:ing)?|sortorder|retr(?:y|ies)"
 )
+# When a page was made, or looked at.
+_OF_MAKING = late(
+    "(?:date|last|time)?(?:accessed|built|cached|changed|checked|crawled|downloaded|edited|fetched|generated|indexed|lastmod|mod|modified"
+    "|modification|now|refreshed|rendered|retrieved|scraped|synced|today|touched|updates?|updated|visit|visited)(?:at|date|on|time)?"
+)
+# Who looks at a page, and how many like it: another number at each visit.
+_OF_READERS = late(
+    "(?:page|total|num|nr|no)?(?:views?|viewers?|visits?|visitors?|hits|likes?|dislikes?|shares?|followers?|readers?|online|watching|watchers?"
+    "|popularity|clicks?|impressions?)(?:count)?"
+)
 # Names that a spider made of what a page says, or of when it came, are no fields.
 _MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
 
@@ -39,13 +49,16 @@ _NEAR_NOW = 2 * 86_400
 class FieldName(NamedTuple):
     """What a name says. `of_fetch`: how the page was fetched; `made_up`: it was made of a value; `counts`: its numbers are a program's.
 
-    `places`: they say where among others a thing stands, as a truth value does, too: `last_page`.
+    `places`: they say where among others a thing stands, as a truth value does, too: `last_page`. `of_making`: when its page was made, or
+    looked at: `updated_at`. `of_readers`: who looks at it.
     """
 
     of_fetch: bool
     made_up: bool
     counts: bool
     places: bool
+    of_making: bool
+    of_readers: bool
 
     @property
     def of_page(self) -> bool:
@@ -60,7 +73,8 @@ def field_name(key: str) -> FieldName:
     words, last = ([word.lower() for word in _WORDS.findall(name)] for name in (key, key.rpartition(".")[2]))
     places = any(map(_OF_PLACES.fullmatch, last))
     counts = places or any(map(_COUNTS.fullmatch, last))
-    return FieldName(any(map(_OF_A_FETCH.fullmatch, words)), bool(_MADE_UP.search(key)), counts, places)
+    of_making, of_readers = (any(map(names.fullmatch, words)) for names in (_OF_MAKING, _OF_READERS))
+    return FieldName(any(map(_OF_A_FETCH.fullmatch, words)), bool(_MADE_UP.search(key)), counts, places, of_making, of_readers)
 
 
 def is_technical(key: str, digits: str) -> bool:

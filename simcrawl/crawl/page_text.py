@@ -61,6 +61,8 @@ class PageText:
         self._joined_text = ""
         # Of what readers see, part by part.
         self._seen_words, self._numbers = list[set[str]](), list[set[str]]()
+        self._said_of_itself: list[str] | None = None
+        self._said_numbers: set[str] | None = None
 
     @property
     def text(self) -> str | None:
@@ -140,6 +142,31 @@ class PageText:
             if not readings.isdisjoint(self._numbers[place]):
                 return True
         return False
+
+    def says(self, plain: str) -> bool:
+        """Return whether the page shows a text, as `readable` has it, as a word or words of its own: see `said_texts`."""
+        if not any(map(str.isalnum, plain)):
+            return False
+        before, behind = r"(?<!\w)" * plain[0].isalnum(), r"(?!\w)" * plain[-1].isalnum()
+        whole = re.compile(f"{re.escape(plain)}{behind}")
+        # What stands before it is looked at last: only a pattern that begins with letters is found at the speed of memory.
+        starts = re.compile(before)
+        return any(starts.match(text, found.start()) for text in self._said() for found in whole.finditer(text))
+
+    def says_number(self, readings: set[str]) -> bool:
+        """Return whether the page shows a number as its own, however it is written there."""
+        if self._said_numbers is None:
+            self._said_numbers = numbers_in(self._said()[0])
+        return not readings.isdisjoint(self._said_numbers)
+
+    def _said(self) -> list[str]:
+        """Return what it shows of itself, with a space for each tag, and without one."""
+        if self._said_of_itself is None:
+            from simcrawl.page.extraction import said_texts  # noqa: PLC0415 - as below
+
+            pieces = said_texts(self._source) if self.text is not None else []
+            self._said_of_itself = [readable(" ".join(pieces)), readable("".join(pieces))]
+        return self._said_of_itself
 
     def _seen(self) -> Iterator[str]:
         """Give what readers see of it: what else belongs to it, then its own text with a space for each tag, and without one."""

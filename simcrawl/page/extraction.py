@@ -17,6 +17,7 @@ from lxml import etree
 from w3lib.encoding import html_to_unicode
 
 from simcrawl.page.blocks import Block, Parts, join
+from simcrawl.page.furniture import kinds
 from simcrawl.page.hints import NO_HINTS, Hints, of_tree, says_nofollow, unfollowed
 from simcrawl.page.pictures import attributes, has_styles
 from simcrawl.page.scripts import in_attributes
@@ -198,6 +199,35 @@ def shown_texts(html: str) -> list[str]:
     return pieces
 
 
+def said_texts(html: str) -> list[str]:
+    """Return the texts that a page shows of itself: no links, no menus, no forms, and nothing that calls itself furniture.
+
+    One for each place between two tags; none where it cannot be parsed.
+    """
+    try:
+        tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
+    except (etree.LxmlError, ValueError):
+        return []
+    pieces = list[str]()
+    walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        text = element.tail
+        if event == "start":
+            text = element.text
+            if element.tag in _SAYS_NOTHING or _calls_itself_furniture(element):
+                walk.skip_subtree()
+                continue
+        if text:
+            pieces.append(text)
+    return pieces
+
+
+def _calls_itself_furniture(element: Any) -> bool:
+    names = f"{element.get('class', '')} {element.get('id', '')}".strip()
+    found = kinds(names) if names else None
+    return bool(found and (found.around or found.links or found.trail))
+
+
 def _with_body(html: str) -> str:
     """Return a page whose body begins where it does in a browser, although its tag is left out, as HTML allows."""
     # Nearly all pages have one.
@@ -306,6 +336,7 @@ def _base(tree: HtmlElement, url: str) -> str:
 
 # What to resolve changes nothing of but a fragment, and is most links: an address, or a path from the root, and a query.
 _UNSHOWN = frozenset({"script", "style"})
+_SAYS_NOTHING = _UNSHOWN | {"a", "button", "footer", "head", "nav", "noscript", "option", "template", "textarea"}
 _PLAIN = re.compile(
     r"(?P<host>https?://[^\s\x00-\x1f#?;/\\\[\]]+)?(?(host)(?=[/?#]|$)|(?=/[^/]))(?P<path>[^\s\x00-\x1f#?;]*+)(?:\?[^\s\x00-\x1f#]++)?(?=$|#)"
 )

@@ -269,3 +269,15 @@ class OfVariantsShown(Base):
             row = response.css(f"#v{variant}")
             texts = {name: row.css(f".{name}::text").get("") for name in self.settings["KIND"].split()}
             yield {"url": response.url, "n": len(variant)} | {name: int(text) if name == "stock" else text for name, text in texts.items()}
+
+
+class OfWhatIsSaid(Base):
+    """Takes the text of a page, and one short line of it."""
+
+    name = "of-what-is-said"
+
+    def parse(self, response: Response, **_: Any) -> Iterator[Any]:
+        if said := response.css(".said::text").get():
+            yield {"url": response.url, "text": " ".join(response.css("p::text").getall()), "said": said}
+        for href in response.css("a::attr(href)").getall():
+            yield response.follow(href)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from html import escape
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SPIDERS = "tests.crawl.elsewhere_spiders"
 URL, OTHER, USE, LATER = "http://a.test/p/1", "http://a.test/p/2", "spider.parse", "spider.parse_more"
+NOW = datetime.now(UTC)
 HTML = """<html><h1>A <b>ham</b>burger &amp; caf&eacute;</h1><p>It costs 1,250.50 or 1 300, of Wien/Graz.</p><p>北京的博物馆</p>
 <script>{"dish": "cr\\u00eape\\nsuz\\u00e9tte"}</script></html>"""
 
@@ -101,20 +102,21 @@ def test_a_value_that_neither_page_has_is_from_elsewhere(value: Any):
         True,
         None,
         b"bytes",
-        datetime(2026, 1, 2, tzinfo=UTC),
-        datetime(2026, 1, 2, tzinfo=UTC).date(),
-        "2026-01-02",
-        "2026-01-02T03:04:05.678901+00:00",
-        "2026-01-02 03:04:05",
-        "20260102T030405Z",
+        NOW,
+        NOW.date(),
+        f"{NOW:%Y-%m-%d}",
+        NOW.isoformat(),
+        f"{NOW:%Y-%m-%d %H:%M:%S}",
+        f"{NOW:%Y%m%dT%H%M%SZ}",
+        f"{NOW:%Y%m%d}",
         "20260102",
         20260102,
-        "02.01.2026",
+        f"{NOW:%d.%m.%Y}",
         "03:04",
         "0:00:12.345678",
-        "Fri, 02 Jan 2026 03:04:05 GMT",
-        "Fri, 2 Jan 2026 03:04:05 +0100",
-        "January 2nd, 2026 at 3:04 pm",
+        f"{NOW:%a, %d %b %Y %H:%M:%S GMT}",
+        f"{NOW:%a, %d %b %Y %H:%M:%S} +0100",
+        f"{NOW:%B %dth, %Y at 3:04 pm}",
         "d41d8cd98f00b204e9800998ecf8427e",
         "c9bf9e57-1685-4c89-bafb-ff5af830be8a",
         UUID(int=17),
@@ -233,7 +235,7 @@ def test_a_page_is_read_once_and_only_if_a_value_is_another_one():
     known.find(
         URL,
         USE,
-        ItemRead({"url": OTHER, "value": "first", "at": "2026-01-02", "uid": "d41d8cd98f00b204e9800998ecf8427e"}),
+        ItemRead({"url": OTHER, "value": "first", "at": f"{NOW:%Y-%m-%d}", "uid": "d41d8cd98f00b204e9800998ecf8427e"}),
         told,
         identical=True,
     )
@@ -284,7 +286,6 @@ def test_numbers_are_looked_for_as_mark_up_has_them(value: Any):
             "p/four_stars.png",
             "four_stars.png",
             "menu?page=3",
-            "2026-01-02",
             "<p class",
             '{"spice": "very hot"',
             "onion",
@@ -470,7 +471,7 @@ def test_a_name_of_which_one_word_is_on_the_page_is_from_elsewhere():
     known.note(URL, USE, ItemRead({"name": "Oak table"}))
     text = "<p>Each chair is delivered by our own lorry, and each table.</p>"
     for name, key in (("Ash chair", "name"), ("chair", None), ("our own chair", None), ("our own ash chair by our own lorry here", None)):
-        assert known.find(URL, USE, ItemRead({"name": name}), Copy(lambda: [text]), identical=False) == key
+        assert known.find(URL, USE, ItemRead({"name": name}), Copy(lambda: [text]), identical=True) == key
 
 
 # ---- fields that the original left empty
@@ -497,7 +498,7 @@ def _short(first: Any, value: Any, *, key: str = "value", downloads: bool = True
     return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HTML, OTHER], OTHER), identical=identical)
 
 
-SHORT = [(True, False), (False, True), (3, 12), (0, 7), (date(2024, 1, 3), date(2024, 1, 4)), ("2024-01-03", "2024-01-04"), (0.5, 1.5)]
+SHORT = [(True, False), (False, True), (3, 12), (0, 7), (date(2024, 1, 3), NOW.date()), ("2024-01-03", f"{NOW:%Y-%m-%d}"), (0.5, 1.5)]
 
 
 @pytest.mark.parametrize(("first", "value"), SHORT)
@@ -515,7 +516,7 @@ def test_short_values_that_speak_of_the_fetch_do_not_count(key: str):
 
 
 def test_days_and_numbers_of_the_address_or_with_the_time_do_not_count():
-    assert _short(datetime(2024, 1, 3, 8, 15, tzinfo=UTC), datetime(2024, 1, 3, 8, 16, tzinfo=UTC)) is None
+    assert _short(NOW, NOW + timedelta(minutes=1)) is None
     # The copy is /p/2.
     assert _short(1, 2) is None
 
@@ -590,7 +591,7 @@ def test_of_one_text_other_states_are_said_by_the_mark_up(first: dict[str, Any],
         {"name": "Wifi", "ok": True, "n": 2, "also": None},
         {"ok": True, "n": 2, "tags": ["Pool", "Wifi"]},
         {"name": "Wifi", "ok": True, "n": 2, "link": "/p/5", "rel": "p/17.html", "links": ["http://b.test/"]},
-        {"name": "Wifi", "at": "2026-01-02T03:04:05", "when": datetime(2026, 1, 3, 4, 5, tzinfo=UTC)},
+        {"name": "Wifi", "at": f"{NOW:%Y-%m-%dT%H:%M:%S}", "when": NOW},
         {"name": "Wifi", "position": 7, "page": 3, "depth": 2, "last_page": False, "elapsed": 0.7, "retried": True},
         {"name": "Wifi", "uid": "d41d8cd98f00b204e9800998ecf8427e", "stamp": 17, "by": {"http://a.test/": 7}},
         {"name": "Wifi", "text": "yes or no, 1 2 3 of it"},
@@ -777,13 +778,13 @@ def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) 
 @pytest.mark.parametrize(
     "value",
     [
-        "1,250.50",
-        1250.5,
-        Decimal("1250.50"),
+        "8,350.50",
+        8350.5,
+        Decimal("8350.50"),
         ["Wien", "Graz"],
-        "2026-01-02",
-        date(2026, 1, 2),
-        datetime(2026, 1, 2, tzinfo=UTC),
+        f"{NOW:%Y-%m-%d}",
+        NOW.date(),
+        NOW,
         UUID(int=5),
         True,
         b"abc",
@@ -870,7 +871,7 @@ def test_fields_of_all_items_of_a_content_count():
     known = Elsewhere()
     for item in ({"title": "A hamburger"}, {"price": "1,300"}):
         known.note(URL, USE, ItemRead(item))
-    assert known.find(URL, USE, ItemRead({"title": "café", "price": "1,250.50"}), _page(), identical=False) is None
+    assert known.find(URL, USE, ItemRead({"title": "A hamburger", "price": "8,350.50"}), _page(), identical=False) is None
 
 
 def test_of_an_original_with_very_many_values_the_fields_are_known(monkeypatch: pytest.MonkeyPatch):

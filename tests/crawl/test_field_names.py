@@ -46,3 +46,21 @@ def test_names_that_say_where_a_thing_stands(key: str, places: bool):
 )
 def test_names_that_a_spider_has_made_of_a_value(key: str, made_up: bool):
     assert field_name(key).made_up == made_up
+
+
+@pytest.mark.parametrize(
+    "key", ["updated", "updated_at", "lastModified", "dateModified", "last_update", "crawled_at", "scraped", "generatedAt"]
+)
+def test_names_that_say_when_a_page_was_made(key: str):
+    assert field_name(key).of_making
+
+
+@pytest.mark.parametrize("key", ["views", "page_views", "viewCount", "visitors", "likes", "online"])
+def test_names_that_say_who_looks_at_a_page(key: str):
+    assert field_name(key).of_readers
+
+
+@pytest.mark.parametrize("key", ["date", "start", "when", "time", "published", "reviews", "onlineshop", "likely", "overviews", "price"])
+def test_names_that_say_neither(key: str):
+    assert not field_name(key).of_making
+    assert not field_name(key).of_readers

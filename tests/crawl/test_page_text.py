@@ -135,3 +135,38 @@ def test_what_readers_see_is_not_hidden(markup: str, value: str):
 def test_of_a_page_that_cannot_be_parsed_all_is_hidden():
     assert PageText(lambda: ["ab-17\0", OTHER]).hides("ab-17") is False
     assert PageText(lambda: ["<!-- ab-17", OTHER]).hides("ab-17")
+
+
+# ---- what it shows of itself
+
+
+SAYS = """<html><head><title>In the head</title></head><body><p>A <b>ham</b>burger of 1,250.50</p><a href="/">linked</a>
+<div class="breadcrumb">the way</div><p>3<i>7</i></p></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("plain", "says"),
+    [
+        ("hamburger", True),
+        ("a hamburger of 1,250.50", True),
+        ("ham burger", True),
+        ("37", True),
+        ("3 7", True),
+        ("ham", True),
+        ("amb", False),
+        ("linked", False),
+        ("the way", False),
+        ("in the head", False),
+        ("", False),
+        ("!", False),
+    ],
+)
+def test_a_page_says_what_is_no_link_and_no_furniture(plain: str, says: bool):
+    assert PageText(lambda: [SAYS]).says(plain) == says
+
+
+def test_it_says_numbers_however_they_are_written():
+    page = PageText(lambda: [SAYS, "http://a.test/4711"])
+    assert page.says_number(readings("1250.5"))
+    assert not page.says_number(readings("4711"))
+    assert not PageText(lambda: None).says_number(readings("1250.5"))

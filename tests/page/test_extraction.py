@@ -13,7 +13,7 @@ from trafilatura.utils import DOCTYPE_TAG, repair_faulty_html
 
 from simcrawl.page import extraction
 from simcrawl.page.blocks import NO_PARTS, join
-from simcrawl.page.extraction import all_prose, decode, extract, main_text, shown_texts
+from simcrawl.page.extraction import all_prose, decode, extract, main_text, said_texts, shown_texts
 from simcrawl.page.walk import layout
 from tests.samples import FOREIGN, chinese, english, link_list, page, python, site_page
 
@@ -418,3 +418,17 @@ def test_texts_that_readers_see_are_those_between_tags_and_the_title():
     html = "<title>One</title><style>p {}</style><p data-x=no>two <b>three</b> four<!-- no --> five<script>no</script> six"
     assert "".join(shown_texts(html)).split() == ["Onetwo", "three", "four", "five", "six"]
     assert shown_texts("") == shown_texts("<!-- no") == []
+
+
+def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():
+    html = (
+        "<html><head><title>T</title></head><body><nav>menu</nav>a<a href=x>link <b>of it</b></a>b<!-- c -->d<?e f?>g"
+        "<div class='breadcrumb'>x <b>y</b></div>h<p>i <b>j</b> k</p>"
+        "<select><option>1</select><button>go</button><footer>z</footer>l<script>s</script>m</body></html>"
+    )
+    assert "".join(said_texts(html)).split() == ["abdghi", "j", "klm"]
+    assert said_texts("") == said_texts("<!-- no") == []
+
+
+def test_a_deep_page_is_looked_at_for_what_it_says():
+    assert said_texts("<div>" * 5_000 + "text")[:1] in ([], ["text"])

@@ -1,0 +1,101 @@
+"""Which items of a copy say by short values what its readers see, and no item of its original says.
+
+Two pages are copies though they differ in lines that are not compared, because most of these are other ones at each visit: the day of a
+seminar, the number that a calculator gives, a line in a box beside the text. What a spider takes from there it wants.
+
+    the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
+                         ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
+                                                                   of what the page is about               ──► counts
+                         ──► no link, menu, form or furniture, but the page itself shows it                ──► counts
+                         ──► is one of a list of texts                                                     ──► says nothing
+    a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
+
+A shop's product stands in two categories, and the way to it, what is like it and who looks at it differ: these are links, furniture and
+counters. From then on the item's values count as the original's: a copy of the copy says nothing more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simcrawl.crawl.field_names import field_name, is_technical
+from simcrawl.crawl.item_values import FILLED
+from simcrawl.crawl.moments import Moments
+from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, readable, readings
+from simcrawl.crawl.said import state_digest
+from simcrawl.page.datelines import is_counter
+
+if TYPE_CHECKING:
+    from array import array
+
+    from simcrawl.crawl.copied import Copy
+    from simcrawl.crawl.counters import Counters
+    from simcrawl.crawl.page_text import PageText
+
+# Characters of a value, and values of a list.
+_LONGEST, _MOST_LISTED = 100, 32
+
+
+class Otherwise:
+    """Compares what items say in sight. `use`: see `simcrawl.crawl.common.Common.use_of`."""
+
+    def __init__(self, counters: Counters) -> None:
+        self._counters, self._moments = counters, Moments()
+
+    def find(self, states: array[int], use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
+        """Return the field by which an item of a copy says what no item of its original does; None if there is none.
+
+        `states`: what is known of the original's items, see `simcrawl.crawl.said.Said`; `fields`: see `ItemRead.by_field`.
+        """
+        copy.together.read(states)
+        items, told = -1, list[str]()
+        for key, parts in fields.items():
+            if not self._may_all_say(use, key, parts):
+                continue
+            known = copy.together.items_with(state_digest(key, parts))
+            if not known and self._says(use, key, parts, copy.page):
+                return key
+            if known:
+                items &= known
+                told.append(key)
+        if items or not told:
+            return None
+        # Each is known, and no item of the original has all of them.
+        return next((key for key in told if self._says(use, key, fields[key], copy.page)), None)
+
+    def _may_all_say(self, use: str, key: str, parts: list[Any]) -> bool:
+        """Return whether what stands in a field may say something: no list of texts, for each page may have one of its own."""
+        if len(parts) > 1 and (len(parts) > _MOST_LISTED or any(self._is_text(part) for part in parts)):
+            return False
+        return all(self._may_say(use, key, part) for part in parts)
+
+    def _is_text(self, value: Any) -> bool:
+        return isinstance(value, str) and any(map(str.isalpha, value)) and not self._moments.may_say(value)
+
+    def _may_say(self, use: str, key: str, value: Any) -> bool:
+        """Return whether a value may say something of a page, whatever that shows."""
+        name = field_name(key)
+        if value is False or value is FILLED or not name.of_page or name.of_making or name.of_readers:
+            return False
+        if not isinstance(value, str):
+            digits = digits_of(as_written(value))
+            return is_long_enough(digits) and not is_technical(key, digits) and not self._is_counted(use, key, value)
+        if self._moments.may_say(value):
+            return True
+        if len(value) > _LONGEST or TOKEN.fullmatch(value) or OF_MARKUP.fullmatch(value):
+            return False
+        return not is_technical(key, digits_of(value)) and not is_counter(value)
+
+    def _is_counted(self, use: str, key: str, value: Any) -> bool:
+        return isinstance(value, int) and self._counters.has(use, key)
+
+    def _says(self, use: str, key: str, parts: list[Any], page: PageText) -> bool:
+        return any(not page.is_addressed(part) and self._is_said(use, key, part, page) for part in parts)
+
+    def _is_said(self, use: str, key: str, value: Any, page: PageText) -> bool:
+        """Return whether a page says a value, and not when it was made."""
+        if not isinstance(value, str):
+            return page.says_number(readings(as_written(value)))
+        if (says_when := self._moments.is_content(use, key, value, page)) is not None:
+            return says_when
+        return page.says(readable(value))

@@ -1,0 +1,92 @@
+"""Values that say when, and whether that is now."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from simcrawl.crawl.moments import Moments
+from simcrawl.crawl.page_text import PageText
+
+USE = "spider.parse"
+NOW = datetime.now(UTC)
+OTHER = NOW + timedelta(days=40)
+
+
+def _is_content(value: str, *, before: str | None = None, shown: str = "") -> bool | None:
+    moments, page = Moments(), PageText(lambda: [f"<p>{shown or value}</p>"])
+    if before is not None:
+        moments.is_content(USE, "at", before, PageText(lambda: [f"<p>{before}</p>"]))
+    return moments.is_content(USE, "at", value, page)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2019-05-12",
+        "12 May 2019",
+        "12. Mai 2019, 19:30 Uhr",
+        "12 мая 2019 г.",
+        "2019年5月12日",
+        "5/12/19",
+        "Sunday, 12 May 2019",
+        "2019-05-12T19:30:00+02:00",
+        "20190512T193000Z",
+        f"{OTHER:%Y-%m-%d}",
+        f"{OTHER:%d.%m.%Y %H:%M}",
+        "Doors open: 12 May 2019, room 7",
+    ],
+)
+def test_another_day_than_today_says_when_something_takes_place(value: str):
+    assert _is_content(value) is True
+    # A spider may write it in its own way.
+    assert _is_content(value, shown="nothing") is True
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "{:%Y-%m-%d}",
+        "{:%d %B %Y}",
+        "{:%Y-%m-%dT%H:%M:%S.%f+00:00}",
+        "{:%Y%m%dT%H%M%SZ}",
+        "{:%d.%m.%y, %H:%M}",
+        "{:%a, %d %b %Y %H:%M:%S GMT}",
+    ],
+)
+@pytest.mark.parametrize("hours", [-20, 0, 20])
+def test_today_in_any_zone_is_when_the_page_was_made(made: str, hours: int):
+    value = made.format(NOW + timedelta(hours=hours))
+    assert _is_content(value) is False
+    # A field that names other days as well is of no visit.
+    assert _is_content(value, before="12 May 2019") is True
+
+
+@pytest.mark.parametrize("minutes", [-8, 0, 1])
+def test_a_time_of_day_is_now_by_its_minutes(minutes: int):
+    value = f"{NOW + timedelta(hours=5, minutes=minutes):%H:%M}"
+    assert _is_content(value) is False
+    assert _is_content(value, before=f"{NOW + timedelta(minutes=30):%H:%M}") is True
+    assert _is_content(f"{NOW + timedelta(minutes=30):%H:%M}") is True
+
+
+def test_a_time_of_day_counts_only_if_it_stands_on_the_page():
+    # It may be how long the crawl has lasted.
+    assert _is_content(f"{NOW + timedelta(minutes=30):%H:%M}", shown="nothing") is False
+
+
+@pytest.mark.parametrize(
+    "value", ["Oak table", "12 chairs", "1,250.50", "3 days ago", "77 views", "last changed: 12 May 2019", "", "x" * 70 + " 2019-05-12"]
+)
+def test_other_values_say_nothing_of_when(value: str):
+    assert _is_content(value) is None
+    assert Moments().may_say(value) is False
+
+
+def test_what_is_known_of_fields_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.crawl.moments._MOST_FIELDS", 2)
+    moments, page = Moments(), PageText(lambda: [""])
+    for key in ("a", "b", "c"):
+        assert moments.is_content(USE, key, "12 May 2019", page)
+    assert [moments.is_content(USE, key, f"{NOW:%Y-%m-%d}", page) for key in ("a", "b", "c")] == [True, True, False]

@@ -1,0 +1,149 @@
+"""What items of copies say in sight, and no item of their original does."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simcrawl.crawl.copied import Copy
+from simcrawl.crawl.elsewhere import Elsewhere
+from simcrawl.crawl.item_values import ItemRead
+from tests.crawl.content import hub
+from tests.crawl.runner import MODES, crawl
+from tests.samples import english, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.crawl.server import Site
+
+SPIDERS = "tests.crawl.elsewhere_spiders"
+URL, OTHER, USE = "http://a.test/p/1", "http://a.test/p/2", "spider.parse"
+HTML = """<html><head><title>A hidden title</title></head><body><nav>Ways of menus</nav><div class="breadcrumb">Home / Sale</div>
+<h1>A <b>ham</b>burger of ours</h1><p>It costs <i>1,250.50</i> and 3 : 1, on 12 May 2019 at 19:30. Mind
+the <a href="/x">linked words</a>.</p>
+<p><span>3</span><span>17</span><span>44</span></p><ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul>
+<footer>Served by host seven</footer></body></html>"""
+
+
+def _found(first: Any, value: Any, *, key: str = "value", identical: bool = False) -> str | None:
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"url": URL, key: first}))
+    return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HTML, OTHER], OTHER), identical=identical)
+
+
+@pytest.mark.parametrize(
+    ("first", "value"),
+    [
+        ("fishburger", "hamburger"),
+        ("1,300.00", "1,250.50"),
+        (1300.0, 1250.5),
+        ("0 : 0", "3 : 1"),
+        ("5 May 2019", "12 May 2019"),
+        ("18:00", "19:30"),
+        ("3 17 43", "3 17 44"),
+        (["3", "17", "43"], ["3", "17", "44"]),
+        ("a hamburger, cold", "A hamburger"),
+    ],
+)
+def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
+    assert _found(first, value) == "value"
+    assert _found(value, value) is None
+    # Between pages of one text what the copy shows its original shows as well.
+    assert _found(first, value, identical=True) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "value"),
+    [
+        ("Home / Shoes", "Home / Sale"),
+        ("other words", "linked words"),
+        ("Soup", "Fish"),
+        ("with sauce", "with chips"),
+        ("Served by host six", "Served by host seven"),
+        ("Ways of all", "Ways of menus"),
+        ("Another title", "A hidden title"),
+        ("p 1", "p 2"),
+        (12, 17),
+        (["ham", "cheese"], ["ham", "costs"]),
+        (True, False),
+        ("", "!"),
+    ],
+)
+def test_links_furniture_small_numbers_lists_of_texts_and_the_address_do_not(first: Any, value: Any):
+    assert _found(first, value) is None
+
+
+def test_a_long_text_may_be_another_one_in_a_near_copy():
+    words = english(40).replace(".", "")
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"text": f"{words} as well"}))
+    assert known.find(URL, USE, ItemRead({"text": words}), Copy(lambda: [f"<p>{words}</p>"]), identical=False) is None
+
+
+@pytest.mark.parametrize("key", ["updated_at", "lastModified", "scraped", "dateModified", "views", "page_views", "likes", "retry_times"])
+def test_names_of_when_a_page_was_made_and_who_looks_at_it_do_not(key: str):
+    assert _found("5 May 2019", "12 May 2019", key=key) is None
+    assert _found("1,300.00", "1,250.50", key=key) is None
+
+
+def test_today_is_no_other_day():
+    now = datetime.now(UTC)
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"day": "1 May 2019"}))
+    html = f"<p>{now:%d %B %Y}</p>"
+    assert known.find(URL, USE, ItemRead({"day": f"{now:%d %B %Y}"}), Copy(lambda: [html]), identical=False) is None
+
+
+def test_an_item_may_say_known_values_that_no_item_of_its_original_says_together():
+    known = Elsewhere()
+    for room, day in (("Hall", "5 May 2019"), ("Attic", "12 May 2019")):
+        known.note(URL, USE, ItemRead({"room": room, "day": day}))
+    copy = Copy(lambda: ["<p>Hall</p><p>Attic</p><p>5 May 2019</p><p>12 May 2019</p>"], OTHER)
+    assert known.find(URL, USE, ItemRead({"room": "Hall", "day": "5 May 2019"}), copy, identical=False) is None
+    assert known.find(URL, USE, ItemRead({"room": "Hall", "day": "12 May 2019"}), copy, identical=False) == "room"
+    # What has come out once does not come out again, nor does what it says in part.
+    for item in ({"room": "Hall", "day": "12 May 2019"}, {"room": "Hall"}):
+        assert known.find(URL, USE, ItemRead(item), copy, identical=False) is None
+
+
+def test_a_copy_of_a_copy_that_came_out_says_nothing_more():
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"day": "5 May 2019"}))
+    told = [
+        known.find(URL, USE, ItemRead({"day": "12 May 2019"}), Copy(lambda: [HTML], url), identical=False)
+        for url in (OTHER, URL + "?print")
+    ]
+    assert told == ["day", None]
+
+
+# ---- over HTTP
+
+_TEXT = english(150)
+KINDS: dict[str, Callable[[int], str]] = {
+    "a day": lambda number: f"<p class=said>{number % 27 + 1} {('May', 'June')[number // 27]} 2019</p>",
+    "a day in a tag": lambda number: f"<time class=said>2019-{number // 27 + 5:02}-{number % 27 + 1:02}</time>",
+    "a time of day": lambda number: f"<p class=said>{number % 24:02}:{(number * 7) % 60:02}</p>",
+    "a result": lambda number: f"<div class=col><p>Your result is <b class=said>{17 + number}.5</b>.</p></div>",
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_of_one_text_that_differ_in_what_the_spider_takes_come_out_once(site: Site, tmp_path: Path, kind: str, mode: str) -> None:
+    said = {number: KINDS[kind](number) for number in range(30)}
+    for number, line in said.items():
+        html = page(f"<h1>Our weekly seminar</h1><p>{_TEXT}</p>{line}")
+        for folder in ("p", "print"):
+            site.add(f"/{folder}/x{number}y", html)
+    site.add("/", hub(*(f"/{folder}/x{number}y" for folder in ("p", "print") for number in said)))
+    feed = tmp_path / "said.json"
+    crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), mode=mode, settings={"FEEDS": {str(feed): {"format": "json"}}})
+    items = json.loads(feed.read_text())
+    assert len({item["said"] for item in items}) == 30
+    # Some pages are kept for what the rule finds, and a copy's copy may be compared with another original.
+    assert len(items) <= 36
