@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from simcrawl.page.characters import composed
 from simcrawl.page.patterns import late
+from simcrawl.page.runs import has_digit
 from simcrawl.page.vocabulary import alternatives, pattern
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ _OF_AN_EVENT = late(_of_an_event, re.IGNORECASE)
 
 def is_dateline(line: str) -> bool:
     """Return whether a short line says when, or how often. A price is none, and what is numbered by a year neither."""
-    if not _DIGIT.search(line) or _PRICE.search(line) or _INVENTORY.match(line):
+    if not has_digit(line) or _PRICE.search(line) or _INVENTORY.match(line):
         return False
     line = composed(line)
     if _MAY_SAY_WHEN.search(line) and (_SAYS_WHEN.search(line) or _says_a_year_alone(line)):
@@ -183,7 +184,7 @@ def _says_a_year_alone(line: str) -> bool:
 
 def full_dates(line: str) -> list[str]:
     """Return the dates in a line that have a day and a year, as they are written, in lower case."""
-    dates = _OF_A_DAY.finditer(composed(line)) if _DIGIT.search(line) else ()
+    dates = _OF_A_DAY.finditer(composed(line)) if has_digit(line) else ()
     return [" ".join(found[0].casefold().split()) for found in dates]
 
 
