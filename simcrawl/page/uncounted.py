@@ -48,13 +48,13 @@ def _words(*kinds: str) -> frozenset[str]:
 
 def words(text: str) -> list[str]:
     """Return the words of a heading or a title that may be a name, in lower case, in order; none if it counts something for its reader."""
-    text = text.casefold()
     if not has_digit(text):
-        return [word for word in runs(text) if word not in _of_days()]
+        return [word for word in runs(text.casefold()) if word not in _of_days()]
     if OF_A_READER.search(text) or counts_readers(text) or is_of_a_visit(text):
         return []
     found, is_counted = list[str](), False
-    for word in runs(undated(text)):
+    # As it is written: a capital letter makes no month of a word.
+    for word in runs(undated(text).casefold()):
         if _NUMBER.match(word):
             is_counted = not (YEAR.fullmatch(word) or _ORDINAL.match(word))
         elif (is_counted and word in _counted()) or word in _without_end():
