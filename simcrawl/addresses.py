@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _ORIGIN = re.compile(r"(?:[^/?#: ]++ )?([^/?#]*//[^/?#]*)")
 # The end of an address, and what the address of a view has in the place of that: what views are called, or a query.
 _EXTENSION, _LONG_NUMBER = re.compile(r"\.\w{1,5}$"), re.compile(r"\d{3}")
+# With a line feed behind it.
+_LONGEST_EXTENSION = 7
 # Ends of addresses that say of what kind a page is, and names that say of whom, of what or of when it is. Not two letters, which are
 # languages, no numbers of releases, no stamps, and no years.
 _KIND_OF_PAGE = re.compile(
@@ -102,7 +104,11 @@ def is_view(url: str, other: str) -> bool:
 
     A number of three digits or more names a page there, or a day: `?date=2025-05-12`. So does a word that no view is called.
     """
-    shorter, longer = sorted((url.rstrip("/"), other.rstrip("/")), key=len)
+    url, other = url.rstrip("/"), other.rstrip("/")
+    shorter, longer = (url, other) if len(url) <= len(other) else (other, url)
+    # A page may be compared with hundreds, and most of them end here.
+    if not longer.startswith(shorter[:-_LONGEST_EXTENSION]):
+        return False
     shorter = _EXTENSION.sub("", shorter)
     more = longer[len(shorter) :]
     return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
@@ -110,8 +116,15 @@ def is_view(url: str, other: str) -> bool:
 
 def is_arrangement(url: str, other: str) -> bool:
     """Return whether two addresses differ in nothing but how a page is arranged or where a reader came from: `?sort=name`, `?sort=date`."""
-    (path, a), (other_path, b) = ((one.path, {*parse_qsl(one.query)}) for one in (urlsplit(url), urlsplit(other)))
+    (path, a), (other_path, b) = _path_and_parameters(url), _path_and_parameters(other)
     return path == other_path and a != b and all(_ARRANGED.match(key) for key, _ in a ^ b)
+
+
+# Of one text there may be hundreds of pages, and each new one is compared with them.
+@lru_cache(maxsize=2_048)
+def _path_and_parameters(url: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    parts = urlsplit(url)
+    return parts.path, frozenset(parse_qsl(parts.query))
 
 
 def is_release(name: str) -> bool:

@@ -177,11 +177,11 @@ def is_titled_apart(page: Page, other: Page) -> bool:
     """
     if not isinstance(page, PageFingerprint) or not isinstance(other, PageFingerprint):
         return False
-    if page.body_digest == other.body_digest or page.text_digest != other.text_digest or not of_one_site(page.url, other.url):
+    if page.body_digest == other.body_digest or page.text_digest != other.text_digest:
         return False
-    if not names_compared.are_titled_by_other_words(page.names, other.names) or _may_be_mirrors(page, other):
+    if not names_compared.are_titled_by_other_words(page.names, other.names) or not of_one_site(page.url, other.url):
         return False
-    return not (is_view(page.url, other.url) or is_arrangement(page.url, other.url))
+    return not (_may_be_mirrors(page, other) or is_view(page.url, other.url) or is_arrangement(page.url, other.url))
 
 
 def are_three_titles(*pages: PageFingerprint) -> bool:

@@ -285,11 +285,10 @@ class Rule:
         return self._compare(a, b, differences.compare_names(a, b))
 
     def _compare(self, a: PageFingerprint, b: PageFingerprint, called: tuple[Naming, Naming]) -> Comparison:
+        if a.text_digest == b.text_digest:
+            return self._of_one_text(a, b)
         distance = hamming_distance(a.fingerprint, b.fingerprint)
         links = differences.same_links(a, b)
-        if a.text_digest == b.text_digest:
-            pictures = Apart.PICTURES if differences.show_others(a, b) else None
-            return Comparison(distance, 1.0, is_near_duplicate=not pictures, identical_text=True, identical_links=links, apart=pictures)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
         if distance > self.max_distance or self.min_similarity <= 0 or similarity is None:
             near = distance <= self.max_distance and self.min_similarity <= 0
@@ -300,6 +299,16 @@ class Rule:
         if prose := self._same_article(a, b, called[1]):
             return Comparison(distance, prose, is_near_duplicate=True, same_article=True, identical_links=links)
         return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links, apart=apart)
+
+    def _of_one_text(self, a: PageFingerprint, b: PageFingerprint) -> Comparison:
+        return Comparison(
+            hamming_distance(a.fingerprint, b.fingerprint),
+            1.0,
+            is_near_duplicate=not (pictures := differences.show_others(a, b)),
+            identical_text=True,
+            identical_links=differences.same_links(a, b),
+            apart=Apart.PICTURES if pictures else None,
+        )
 
     def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, called: tuple[Naming, Naming]) -> Apart | None:
         """Return what tells the contents of two pages apart, None where they are the same."""
@@ -497,11 +506,14 @@ class Rule:
 
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
-        called = differences.compare_names(page, original)
-        # Of records of one template most end here, hundreds a page. `compare` would say the same, with figures that nobody asks for.
-        if Naming.OTHER in called and self.min_similarity > 0 and page.text_digest != original.text_digest:
-            return None
-        comparison = self._compare(page, original, called)
+        if page.text_digest == original.text_digest:
+            comparison = self._of_one_text(page, original)
+        else:
+            called = differences.compare_names(page, original)
+            # Of records of one template most end here, hundreds a page. `compare` would say the same, with figures that nobody asks for.
+            if Naming.OTHER in called and self.min_similarity > 0:
+                return None
+            comparison = self._compare(page, original, called)
         return comparison if comparison.is_near_duplicate and not self.loses(page, original, comparison) else None
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
-import pytest
+import re
+from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+from hypothesis import given, strategies as st
+
+from simcrawl import addresses
 from simcrawl.addresses import are_of_two, host_of, is_arrangement, is_release, is_view, of_one_host, site
 
 
@@ -146,3 +151,20 @@ def test_directories_of_releases_mirrors_and_languages(name: str, is_one: bool):
 )
 def test_one_page_in_other_arrangements(url: str, other: str, is_one: bool) -> None:
     assert is_arrangement(url, other) is is_arrangement(other, url) is is_one
+
+
+PARTS = [*"/.?&;=7a\n", "//", "id", "12", "123", "print", "html", ".html", "sort", "name", "boats", "index", "utm_x"]
+ADDRESSES = st.lists(st.sampled_from(PARTS), max_size=6).map(lambda parts: f"http://a.test/{''.join(parts)}")
+
+
+@given(ADDRESSES, ADDRESSES | st.lists(st.sampled_from(PARTS), max_size=3).map("".join))
+def test_views_are_what_they_are_though_most_are_told_by_a_glance(url: str, other: str):
+    for one in (other, f"{url}{other}"):
+        shorter, longer = sorted((url.rstrip("/"), one.rstrip("/")), key=len)
+        shorter = re.sub(r"\.\w{1,5}$", "", shorter)
+        more = longer[len(shorter) :]
+        is_one = longer.startswith(shorter) and addresses._VIEW.match(more) and not re.search(r"\d{3}", more)
+        assert is_view(url, one) is bool(is_one)
+        (path, a), (other_path, b) = ((at.path, {*parse_qsl(at.query)}) for at in map(urlsplit, (url, one)))
+        is_one = path == other_path and a != b and all(addresses._ARRANGED.match(key) for key, _ in a ^ b)
+        assert is_arrangement(url, one) is is_one

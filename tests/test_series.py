@@ -511,6 +511,22 @@ def test_releases_below_headings_with_numbers_stay_copies_where_their_addresses_
     assert lost(pages, 1)[0] == len(pages) - 1
 
 
+@pytest.mark.parametrize("heading", ["Q{} report 2026", "Q{} Report 2026", "Sales in Q{} of 2026", "Part {}", "Chapter {}"])
+def test_quarters_and_numbers_that_are_no_digits_name_pages(heading: str) -> None:
+    numbers = {"Part {}": ("I", "II", "III", "IV"), "Chapter {}": ("One", "Two", "Three", "Four")}.get(heading, tuple("1234"))
+    names = [heading.format(number) for number in numbers]
+    pages = {f"https://site.example/?at={number}": _page(f"<h1>{one}</h1>{SHARED['en']}", title=one) for number, one in enumerate(names)}
+    assert lost(pages, 1)[0] == 0
+    pages = {f"https://site.example/?at={number}": _page(f"<p>{one}</p>{SHARED['en']}", title=one) for number, one in enumerate(names)}
+    assert lost(pages, 1)[0] == 0
+
+
+def test_comments_that_are_counted_in_a_title_make_no_pages() -> None:
+    titles = ["Fire: 1 koment\u00e1r", "Fire: 2 koment\u00e1re", "Fire: 5 koment\u00e1rov", "Fire: 12 koment\u00e1rov"]
+    pages = {f"https://site.example/at/{number}": _page(f"<h1>Fire</h1>{SHARED['en']}", title=one) for number, one in enumerate(titles, 20)}
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
 def test_a_word_that_comes_again_in_a_heading_counts() -> None:
     verses = [f"<sup>{number}</sup> {line}" for number, line in enumerate(english(16, seed=5).splitlines(), 1)]
     for name in ("Genesis 4:{} in context", "Level 4-{}"):

@@ -17,7 +17,8 @@ extraction     what a page says, by kinds of text
 features       text into weighted features
 ├ characters   the one form of what can be written in several
 ├ common_words which words weigh less
-└ hashing      units into hashes
+├ hashing      units into hashes
+└ runs         words as they stand there, and whether a text has a digit
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told
 names          what a page is called, and what else it has for itself

@@ -22,6 +22,7 @@ from simcrawl.page.echoes import Echoes
 from simcrawl.page.furniture import leads_on
 from simcrawl.page.numerals import are_label_and_number
 from simcrawl.page.patterns import late
+from simcrawl.page.runs import has_digit
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
 if TYPE_CHECKING:
@@ -263,6 +264,8 @@ class Layout:
 
         Not of a layout, of which a cell holds `paragraphs`, or many lines.
         """
+        if not self.data:
+            return []
         rows, begun, told = defaultdict[int, list[str]](list), dict[int, int](), set[int]()
         held, laid_out = Counter[int](), {self.parents[cell] for block in paragraphs if (cell := self._cell(block))}
         found = [
@@ -312,7 +315,8 @@ class Layout:
 
     def _cell(self, block: Block) -> int:
         """Return the cell that a block stands in, also in a paragraph there; 0 for none."""
-        return next((element for element in (block.element, self.parents[block.element]) if element in self.data), 0)
+        element = block.element if block.element in self.data else self.parents[block.element]
+        return element if element in self.data else 0
 
     def _headings_by_section(self, prose: Iterable[Block], heading: str) -> list[list[str]]:
         """Return the headings but for the page's own, together by the paragraph that stands next below; in the end those that have none."""
@@ -387,9 +391,12 @@ class Layout:
         """Return the places of the blocks that are other ones at each visit. In a table, and where there are several, counters are data."""
         counted, made = list[int](), list[int]()
         for place, block in enumerate(self.blocks):
-            if block.element not in self.headings and is_of_a_visit(block.text):
+            # All of these have a number, and most blocks have none.
+            if not has_digit(block.text) or block.element in self.headings:
+                continue
+            if is_of_a_visit(block.text):
                 made.append(place)
-            elif block.element not in self.data and block.element not in self.headings and counts_readers(block.text):
+            elif block.element not in self.data and counts_readers(block.text):
                 counted.append(place)
         in_table = [place for place in made if self.blocks[place].element in self.data]
         found = {*made}.difference(in_table if len(in_table) > 1 else ())

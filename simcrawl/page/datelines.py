@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from simcrawl.page.characters import composed
 from simcrawl.page.patterns import late
+from simcrawl.page.runs import has_digit
 from simcrawl.page.vocabulary import alternatives, pattern
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ _MARKS = r"\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e"
 _NAME = rf"(?-i:(?![A-Z\xc0-\xde]))(?:[^\W\d_]|[{_MARKS}]){{2,}}"
 _FOREIGN = r"[\u0590-\u0fff]{2,}"
 _SHAPE = (
-    rf"(?<![\d.]){_DAY}(?:\.|\xba|er)?[\s\u200e\u200f-]+(?:de\s+)?(?:(?:{_NAME}|th\xe1ng\s\d\d?)\.?,?[\s\u200e\u200f-]+(?:(?:del?|n\u0103m)\s+)?(?:19|20)\d\d"
+    # No day stands behind a letter: "Q2 report 2026", "covid-19 cases 2021".
+    rf"(?<![\d.a-z])(?<![a-z]-){_DAY}(?:\.|\xba|er)?[\s\u200e\u200f-]+(?:de\s+)?(?:(?:{_NAME}|th\xe1ng\s\d\d?)\.?,?[\s\u200e\u200f-]+(?:(?:del?|n\u0103m)\s+)?(?:19|20)\d\d"
     rf"|{_FOREIGN}\s+(?:24|25|13|14)\d\d)(?!\d)|(?<![\d.])(?:19|20)\d\d\.?\s+(?:m\.\s+|gada\s+)?(?:{_NAME}\s+\d\d?(?!\d)|\d\d?\.\s+{_NAME})"
     r"|(?<!\d)(?:19|20)\d\d\s*\ub144\s*\d"
 )
@@ -168,7 +170,7 @@ _OF_AN_EVENT = late(_of_an_event, re.IGNORECASE)
 
 def is_dateline(line: str) -> bool:
     """Return whether a short line says when, or how often. A price is none, and what is numbered by a year neither."""
-    if not _DIGIT.search(line) or _PRICE.search(line) or _INVENTORY.match(line):
+    if not has_digit(line) or _PRICE.search(line) or _INVENTORY.match(line):
         return False
     line = composed(line)
     if _MAY_SAY_WHEN.search(line) and (_SAYS_WHEN.search(line) or _says_a_year_alone(line)):
@@ -183,7 +185,7 @@ def _says_a_year_alone(line: str) -> bool:
 
 def full_dates(line: str) -> list[str]:
     """Return the dates in a line that have a day and a year, as they are written, in lower case."""
-    dates = _OF_A_DAY.finditer(composed(line)) if _DIGIT.search(line) else ()
+    dates = _OF_A_DAY.finditer(composed(line)) if has_digit(line) else ()
     return [" ".join(found[0].casefold().split()) for found in dates]
 
 

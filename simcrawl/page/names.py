@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from functools import partial, reduce
-from itertools import accumulate, chain, pairwise
+from functools import lru_cache, partial, reduce
+from itertools import accumulate, chain, compress, pairwise
 from operator import xor
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -51,11 +51,12 @@ from simcrawl.page.names_record import (
 )
 from simcrawl.page.numerals import IN_A_LIST, OF_A_DAY, OF_A_READER, YEAR
 from simcrawl.page.patterns import late
+from simcrawl.page.runs import has_digit, has_run, runs
 from simcrawl.page.uncounted import words as uncounted_words
 from simcrawl.page.vocabulary import alternatives
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Set as AbstractSet
 
     from numpy.typing import NDArray
 
@@ -120,7 +121,7 @@ _MEASURED = late(
     re.IGNORECASE,
 )
 _NUMBER_AMONG_WORDS = late(r"[^\W\d_]\s+\d\d?\s+(?!\w{1,4}\s+\d)[^\W\d_]")
-_EXTENSION, _RUN = late(r"\.(?!\d{3})\w{1,5}$"), late(lambda: rf"\w[\w{marks()}]*+")
+_EXTENSION = late(r"\.(?!\d{3})\w{1,5}$")
 # Parameters that say who came, and from where, and never to which page.
 _OF_A_VISITOR = late(
     r"(?<=[?&;])(?:phpsessid|aspsessionid\w*|oscsid|zenid|jsessionid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|replytocom"
@@ -168,18 +169,20 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
     raw = [composed(text[:_LONGEST]) for text in (*headings, title)]
-    measures = {*_MEASURED.findall(" | ".join(raw[:2]))}.intersection(_MEASURED.findall(raw[2]))
+    measures = _measures(" | ".join(raw[:2]), raw[2])
     # Before numbers are taken for those of chapters: "6 mm hex bolt".
     slug = _slug(url)
-    inner, outer, full = (_without_number(_MEASURED.sub(partial(_as_word, measures), text), slug) for text in raw)
-    signs = {heading.strip() for heading in (inner, outer) if heading and not _RUN.search(heading) and heading.strip() in full}
+    spelled = [_MEASURED.sub(partial(_as_word, measures), text) for text in raw] if measures else raw
+    inner, outer, full = (_without_number(text, slug) for text in spelled)
+    signs = {heading.strip() for heading in (inner, outer) if heading and not has_run(heading) and heading.strip() in full}
     signs.update(measures)
-    signs.update({*_SIGNED.findall(f"{inner} {outer}")}.intersection(_SIGNED.findall(full)))
-    inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
+    if signed := {*_SIGNED.findall(f"{inner} {outer}")}:
+        signs.update(signed.intersection(_SIGNED.findall(full)))
+    if signs:
+        inner, outer, full = (_spelled(text, signs) for text in (inner, outer, full))
     numbers = {number for text in (inner, outer) for number in _numbers(text)}
     # A bus line, a question: one that the address has as well.
-    short = {*_NUMBER.findall(f"{inner} {outer}")} - numbers
-    if short:
+    if has_digit(inner + outer) and (short := {*_NUMBER.findall(f"{inner} {outer}")} - numbers):
         of_address = _plain_numbers(slug)
         numbers |= {number for number in short.intersection(_NUMBER.findall(full)) if number.lstrip("0") in of_address}
     # A manual's version stands in the title alone; that of release notes, in their heading too, is what they are about. Not "64-bit".
@@ -197,6 +200,14 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
     texts = [inner, outer, composed(facts[:_LONGEST]), called, " ".join(sorted(names)), standing, uncounted, titled]
     # A word in front of each, for a line without one is none.
     return "\n".join([f"{_FIRST} {' '.join(text.split())}" for text in texts])
+
+
+def _measures(headings: str, title: str) -> set[str]:
+    """Return the measures that headings and title have."""
+    # Each has a number.
+    if not has_digit(title) or not has_digit(headings):
+        return set()
+    return {*_MEASURED.findall(headings)}.intersection(_MEASURED.findall(title))
 
 
 def _standing(inner: str, outer: str, title: str) -> tuple[str, str]:
@@ -231,7 +242,7 @@ def _word_for(signs: str) -> str:
     return "".join([_FIRST, *(f"{ord(sign):x}" for sign in signs)])
 
 
-def _spelled_as_addressed(title: str, headings: str, of_address: set[str]) -> tuple[str, list[str]]:
+def _spelled_as_addressed(title: str, headings: str, of_address: AbstractSet[str]) -> tuple[str, list[str]]:
     """Return a title with words in the place of the numbers that the end of its address has as well, and no heading, and these words."""
     said = numerals.said_in(headings, of_address)
     told = [one for one in numerals.in_title(title) if one not in said and numerals.plain([one]) <= of_address] if of_address else []
@@ -241,7 +252,7 @@ def _spelled_as_addressed(title: str, headings: str, of_address: set[str]) -> tu
 
 def _numbers(heading: str) -> list[str]:
     """Return the numbers that may name a page."""
-    found = _NUMBER.findall(heading)
+    found = _NUMBER.findall(heading) if has_digit(heading) else []
     if not found or len(_WORDS.findall(_NUMBER.sub("", heading))) <= 1:
         return found
     called = {*_CALLED_A_NUMBER.findall(heading), *_DIGITS.findall(" ".join(_CODE.findall(heading)))}
@@ -258,11 +269,11 @@ def _addressed(url: str, title: str, headings: str) -> set[str]:
     slug = _slug(url)
     words, together = _words_of(f"{slug} {slug.replace('_', ' ')}"), _squeezed(slug)
     # A heading may have its parts as words: "get all".
-    if "_" in slug and slug.casefold() in _RUN.findall(title.casefold()) and not _words_of(slug) & _words_of(headings):
+    if "_" in slug and slug.casefold() in runs(title.casefold()) and not _words_of(slug) & _words_of(headings):
         title = re.sub(rf"(?<!\w){re.escape(slug)}(?!\w)", together, title, flags=re.IGNORECASE)
     found = {word for word in _words_of(title) if word in words or (len(one := _squeezed(word)) >= _LEAST_TOGETHER and one in together)}
     directory = _directory(url)
-    if len(directory) >= _LEAST_OF_A_STEM and directory in _RUN.findall(title.casefold()) and not is_release(directory):
+    if len(directory) >= _LEAST_OF_A_STEM and directory in runs(title.casefold()) and not is_release(directory):
         found.add(_squeezed(directory))
     return found
 
@@ -275,6 +286,8 @@ def _directory(url: str) -> str:
     return composed(unquote(directories[-1][:_LONGEST])).casefold() if len(directories) > 1 else ""
 
 
+# For the page that is being made it is asked four times.
+@lru_cache(maxsize=8)
 def _slug(url: str) -> str:
     """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query.
 
@@ -307,7 +320,7 @@ def _squeezed(text: str) -> str:
 
 
 def _words_of(text: str) -> set[str]:
-    return {word for word in _RUN.findall(text.casefold().replace("_", " ")) if not word.isdigit()}
+    return {word for word in runs(text.casefold().replace("_", " ")) if not word.isdigit()}
 
 
 def _without_number(text: str, slug: str) -> str:
@@ -367,12 +380,13 @@ def of(
     values = [whole, _all(facts), _below(_unnumbered(composed(parts.heading[:_LONGEST])), found[0], prose), *words, END, *outer]
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
-    lasting = {text for text in paragraphs if not visits.are_spoken_of(text)}
+    # In the order of the set, as their hashes will be.
+    lasting = [not visits.are_spoken_of(text) for text in paragraphs]
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _FURTHER_ENDINGS.sub("", _slug(url))))
     # Counters stand in them: "Comments (5)".
-    subheadings = {" ".join(word for word in _RUN.findall(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
+    subheadings = {" ".join(word for word in runs(text.casefold()) if not word.isdigit()) for text in parts.subheadings} - {""}
     template = _template(parts) if len(prose.hashes) <= _MOST_OF_A_TEMPLATE * max(1.0, units_of_a_word) else set[str]()
     rows = _rows(parts.rows) | {line.casefold() for line in parts.values if LABELLED.match(line) and not IN_A_LIST.search(line)}
     others_still = (
@@ -382,11 +396,11 @@ def of(
         _said_beside(parts, title, url),
         rows,
         _rows(chain.from_iterable(map(numerals.but_for_rates, parts.tables_beside))),
-        lasting,
         {known_as} - {""},
     )
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
-    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, rows_beside, of_all_visits, address = hashed
+    pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, rows_beside, address = hashed
+    of_all_visits = [*compress(others[0], lasting)]
     shown, lines = _digests(pictures), _digests(short)
     values += [END, *shown[:MOST_PICTURES], END, *([reduce(xor, shown) or 1] if len(shown) > MOST_PICTURES else ())]
     values += [END, *([min(len(lines), WORD | SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -487,18 +501,22 @@ def _template(parts: Parts) -> set[str]:
     lines = [line.casefold() for line in parts.values if len(line) <= _LONGEST_NAME]
     headings = [text[:_LONGEST].casefold() for text in (parts.heading, parts.outer_heading, *parts.headings)]
     # Not the numbers of headings: those of releases.
-    said = {word for line in lines for word in _RUN.findall(line)} | {word for text in headings for word in _words_of(text)}
+    said = {word for line in lines for word in runs(line)} | {word for text in headings for word in _words_of(text)}
     if not said:
         return set()
-    stems = tuple({_stem(word) for word in said} - {""})
-    beginnings = {stem[:_LEAST_OF_HANGUL] for stem in stems}
+    # To look for each stem takes as long as all else here, and few words begin as one.
+    stems: dict[str, tuple[str, ...]] = {}
+    for stem in {_stem(word) for word in said} - {""}:
+        stems[stem[:_LEAST_OF_HANGUL]] = (stem, *stems.get(stem[:_LEAST_OF_HANGUL], ()))
     pieces = {piece for word in said if _UNSPACED.search(word) for piece in _pieces(word)}
-
-    def is_own(word: str) -> bool:
-        # To look for each stem takes as long as all else here, and few words begin as one.
-        return word not in said and not (word[:_LEAST_OF_HANGUL] in beginnings and word.startswith(stems))
-
-    return {_without(filter(is_own, _RUN.findall(text.casefold())), pieces) for text in parts.paragraphs}
+    first_letters = frozenset(piece[0] for piece in pieces)
+    texts = [runs(text.casefold()) for text in parts.paragraphs]
+    # Each word once: a page has most of them several times.
+    words = {*chain.from_iterable(texts)} - said
+    own = {word: word for word in words if not word.startswith(stems.get(word[:_LEAST_OF_HANGUL], ()))}
+    if pieces:
+        own |= {word: _without_pieces(word, pieces, first_letters) for word in own if not first_letters.isdisjoint(word)}
+    return {" ".join([own[word] for word in words if word in own]) for words in texts}
 
 
 def _stem(word: str) -> str:
@@ -508,23 +526,29 @@ def _stem(word: str) -> str:
     return word[: max(_LEAST_OF_A_STEM, len(word) - _MOST_OF_AN_ENDING)] if len(word) >= _LEAST_OF_A_STEM else ""
 
 
-def _without(words: Iterable[str], pieces: set[str]) -> str:
-    """Return a text of some words, without pieces of those that no spaces part."""
-    return " ".join(_without_pieces(word, pieces) if pieces and _UNSPACED.search(word) else word for word in words)
-
-
-def _without_pieces(word: str, pieces: set[str]) -> str:
+def _without_pieces(word: str, pieces: set[str], first_letters: frozenset[str]) -> str:
+    """Return a word without pieces of those that no spaces part. `first_letters`: those of the pieces."""
+    if not _UNSPACED.search(word):
+        return word
+    size = _size_of_a_piece(word)
+    beginnings = word[: max(0, len(word) - size + 1)]
+    places = [at for at, letter in enumerate(beginnings) if letter in first_letters and word[at : at + size] in pieces]
+    if not places:
+        return word
     left = list(word)
-    for at, piece in enumerate(_pieces(word)):
-        if piece in pieces:
-            left[at : at + len(piece)] = [""] * len(piece)
+    for at in places:
+        left[at : at + size] = [""] * size
     return "".join(left)
 
 
 def _pieces(word: str) -> list[str]:
     """Return the pieces of a word without spaces, one for each letter but the last ones: of Han two letters, of an alphabet more."""
-    size = _LETTERS_OF_HAN if _HAN.search(word) else _LETTERS_OF_A_PIECE
+    size = _size_of_a_piece(word)
     return [word[at : at + size] for at in range(len(word) - size + 1)]
+
+
+def _size_of_a_piece(word: str) -> int:
+    return _LETTERS_OF_HAN if _HAN.search(word) else _LETTERS_OF_A_PIECE
 
 
 def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
@@ -556,7 +580,7 @@ def _without_numbers(line: str) -> list[str]:
     line = line.casefold()
     if _UNSPACED.search(line):
         line = _DIGITS.sub(" ", line)
-    return [word for word in _RUN.findall(line) if not _DIGITS.search(word)]
+    return [word for word in runs(line) if not has_digit(word)]
 
 
 def _rows(rows: Iterable[tuple[str, ...]]) -> set[str]:
@@ -603,7 +627,7 @@ def _bare(line: str) -> str:
     text = normalize(line).casefold().strip()
     if not text or (text[0] not in _SIGNS and text[-1] not in _SIGNS):
         return text
-    if not _RUN.search(text):
+    if not has_run(text):
         return "" if text == _ANCHOR else text
     found = _BEFORE.match(text)
     text = text[found.end() :] if found else text

@@ -121,7 +121,7 @@ def _show_others(a: Read, b: Read) -> bool:
 @_of_bytes
 def shows_more(a: Read, b: Read) -> bool:
     """Return whether the first of two pages shows a picture that the other one does not. That with more than 16 may show no other ones."""
-    return _shown_alone(a.pictures, b.pictures)[0]
+    return bool(a.pictures) and _shown_alone(a.pictures, b.pictures)[0]
 
 
 def _shown_alone(a: Sequence[int], b: Sequence[int]) -> tuple[bool, bool]:

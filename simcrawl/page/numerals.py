@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
@@ -18,7 +19,7 @@ from simcrawl.page.visits import counts_readers, is_of_a_visit
 from simcrawl.page.vocabulary import alternatives, pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 
 IN_A_LIST = late(
     lambda: (
@@ -82,18 +83,20 @@ def in_title(title: str) -> list[str]:
     return [found[0] for found in _told(title)]
 
 
-def in_address(url: str, slug: str) -> set[str]:
+# For the page that is being made it is asked twice.
+@lru_cache(maxsize=8)
+def in_address(url: str, slug: str) -> frozenset[str]:
     """Return the numbers at the end of an address, and in its query, without zeros in front. `slug`: what names the page there."""
     if not _DIGIT.search(url):
-        return set()
+        return frozenset()
     path, _, query = url.partition("://")[2].partition("#")[0].partition("?")
     values = (value for key, _, value in (one.partition("=") for one in re.split("[&;]", query)) if not _OF_A_LIST.match(key))
     end = path.partition("/")[2].rstrip("/").rpartition("/")[2]
     text = unquote_plus(" ".join((end, slug, *values))).translate(_JOINTS)
-    return {_plain(found[1]) for found in _NUMERAL.finditer(text)}
+    return frozenset(_plain(found[1]) for found in _NUMERAL.finditer(text))
 
 
-def said_in(line: str, numbers: set[str]) -> list[str]:
+def said_in(line: str, numbers: AbstractSet[str]) -> list[str]:
     """Return which of some plain numbers a line has, with their signs."""
     return [found[0] for found in _NUMERAL.finditer(line) if _plain(found[1]) in numbers] if numbers else []
 

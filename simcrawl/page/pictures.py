@@ -252,6 +252,9 @@ def has_styles(body: bytes) -> bool:
 
 def attributes(body: bytes) -> tuple[str, ...]:
     """Return the names of attributes from which scripts of a page may draw something; of many the first ones. Most pages have none."""
+    # Looked for by a pattern that takes ten times as long.
+    if b"data-" not in body:
+        return ()
     found = dict.fromkeys(islice((name[1] for name in _IN_BODY.finditer(body)), _MOST_ELEMENTS))
     return tuple(name.decode("ascii", "replace") for name in islice(found, _MOST_ATTRIBUTES))
 

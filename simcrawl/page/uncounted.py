@@ -13,12 +13,11 @@ from functools import cache
 
 from simcrawl.page import vocabulary
 from simcrawl.page.datelines import undated
-from simcrawl.page.features import marks
 from simcrawl.page.numerals import OF_A_READER, YEAR
 from simcrawl.page.patterns import late
+from simcrawl.page.runs import has_digit, runs
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
-_RUN, _DIGIT = late(lambda: rf"\w[\w{marks()}]*+"), late(r"\d")
 # With what touches it: a version, a measure. Behind an ordinal nothing is counted, and behind a year neither.
 _NUMBER = late(r"v?\d++(?:t\d++z?|[^\W\d_]{0,4})$")
 _ORDINAL = late(r"\d+(?:st|nd|rd|th|er?|[ao])$")
@@ -49,13 +48,13 @@ def _words(*kinds: str) -> frozenset[str]:
 
 def words(text: str) -> list[str]:
     """Return the words of a heading or a title that may be a name, in lower case, in order; none if it counts something for its reader."""
-    text = text.casefold()
-    if not _DIGIT.search(text):
-        return [word for word in _RUN.findall(text) if word not in _of_days()]
+    if not has_digit(text):
+        return [word for word in runs(text.casefold()) if word not in _of_days()]
     if OF_A_READER.search(text) or counts_readers(text) or is_of_a_visit(text):
         return []
     found, is_counted = list[str](), False
-    for word in _RUN.findall(undated(text)):
+    # As it is written: a capital letter makes no month of a word.
+    for word in runs(undated(text).casefold()):
         if _NUMBER.match(word):
             is_counted = not (YEAR.fullmatch(word) or _ORDINAL.match(word))
         elif (is_counted and word in _counted()) or word in _without_end():

@@ -11,10 +11,10 @@ import re
 from functools import cache
 
 from simcrawl.page.patterns import late
+from simcrawl.page.runs import has_digit
 from simcrawl.page.vocabulary import alternatives, words
 
 _LONGEST = 400
-_DIGIT = late(r"\d")
 _NUMBER = r"\d(?:[\d.,\u202f\xa0]*\d)?k?"
 # What a page was made "in", and "with" what.
 _IN, _WITH = r"(?:in|en|\u0437\u0430|w)", r"(?:with|mit|avec|con|using)"
@@ -93,7 +93,7 @@ def _words_of_it() -> tuple[str, ...]:
 def is_of_a_visit(line: str) -> bool:
     """Return whether a line, its spaces single, says nothing but how the page was made, or by whom it is read just now."""
     # All of these but two look at how the line begins. That is where nearly all others end.
-    if len(line) > _LONGEST or not _DIGIT.search(line):
+    if len(line) > _LONGEST or not has_digit(line):
         return False
     if _ONLINE.fullmatch(line) or _GENERATED.match(line) or (line.endswith(_VIEWED) and _VIEWING.search(line)):
         return True
@@ -107,9 +107,9 @@ def is_of_a_visit(line: str) -> bool:
 
 def counts_readers(line: str) -> bool:
     """Return whether a line says nothing but how often the page was read."""
-    return len(line) <= _LONGEST and bool(_DIGIT.search(line) and _COUNTER.fullmatch(line))
+    return len(line) <= _LONGEST and bool(has_digit(line) and _COUNTER.fullmatch(line))
 
 
 def are_spoken_of(paragraph: str) -> bool:
     """Return whether a paragraph, in lower case, says so among other things. Few have a digit, and few of these such a word."""
-    return bool(_DIGIT.search(paragraph) and any(map(paragraph.__contains__, _words_of_it())) and _SPOKEN_OF.search(paragraph))
+    return bool(has_digit(paragraph) and any(map(paragraph.__contains__, _words_of_it())) and _SPOKEN_OF.search(paragraph))

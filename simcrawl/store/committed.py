@@ -71,6 +71,9 @@ class Reader(Protocol):
     def is_bare(self, fingerprint: int) -> bool:
         """Return whether a fingerprint was stored without a page."""
 
+    def holds_any_apart(self) -> bool:
+        """Return whether there are rejections at all."""
+
     def holds_apart(self, pairs: Iterable[bytes]) -> bool:
         """Return whether one of these pairs of names is among the rejections: see `simcrawl.store.rejections`."""
 

@@ -70,6 +70,10 @@ class MemoryPages:
 
     # ---- a reader
 
+    def holds_any_apart(self) -> bool:
+        """Return whether there are rejections at all."""
+        return bool(self._apart)
+
     def holds_apart(self, pairs: Iterable[bytes]) -> bool:
         """Return whether one of these pairs of names is among the rejections."""
         return not self._apart.isdisjoint(pairs)

@@ -273,6 +273,10 @@ class Snapshot:
         # Nothing stands under the other names of a rejection.
         return self._whole("rejections", lambda value: parse_rejection(value) if value else None)
 
+    def holds_any_apart(self) -> bool:
+        """Return whether there are rejections at all: most stores have none, and a page may be compared with hundreds."""
+        return bool(self.txn.stat(self.databases.rejections)["entries"])
+
     def holds_apart(self, pairs: Iterable[bytes]) -> bool:
         """Return whether one of these pairs of names is among the rejections."""
         return any(self.txn.get(pair, db=self.databases.rejections) is not None for pair in pairs)

@@ -609,6 +609,15 @@ class Store:
         with self._committed.reading() as reader:
             return reader.holds_apart(pairs_of(page, other))
 
+    def has_rejections(self) -> bool:
+        """Return whether a user said so of any pages.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self._committed.reading() as reader:
+            return reader.holds_any_apart()
+
     def are_rejected(self, url: str, other: str) -> bool:
         """Return whether a user said that the pages of two URLs are no copies of each other.
 
@@ -982,6 +991,7 @@ class _InCrawl:
     loaded: Overlay | None
     lasting: Store
     _earlier: dict[str, StoredPage | None] = field(default_factory=dict)
+    _has_rejections: bool | None = None
 
     def page(self, url: str) -> StoredPage | None:
         return self.own.page(url)
@@ -999,7 +1009,9 @@ class _InCrawl:
         return merge(own, self.loaded.within(fingerprint, distance), key=itemgetter(0)) if self.loaded else own
 
     def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
-        return self.lasting.is_rejected(page, other)
+        if self._has_rejections is None:
+            self._has_rejections = self.lasting.has_rejections()
+        return self._has_rejections and self.lasting.is_rejected(page, other)
 
     def earlier(self, url: str) -> StoredPage | None:
         # The rule asks, and then the claim.

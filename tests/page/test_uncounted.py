@@ -26,6 +26,27 @@ from simcrawl.page.uncounted import words
         ("A320 manual 2026", "a320 manual"),
         ("\u5317\u4eac 2026", "\u5317\u4eac"),
         ("Leeds | Jobs", "leeds jobs"),
+        # No day stands behind a letter, and no month is written so.
+        ("Q1 report 2026", "q1 report"),
+        ("Q1 Report 2026", "q1 report"),
+        ("Covid-19 cases 2021", "covid cases"),
+        ("12 Vase 1920", "vase"),
+        # What tells quarters, parts, eras and currencies apart.
+        ("Part II", "part ii"),
+        ("Chapter Two", "chapter two"),
+        ("100 USD", "usd"),
+        ("\u4ee4\u548c8\u5e74", "\u4ee4\u548c8\u5e74"),
+        ("\u7b2c2\u7ae0", "\u7b2c2\u7ae0"),
+        # Comments, in the forms that go with their numbers.
+        ("1 koment\u00e1r k Leeds", "k leeds"),
+        ("5 koment\u00e1rov k Leeds", "k leeds"),
+        ("3 komentarji k Leeds", "k leeds"),
+        ("12 comentarii la Leeds", "la leeds"),
+        ("5 komentar\u0173", ""),
+        ("2 \u043a\u043e\u043c\u0435\u043d\u0442\u0430\u0440\u0430", ""),
+        ("3 \u062a\u0639\u0644\u064a\u0642\u0627\u062a", ""),
+        # Of a book, they are what it is called.
+        ("Komentarji Leeds", "komentarji leeds"),
         # It may be a name, but where it stands in a row of months.
         ("May", ""),
         ("Good morning, Leeds", "good morning leeds"),
