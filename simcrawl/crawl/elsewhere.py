@@ -17,6 +17,8 @@
                             it has in its fields: yes or no, numbers, words       ──► the item comes out, see `_of_markup`
                         ──► it says yes for no, a small number or a day for another one, the pages have one text,
                             and the callback downloads more itself   ──► the item comes out
+                        ──► the pages have other texts, and a short value of its item is shown by the copy alone
+                                                                     ──► the item comes out, see `simcrawl.crawl.otherwise`
 
 A callback may ask an API for the product whose page it was given, or join what stands on several pages. Then the pages are equal and the
 items are not. And it may find no price on a page for printing or for telephones, whose mark-up is another one: if that comes first, the
