@@ -115,6 +115,7 @@ class Elsewhere:
             return
         self._memory.note(url, use, item)
         self._counters.note(use, item.values)
+        self._otherwise.note(use, item.values)
 
     def find(
         self, original: str, use: str, item: ItemRead, copy: Copy, *, identical: bool, marked_up: bool = False, of_bytes: bool = False

@@ -6,7 +6,8 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
-                         ──► no link, menu, form or furniture, but the page itself shows it                ──► counts
+                         ──► the page shows it, not as a heading, by which pages are compared, a link, a
+                             menu, a form or furniture                                                     ──► counts
                          ──► is one of a list of texts                                                     ──► says nothing
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
@@ -16,6 +17,8 @@ counters. From then on the item's values count as the original's: a copy of the 
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.crawl.field_names import field_name, is_technical
@@ -27,6 +30,7 @@ from simcrawl.page.datelines import is_counter
 
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Iterable
 
     from simcrawl.crawl.copied import Copy
     from simcrawl.crawl.counters import Counters
@@ -42,13 +46,17 @@ class Otherwise:
     def __init__(self, counters: Counters) -> None:
         self._counters, self._moments = counters, Moments()
 
+    def note(self, use: str, values: Iterable[tuple[str, Any]]) -> None:
+        """Note the values of an item that has come of a content."""
+        self._moments.note(use, values)
+
     def find(self, states: array[int], use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
         """Return the field by which an item of a copy says what no item of its original does; None if there is none.
 
         `states`: what is known of the original's items, see `simcrawl.crawl.said.Said`; `fields`: see `ItemRead.by_field`.
         """
         copy.together.read(states)
-        items, told = -1, list[str]()
+        items, told = -1, dict[str, int]()
         for key, parts in fields.items():
             if not self._may_all_say(use, key, parts):
                 continue
@@ -57,11 +65,12 @@ class Otherwise:
                 return key
             if known:
                 items &= known
-                told.append(key)
-        if items or not told:
+                told[key] = known
+        if items:
             return None
-        # Each is known, and no item of the original has all of them.
-        return next((key for key in told if self._says(use, key, fields[key], copy.page)), None)
+        # All of it is known, but in no item of the original together. Now it matters what of it the page says.
+        said = {key: known for key, known in told.items() if self._says(use, key, fields[key], copy.page)}
+        return None if not said or reduce(and_, said.values()) else next(iter(said))
 
     def _may_all_say(self, use: str, key: str, parts: list[Any]) -> bool:
         """Return whether what stands in a field may say something: no list of texts, for each page may have one of its own."""

@@ -202,7 +202,7 @@ def shown_texts(html: str) -> list[str]:
 def said_texts(html: str) -> list[str]:
     """Return the texts that a page shows of itself: no links, no menus, no forms, and nothing that calls itself furniture.
 
-    One for each place between two tags; none where it cannot be parsed.
+    No headings either: by these pages are compared. One text for each place between two tags; none where it cannot be parsed.
     """
     try:
         tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
@@ -336,7 +336,8 @@ def _base(tree: HtmlElement, url: str) -> str:
 
 # What to resolve changes nothing of but a fragment, and is most links: an address, or a path from the root, and a query.
 _UNSHOWN = frozenset({"script", "style"})
-_SAYS_NOTHING = _UNSHOWN | {"a", "button", "footer", "head", "nav", "noscript", "option", "template", "textarea"}
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_SAYS_NOTHING = _UNSHOWN | _HEADINGS | {"a", "button", "footer", "head", "nav", "noscript", "option", "template", "textarea"}
 _PLAIN = re.compile(
     r"(?P<host>https?://[^\s\x00-\x1f#?;/\\\[\]]+)?(?(host)(?=[/?#]|$)|(?=/[^/]))(?P<path>[^\s\x00-\x1f#?;]*+)(?:\?[^\s\x00-\x1f#]++)?(?=$|#)"
 )

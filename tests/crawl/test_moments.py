@@ -71,6 +71,13 @@ def test_a_time_of_day_is_now_by_its_minutes(minutes: int):
     assert _is_content(f"{NOW + timedelta(minutes=30):%H:%M}") is True
 
 
+@pytest.mark.parametrize(("hours", "is_content"), [(0, False), (12, False), (3, True), (7, True)])
+def test_a_time_of_day_is_now_if_it_is_as_far_from_now_as_the_first_one_was(hours: int, is_content: bool):
+    moments, value = Moments(), f"{NOW + timedelta(hours=hours):%H:%M}"
+    moments.note(USE, [("at", f"{NOW - timedelta(minutes=3):%H:%M}"), ("at", "12:30"), ("of", 5), ("name", "a: b")])
+    assert moments.is_content(USE, "at", value, PageText(lambda: [value])) is is_content
+
+
 def test_a_time_of_day_counts_only_if_it_stands_on_the_page():
     # It may be how long the crawl has lasted.
     assert _is_content(f"{NOW + timedelta(minutes=30):%H:%M}", shown="nothing") is False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 SPIDERS = "tests.crawl.elsewhere_spiders"
 URL, OTHER, USE = "http://a.test/p/1", "http://a.test/p/2", "spider.parse"
-HTML = """<html><head><title>A hidden title</title></head><body><nav>Ways of menus</nav><div class="breadcrumb">Home / Sale</div>
-<h1>A <b>ham</b>burger of ours</h1><p>It costs <i>1,250.50</i> and 3 : 1, on 12 May 2019 at 19:30. Mind
+NOW = datetime.now(UTC)
+LATER = f"{NOW + timedelta(minutes=30):%H:%M}"
+HTML = f"""<html><head><title>A hidden title</title></head><body><nav>Ways of menus</nav><div class="breadcrumb">Home / Sale</div>
+<h1>Headed by words</h1><p>A <b>ham</b>burger of ours</p><p>It costs <i>1,250.50</i> and 3 : 1, on 12 May 2019 at {LATER}. Mind
 the <a href="/x">linked words</a>.</p>
 <p><span>3</span><span>17</span><span>44</span></p><ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul>
 <footer>Served by host seven</footer></body></html>"""
@@ -44,7 +46,7 @@ def _found(first: Any, value: Any, *, key: str = "value", identical: bool = Fals
         (1300.0, 1250.5),
         ("0 : 0", "3 : 1"),
         ("5 May 2019", "12 May 2019"),
-        ("18:00", "19:30"),
+        ("18:00", LATER),
         ("3 17 43", "3 17 44"),
         (["3", "17", "43"], ["3", "17", "44"]),
         ("a hamburger, cold", "A hamburger"),
@@ -67,6 +69,7 @@ def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
         ("Served by host six", "Served by host seven"),
         ("Ways of all", "Ways of menus"),
         ("Another title", "A hidden title"),
+        ("Headed by others", "Headed by words"),
         ("p 1", "p 2"),
         (12, 17),
         (["ham", "cheese"], ["ham", "costs"]),
@@ -92,11 +95,10 @@ def test_names_of_when_a_page_was_made_and_who_looks_at_it_do_not(key: str):
 
 
 def test_today_is_no_other_day():
-    now = datetime.now(UTC)
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"day": "1 May 2019"}))
-    html = f"<p>{now:%d %B %Y}</p>"
-    assert known.find(URL, USE, ItemRead({"day": f"{now:%d %B %Y}"}), Copy(lambda: [html]), identical=False) is None
+    html = f"<p>{NOW:%d %B %Y}</p>"
+    assert known.find(URL, USE, ItemRead({"day": f"{NOW:%d %B %Y}"}), Copy(lambda: [html]), identical=False) is None
 
 
 def test_an_item_may_say_known_values_that_no_item_of_its_original_says_together():
@@ -106,6 +108,9 @@ def test_an_item_may_say_known_values_that_no_item_of_its_original_says_together
     copy = Copy(lambda: ["<p>Hall</p><p>Attic</p><p>5 May 2019</p><p>12 May 2019</p>"], OTHER)
     assert known.find(URL, USE, ItemRead({"room": "Hall", "day": "5 May 2019"}), copy, identical=False) is None
     assert known.find(URL, USE, ItemRead({"room": "Hall", "day": "12 May 2019"}), copy, identical=False) == "room"
+    # What the page does not say tells nothing.
+    known.note(URL, USE, ItemRead({"room": "Attic", "links": 1777}))
+    assert known.find(URL, USE, ItemRead({"room": "Hall", "links": 1777}), copy, identical=False) is None
     # What has come out once does not come out again, nor does what it says in part.
     for item in ({"room": "Hall", "day": "12 May 2019"}, {"room": "Hall"}):
         assert known.find(URL, USE, ItemRead(item), copy, identical=False) is None

@@ -423,7 +423,7 @@ def test_texts_that_readers_see_are_those_between_tags_and_the_title():
 def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():
     html = (
         "<html><head><title>T</title></head><body><nav>menu</nav>a<a href=x>link <b>of it</b></a>b<!-- c -->d<?e f?>g"
-        "<div class='breadcrumb'>x <b>y</b></div>h<p>i <b>j</b> k</p>"
+        "<div class='breadcrumb'>x <b>y</b></div>h<h2>n</h2><p>i <b>j</b> k</p>"
         "<select><option>1</select><button>go</button><footer>z</footer>l<script>s</script>m</body></html>"
     )
     assert "".join(said_texts(html)).split() == ["abdghi", "j", "klm"]
