@@ -277,6 +277,7 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
         "simcrawl/errors",
         "simcrawl/pages/waited_in_vain",
         "simcrawl/store/errors",
+        "simcrawl/store/gone",
         "simcrawl/store/expired",
         "simcrawl/store/not_expired",
     }

@@ -46,6 +46,8 @@ logger = logging.getLogger(__name__)
 _MOST, _MOST_ITEMS = 1_000, 32
 # Of all pages that are held.
 _MOST_BYTES = 32_000_000
+# What a header takes beside its name and value: three objects, and a place in a dict. A server may send any number of them.
+_OF_A_HEADER = 300
 # Of how often the first time was tried nothing follows for the second.
 _OF_THE_FIRST_TIME = ("retry_times",)
 # In JOBDIR, beside what Scrapy has there.
@@ -137,7 +139,7 @@ class Again:
         if before := self.left(url):
             items.follow(before)
         dropped = _Dropped(request, items, self._copy_of(response))
-        self._bytes += _size(dropped)
+        self._bytes += _size(dropped.response)
         if shown_by := self._awaited.pop(url, None):
             self._ask(url, dropped, shown_by)
             return
@@ -145,7 +147,7 @@ class Again:
 
     def _copy_of(self, response: http.Response) -> http.Response | None:
         """Return a copy of a page, if there is space: what its callback makes of it, such as a tree, takes many times as much."""
-        if self._bytes + len(response.body) > _MOST_BYTES:
+        if self._bytes + _size(response) > _MOST_BYTES:
             return None
         try:
             return response.replace(request=None)
@@ -157,7 +159,7 @@ class Again:
         """Return, once, what was dropped with a page that was asked for again."""
         if not self._left or (dropped := self._left.pop(url, None)) is None:
             return None
-        self._bytes -= _size(dropped)
+        self._bytes -= _size(dropped.response)
         return dropped.items
 
     def page(self, request: Request) -> http.Response | None:
@@ -181,7 +183,7 @@ class Again:
         held[url] = dropped
         if len(held) > _MOST:
             gone.append(held.popitem(last=False)[1])
-        self._bytes -= sum(map(_size, gone))
+        self._bytes -= sum(_size(dropped.response) for dropped in gone)
 
     def ask(self, urls: Iterable[str], shown_by: str) -> None:
         """Make the requests of some pages once more, as another page shows that they were no copies. Never raises.
@@ -259,10 +261,11 @@ class Again:
 
     def _hold_again(self, request: Request, url: str, stops: int, items: list[Any], page: Any) -> None:
         """Hold what was held when the crawl was stopped; of pages half as much, for those of this run are held as well."""
-        fits = page and self._bytes + len(page[1]["body"]) <= _MOST_BYTES // 2
-        dropped = _Dropped(request, DroppedItems(items), _unpacked(*page) if fits else None, stops)
-        self._bytes += _size(dropped)
-        self._put(self._left, url, dropped)
+        response = _unpacked(*page) if page else None
+        if self._bytes + _size(response) > _MOST_BYTES // 2:
+            response = None
+        self._bytes += _size(response)
+        self._put(self._left, url, _Dropped(request, DroppedItems(items), response, stops))
 
     def _tell(self, message: str, *values: object) -> None:
         self._common.stats.inc_value("simcrawl/errors")
@@ -294,7 +297,7 @@ class Again:
 
     def _ask(self, url: str, dropped: _Dropped, shown_by: str) -> None:
         if not self._make(dropped.request, {AGAIN: url}):
-            self._bytes -= _size(dropped)
+            self._bytes -= _size(dropped.response)
             return
         self._put(self._left, url, dropped)
         self._common.stats.inc_value("simcrawl/pages/asked_again")
@@ -339,8 +342,12 @@ def _unpacked(kind: str, told: dict[str, Any]) -> http.Response:
     return made
 
 
-def _size(dropped: _Dropped) -> int:
-    return len(dropped.response.body) if dropped.response else 0
+def _size(response: http.Response | None) -> int:
+    """Return about how many bytes a page takes, its headers included."""
+    if response is None:
+        return 0
+    headers = sum(_OF_A_HEADER + len(name) + len(value) for name, values in response.headers.items() for value in values)
+    return len(response.body) + headers
 
 
 def _remove(file: Path) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from twisted.internet.task import LoopingCall
 
 _SHORTEST_INTERVAL = 0.1
+# How often it is looked whether the engine runs.
+_MOMENT = 0.001
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ class SimcrawlExtension:
         self._progress = Progress(session, crawler, self._interval)
         self._watched = Watched(session, crawler)
         self._timers: list[AsyncioLoopingCall | LoopingCall] = []
-        self._has_set_aside = False
+        self._has_set_aside = self._has_ended = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -56,23 +58,33 @@ class SimcrawlExtension:
         return extension
 
     async def spider_opened(self) -> None:
-        """Recall what earlier crawls learned, and start the timers: a crawl that admits nothing for a while has pages to write, too."""
+        """Recall what earlier crawls learned, and start the timers: a crawl that admits nothing for a while has pages to write, too.
+
+        Nothing that takes long: Scrapy passes over a stop before the engine runs.
+        """
         self._check_partners()
         await self._session.recall()
+        if self._has_ended:
+            return
         self._session.again.restore()
         self._session.expire_soon()
         self._session.lag.start()
         self._start(self._session.sync_soon, max(self._session.config.sync_seconds, _SHORTEST_INTERVAL))
         if self._interval:
             self._start(self._tell, self._interval)
-        if await self._watched.begin():
-            self._start(self._watched.tell_soon, PACE)
-        # Last: what has been loaded until now stays.
-        self._has_set_aside = set_aside()
+        self._watched.begin()
+        self._start(self._watched.tell_soon, PACE)
+        self._start(self._set_aside_once_it_runs, _MOMENT)
 
     def _start(self, function: Callable[[], None], interval: float) -> None:
         self._timers.append(create_looping_call(function))
         self._timers[-1].start(interval, now=False)
+
+    def _set_aside_once_it_runs(self) -> None:
+        """Set aside what has been loaded until now, which takes a fifth of a second. Called by the last of the timers, until it is done."""
+        if self._crawler.engine.running:
+            self._timers.pop().stop()
+            self._has_set_aside = set_aside()
 
     def _tell(self) -> None:
         deferred_from_coro(self._progress.tell())
@@ -93,12 +105,13 @@ class SimcrawlExtension:
 
     async def spider_closed(self) -> None:
         """Stop the timers; the session writes the rest."""
-        if self._has_set_aside:
-            self._has_set_aside = False
-            take_back()
+        self._has_ended = True
         for timer in self._timers:
             if timer.running:
                 timer.stop()
+        if self._has_set_aside:
+            self._has_set_aside = False
+            take_back()
         await self._watched.end()
 
     def engine_stopped(self) -> None:

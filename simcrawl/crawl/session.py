@@ -80,6 +80,7 @@ _FROM_ELSEWHERE = (
     "An item of %s comes out: it is a copy of %s, but what it has as %r is in no item of that page, or not beside its other "
     "values (no more such items will be shown)"
 )
+_GONE = "%s was removed, moved or replaced: this crawl goes on as before, and the next one knows nothing of it"
 _IN_VAIN = "Callbacks and item pipelines take so long that copies stop waiting before their originals have come out: some are kept"
 _NO_TEXT = "The main text of %s cannot be made: it takes more than %g seconds, or its process died of it. Its item has none"
 _MOST_HOSTS_TOLD = 1000
@@ -580,11 +581,21 @@ class Session(Common):
 
     async def _sync(self) -> None:
         try:
-            await self._store_threads.run(self.crawl.try_sync)
+            await self._store_threads.run(self._write)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:
             self._syncing = False
+
+    def _write(self) -> None:
+        self._tell_if_gone()
+        self.crawl.try_sync()
+
+    def _tell_if_gone(self) -> None:
+        """Tell that the store was removed, which nobody else would notice: LMDB goes on with files that are at no path any more."""
+        if self.store.path and self.store.is_gone:
+            self.stats.set_value("simcrawl/store/gone", 1)
+            self.warn("gone", _GONE, self.store.path)
 
     def expire_soon(self) -> None:
         """Start removing expired pages, off the event loop, in short steps between which the crawl's own look-ups take their turn."""
@@ -646,6 +657,7 @@ class Session(Common):
 
     def _close_store(self, reason: str) -> None:
         try:
+            self._tell_if_gone()
             self._leave_crawl(reason)
             self.store.sync()
             counts = self.store.size()

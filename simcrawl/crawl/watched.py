@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from scrapy import signals as scrapy_signals
 from scrapy.core.scheduler import Scheduler
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
 from simcrawl.crawl import signals
 from simcrawl.crawl.threads import Threads
@@ -20,10 +20,12 @@ from simcrawl.store.running import Telling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.internet.defer import Deferred
 
     from simcrawl.crawl.session import Session
     from simcrawl.rule import Verdict
@@ -47,6 +49,7 @@ class Watched:
     def __init__(self, session: Session, crawler: Crawler) -> None:
         self._session, self._crawler = session, crawler
         self._threads = Threads(1)
+        self._beginning: Deferred[None] | None = None
         self._telling: Telling | None = None
         self._writing = False
         self._started = time()
@@ -56,16 +59,11 @@ class Watched:
         self._hosts: dict[str, tuple[int, float]] = {}
         self._drops: deque[tuple[str, str, str]] = deque(maxlen=_DROPS_TOLD)
 
-    async def begin(self) -> bool:
-        """Begin to listen and to write; return whether anybody can watch. Never raises for a store."""
+    def begin(self) -> None:
+        """Begin to listen, and start writing, if anybody can watch. Never raises for a store."""
         path = self._session.store.path
         if path is None:
-            return False
-        try:
-            self._telling = await self._threads.run(Telling, path)
-        except OSError as exc:
-            self._warn(exc)
-            return False
+            return
         listeners: list[tuple[Callable[..., None], object]] = [
             (self._answered, scrapy_signals.response_downloaded),
             (self._dropped, signals.page_dropped),
@@ -73,8 +71,15 @@ class Watched:
         ]
         for listener, signal in listeners:
             self._crawler.signals.connect(listener, signal=signal)
-        self.tell_soon()
-        return True
+        self._beginning = deferred_from_coro(self._begin(path))
+
+    async def _begin(self, path: Path) -> None:
+        try:
+            self._telling = await self._threads.run(Telling, path)
+        except OSError as exc:
+            self._warn(exc)
+        else:
+            self.tell_soon()
 
     def _warn(self, exc: OSError) -> None:
         self._session.warn("watched", "Nobody can watch this crawl, for its state cannot be written: %s", exc)
@@ -151,6 +156,8 @@ class Watched:
 
     async def end(self) -> None:
         """Take the state along: the crawl has ended."""
+        if self._beginning:
+            await maybe_deferred_to_future(self._beginning)
         telling, self._telling = self._telling, None
         if telling:
             try:

@@ -129,6 +129,10 @@ class CommittedPages(Protocol):
     def header(self) -> Header:
         """What the store was made with."""
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody has removed or replaced the files, so that what is written is lost at the end. Never raises."""
+
     def reading(self) -> AbstractContextManager[Reader]:
         """Return a view of what is committed."""
 

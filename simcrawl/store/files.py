@@ -162,6 +162,16 @@ def is_current(path: Path, data: os.stat_result) -> bool:
         return True
 
 
+def is_gone(path: Path, data: os.stat_result) -> bool:
+    """Return whether these data of a store were removed, or others put in their place."""
+    try:
+        return not os.path.samestat(data, (path / DATA).stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # it cannot be told
+        return False
+
+
 def put_in_place(new: Path) -> None:
     """Let the data in a directory within a store take the place of the store's, all at once, also where the process is killed meanwhile.
 

@@ -17,7 +17,7 @@ from simcrawl.errors import StoreMismatchError
 from simcrawl.index.environment import ERRORS, mapped_errors, own_error
 from simcrawl.sealed import seal, unseal
 from simcrawl.store.crawl_files import SPIDERS
-from simcrawl.store.files import is_current, mode_of
+from simcrawl.store.files import is_current, is_gone, mode_of
 from simcrawl.store.header_bytes import HEADER, format_header, parse_header
 from simcrawl.store.snapshot import Files, Place, Snapshot, Writer, put_crawl, put_no_pages, put_texts
 from simcrawl.store.verification import problems
@@ -90,6 +90,11 @@ class LmdbPages:
     def header(self) -> Header:
         """What the store was made with."""
         return self._files.header
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody has removed or replaced the files."""
+        return is_gone(self.path, self._files.data)
 
     def close(self) -> None:
         """Release the files."""

@@ -44,7 +44,7 @@ class MemoryPages:
 
     readonly = False
     searches_bare = True
-    others_wrote = False
+    others_wrote = is_gone = False
 
     def __init__(self, header: Header) -> None:
         self.header = header

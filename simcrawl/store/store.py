@@ -192,6 +192,11 @@ class Store:
         return self._committed.readonly
 
     @property
+    def is_gone(self) -> bool:
+        """Whether somebody has removed or replaced the store's files: all goes on, and what is written is lost when it is closed."""
+        return self._committed.is_gone
+
+    @property
     def asks_others(self) -> bool:
         """Whether a claim may ask another machine, and wait up to a second: never to be done on an event loop."""
         return self._link is not None

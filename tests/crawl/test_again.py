@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import ref
 
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
 
 from simcrawl.crawl.again import Again, DroppedItems
 from simcrawl.store import open_store
@@ -174,6 +175,28 @@ def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     again.hold("8", Request("http://a.test/8"), HtmlResponse("http://a.test/", body=b"x" * 20), items[0])
     again.ask("8", "http://a.test/7")
     assert again.page(asked[-1])
+
+
+@pytest.mark.parametrize("headers", [{f"X-{number}": ["y"] for number in range(5)}, {"X": ["y"] * 5}])
+def test_of_pages_that_are_held_headers_count_as_well(
+    headers: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("simcrawl.crawl.again._MOST_BYTES", 2_000)
+    asked = list[Request]()
+    crawler: Any = get_crawler(settings_dict={"JOBDIR": str(tmp_path)})
+    crawler.spider, crawler.engine = Spider("any"), SimpleNamespace(crawl=asked.append)
+    common = cast("Common", SimpleNamespace(stats=crawler.stats, crawler=crawler))
+    again, small, large = Again(common), HtmlResponse("http://a.test/", body=b"x"), HtmlResponse("http://a.test/", headers=headers)
+    for number, response in enumerate((large, large, small)):
+        again.hold(str(number), Request(f"http://a.test/{number}"), response, DroppedItems())
+    again.save()
+    again.ask(["0", "1", "2"], "http://a.test/3")
+    assert [again.page(request) is not None for request in asked] == [True, False, True]
+    # Of what a crawl has held that was stopped, half as much: none of the large ones.
+    asked.clear()
+    resumed = Again(common)
+    resumed.restore()
+    assert {request.url[-1]: resumed.page(request) is not None for request in asked} == {"0": False, "1": False, "2": True}
 
 
 def test_a_held_page_takes_no_more_than_its_bytes_and_has_no_cookies() -> None:

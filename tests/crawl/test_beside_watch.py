@@ -7,7 +7,7 @@ import os
 import pty
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ import pytest
 
 from simcrawl.errors import StoreFormatError
 from simcrawl.store import open_store, runs
+from simcrawl.store.files import hold_directory
+from simcrawl.store.running import RUNNING
 from tests.crawl.content import hub, page
 from tests.crawl.runner import ROOT, crawl
 from tests.crawl.test_crawl import IN_ORDER, copies
@@ -189,6 +191,30 @@ def test_where_nothing_can_be_told_the_crawl_goes_on(site: Site, tmp_path: Path)
     assert outcome.paths("kept") == ["/"]
     assert outcome.log.count("Nobody can watch this crawl, for its state cannot be written") == 1
     assert "Traceback" not in outcome.log
+
+
+def test_a_crawl_begins_while_others_keep_it_from_telling_of_itself(site: Site, tmp_path: Path) -> None:
+    store, asked = tmp_path / "store", Event()
+    site.add("/", page("7.4/en/protection"))
+    crawl("Plain", site.url(), settings={"SIMCRAWL_STORE": str(store)})
+    home = site.answers.pop("/").body.decode()
+
+    def answer(_: str) -> str:
+        asked.set()
+        return home
+
+    site.trap = answer
+    with ExitStack() as others:
+        others.enter_context(hold_directory(store / RUNNING, alone=True))
+        with crawling(site, store) as process:
+            assert asked.wait(60)
+            others.close()
+            assert process.stdout
+            output = process.stdout.read()
+            assert process.wait() == 0
+    assert "Nobody can watch" not in output
+    assert "Spider closed (finished)" in output
+    assert list((store / RUNNING).iterdir()) == []
 
 
 @pytest.mark.parametrize(

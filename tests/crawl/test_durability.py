@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import signal
 from dataclasses import replace
@@ -15,6 +16,7 @@ from simcrawl.store import open_store
 from simcrawl.store.committed import Batch
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawl, start
+from tests.crawl.test_beside_watch import crawling, held, told
 from tests.crawl.test_crawl import IN_ORDER, check_sums, copies
 from tests.samples import english
 
@@ -52,6 +54,24 @@ _OWN_METHODS = [
 
 def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
+
+
+def test_a_store_that_is_taken_away_is_told_of_while_the_crawl_goes_on(site: Site, tmp_path: Path) -> None:
+    end, store = held(site), tmp_path / "store"
+    with crawling(site, store) as process:
+        told(process, store, 5)
+        store.rename(tmp_path / "elsewhere")
+        assert process.stdout
+        for line in process.stdout:
+            if "was removed, moved or replaced" in line:
+                assert str(store) in line
+                break
+        end.set()
+        *log, stats = process.stdout
+    assert json.loads(stats)[0]["simcrawl/store/gone"] == 1
+    kept = {url.rpartition("/")[2] for url in json.loads(stats)[0]["test/kept"]}
+    assert {"", "first", "other", "last"} <= kept
+    assert not any("was removed" in line for line in log)
 
 
 def test_after_a_kill_every_dropped_page_has_an_original_whose_item_came_out(installguide_site: DirectorySite, tmp_path: Path) -> None:

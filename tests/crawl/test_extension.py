@@ -11,11 +11,14 @@ import sys
 from contextlib import suppress
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy import Spider, signals
 
+from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.refusal import _ask
+from simcrawl.crawl.session import Session
 from simcrawl.errors import SettingError
 from tests.crawl.content import hub, page
 from tests.crawl.runner import crawl
@@ -179,6 +182,44 @@ def test_a_relative_store_of_a_project_without_a_directory_stops_the_crawl(site:
     assert not site.requests
     subprocess.run([*command, "-s", f"SIMCRAWL_STORE={project}/store"], cwd=project, env=env, check=True, timeout=120)
     assert site.requests["/"] == 1
+
+
+class ClosedEarly(Spider):
+    """Is closed while simcrawl recalls what it knows. Notes afterwards how many timers of simcrawl's run."""
+
+    name = "closed-early"
+    url = ""
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.opened, signal=signals.spider_opened)
+        crawler.signals.connect(spider.starts, signal=signals.engine_started)
+        return spider
+
+    def opened(self) -> None:
+        vars(Session.of(self.crawler))["recall"] = self.close_early
+
+    async def close_early(self) -> None:
+        self.crawler.signals.connect(self.closes, signal=signals.spider_closed)
+        await self.crawler.engine.close_spider_async(reason="early")
+
+    def closes(self) -> None:
+        session: Any = Session.of(self.crawler)
+        self.lag = session.lag
+
+    def starts(self) -> None:
+        extension: Any = self.crawler.get_extension(SimcrawlExtension)
+        running = sum(timer.running for timer in extension._timers) + (self.lag._timer is not None)
+        self.crawler.stats.set_value("test/timers", running)
+
+
+@pytest.mark.parametrize("mode", ["asyncio", "epoll", "reactorless"])
+def test_no_timer_starts_once_the_spider_is_closed(site: Site, mode: str) -> None:
+    stats = crawl("tests.crawl.test_extension.ClosedEarly", site.url(), mode=mode).stats
+    assert stats["finish_reason"] == "early"
+    assert stats["test/timers"] == 0
+    assert "simcrawl/errors" not in stats
 
 
 # ---- settings that are wrong

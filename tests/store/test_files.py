@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, rmtree
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
 
@@ -207,3 +207,21 @@ def test_who_waits_says_so(path: Path):
     finally:
         logger.removeFilter(tell)
     assert told == [f"{path} is being compacted or rebuilt: waiting for the end of that"]
+
+
+def test_a_store_whose_files_are_taken_away_can_be_told(tmp_path: Path):
+    path, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
+    with open_store(path) as store:
+        assert not store.is_gone
+        path.rename(elsewhere)
+        assert store.is_gone
+        path.write_text("a file")
+        assert store.is_gone
+        path.unlink()
+        copytree(elsewhere, path)
+        assert store.is_gone
+        rmtree(path)
+        elsewhere.rename(path)
+        assert not store.is_gone
+    with open_store("memory:") as store:
+        assert not store.is_gone
