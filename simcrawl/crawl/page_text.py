@@ -147,11 +147,7 @@ class PageText:
         """Return whether the page shows a text, as `readable` has it, as a word or words of its own: see `said_texts`."""
         if not any(map(str.isalnum, plain)):
             return False
-        before, behind = r"(?<!\w)" * plain[0].isalnum(), r"(?!\w)" * plain[-1].isalnum()
-        whole = re.compile(f"{re.escape(plain)}{behind}")
-        # What stands before it is looked at last: only a pattern that begins with letters is found at the speed of memory.
-        starts = re.compile(before)
-        return any(starts.match(text, found.start()) for text in self._said() for found in whole.finditer(text))
+        return any(map(_as_words(plain).search, self._said()))
 
     def says_number(self, readings: set[str]) -> bool:
         """Return whether the page shows a number as its own, however it is written there."""
@@ -181,3 +177,12 @@ class PageText:
         if len(self._shown) == 2:
             self._shown.append(readable("".join(self._pieces)))
         yield self._shown[2]
+
+
+def _as_words(plain: str) -> re.Pattern[str]:
+    """Return a pattern of a text that is no part of a longer word."""
+    written = re.escape(plain)
+    # What stands before it is looked at from its end, as in `hides`.
+    before = rf"(?<!\w{written})" if plain[0].isalnum() else ""
+    behind = r"(?!\w)" if plain[-1].isalnum() else ""
+    return re.compile(f"{written}{behind}{before}")
