@@ -530,8 +530,9 @@ def _pieces(word: str) -> list[str]:
 def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case, or
-    the day that a page is called by. And codes stay, signs alone, and the numbers that the title has as well, or the address.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, of a heading: a case, or the
+    day that a page is called by, and of an aside's paragraphs. And codes stay, signs alone, and the numbers that the title has as well, or
+    the address.
     """
     lines = [block.text for block in parts.beside]
     labelled = {line for line in lines if LABELLED.match(line)}
@@ -544,12 +545,13 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     beside = (one for one in parts.headings_beside if not numerals.changes(one[:_LONGEST]) or full_dates(one[:_LONGEST]))
     labelled.update(one for one in beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
     labelled.update(filter(numerals.is_a_symbol, lines))
+    labelled.update(text for text in parts.aside if not visits.are_spoken_of(text.casefold()))
     own = of_address | numerals.plain(numerals.in_title(title[:_LONGEST]))
     # Two texts that are alike, for one line, would nearly cancel each other out.
     called = f"{title[:_LONGEST]} {unquote(url)}".casefold()
     kept = ([] if line in labelled else [*numerals.codes(line.casefold(), called), *numerals.said_in(line, own)] for line in lines)
     words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
-    words.update(" ".join(_without_numbers(line)) for line in parts.dated)
+    words.update(" ".join(_without_numbers(line)) for line in (*parts.dated, *({*parts.aside} - labelled)))
     return ({_bare(line) for line in labelled} | words) - {""}
 
 
