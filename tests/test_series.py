@@ -437,6 +437,7 @@ NUMBERS = [53 * number + 103 for number in range(PAGES)]
         ("<p>Port {}</p><p>Assigned by us</p><p>Open</p>", "Port {} - Reference", "r?port={}"),
         ("<h2>Port {}</h2><p>Assigned by us</p>", "Port {} - Reference", "r/opaque-{:c}"),
         ("<h3>{}/tcp</h3><p>Assigned by us</p>", "Reference", "r/opaque-{:c}"),
+        ("<h3>{:.2}.3</h3><p>Done</p>", "Reference", "r/opaque-{:c}"),
         ("<p>{:c}</p><p>Click to copy</p><p>Done</p>", "Reference", "r/opaque-{:c}"),
         ("<p>U+{:04X}</p><p>Click to copy</p><p>Done</p>", "Reference", "r/opaque-{:c}"),
         ("<div class=card><h5>Decimal</h5><p>{}</p></div><p>Done</p>", "Reference", "r/opaque-{:c}"),
