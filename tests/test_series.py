@@ -200,6 +200,54 @@ def test_the_number_of_a_page_of_a_list_and_of_a_day_tells_nothing_apart(name: s
     assert lost(pages, 1)[0] == len(pages) - 1
 
 
+@pytest.mark.parametrize("lines", [12, 60])
+@pytest.mark.parametrize(
+    ("heading", "address"),
+    [
+        ("Accidents in {}", "accidents/{}"),
+        ("Chateau Margaux {}", "wine/margaux/{}"),
+        ("{}", "archive/{}"),
+        ("Room {}", "rooms/{}"),
+        ("Lost: chapter {}", "chapter/{}/index.html"),
+        ("Road Traffic Act \xa7 {}", "act/{}.html"),
+        ("Question {}", "quiz/question-{}"),
+        ("Draw {}", "draw?id={}"),
+    ],
+)
+def test_a_number_that_heading_and_address_have_tells_three_pages_of_one_title_apart(heading: str, address: str, lines: int) -> None:
+    text = _paragraphs(english(lines, seed=5))
+    first = 1990 if "acc" in address or "wine" in address else 4
+    pages = {
+        f"https://site.example/{address.format(number)}": _page(f"<h1>{heading.format(number)}</h1>{text}", title="Acme")
+        for number in range(first, first + PAGES)
+    }
+    assert [lost(pages, seed)[0] for seed in (1, 2)] == [0, 0]
+    # Of two, one may be the next release of the other one.
+    assert lost(dict([*pages.items()][:2]), 1) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Boats, page {}",
+        "Seite {}",
+        "Boats ({})",
+        "Week {}",
+        "Vecka {}",
+        "Boats on {} May",
+        "Results 1-{} of 99",
+        "{} comments on boats",
+        "You have {} things in your cart",
+    ],
+)
+def test_the_number_of_a_page_of_a_list_and_of_a_day_tells_nothing_apart_though_the_address_has_it(heading: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/boats/{number}": _page(f"<h1>{heading.format(number)}</h1>{text}", title="Acme") for number in range(4, 10)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
 @pytest.mark.parametrize("row", ["<div class=row><div>{}</div><div>{}</div></div>", "<div class=card><h4>{}</h4><p>{}</p></div>"])
 def test_facts_in_a_grid_of_boxes_are_rows(row: str) -> None:
     facts, text = english(3, seed=3).split()[:12], _paragraphs(english(60, seed=5))
@@ -317,6 +365,63 @@ def test_views_of_one_page_in_other_surroundings_stay_copies() -> None:
         assert lost(pages, seed) == (3, 0)
 
 
+def _in_an_aside(number: int, aside: str) -> str:
+    chance = Random(number)
+    told = {
+        "quotation": english(1, seed=number + 900).strip()[:70] + " said somebody who had never been there, and meant it.",
+        "loan": f"For a loan of {number}5,000 EUR you pay {number * 7}.20 EUR a month to the bank, the last time in ten years from now.",
+        "sequence": "".join(chance.choice("ACGT") for _ in range(240)),
+    }
+    return aside.format(number=number, **told)
+
+
+_TOLD_IN_AN_ASIDE = (
+    "<aside><blockquote>{quotation}</blockquote></aside>",
+    "<aside class=result><h2>Result</h2><p>{loan}</p></aside>",
+    "<aside><pre>{sequence}</pre></aside><aside><ul><li><a href='/more'>More about the harbour</a></li></ul></aside>",
+)
+
+
+@pytest.mark.parametrize("lines", [12, 60])
+@pytest.mark.parametrize("aside", _TOLD_IN_AN_ASIDE)
+def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines: int) -> None:
+    text = _paragraphs(english(lines, seed=5))
+    _check([_page(f"<article><h1>Result</h1>{text}</article>{_in_an_aside(number, aside)}") for number in range(11, 27)])
+
+
+@pytest.mark.parametrize(
+    ("address", "aside"),
+    [
+        # Teasers.
+        ("at/{}", "<aside><h3><a href='/r'>Read this</a></h3><p>{quotation}</p></aside>"),
+        ("at/{}", "<aside><p>{quotation}</p></aside><aside><p>{loan}</p></aside>"),
+        # How often a page was read.
+        (
+            "at/{}",
+            "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
+        ),
+        # Mirrors.
+        ("{}/fire.html", _TOLD_IN_AN_ASIDE[0]),
+    ],
+)
+def test_paragraphs_in_asides_that_change_tell_no_copies_apart(address: str, aside: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/{address.format(number)}": _page(f"<article><h1>Fire</h1>{text}</article>{_in_an_aside(number, aside)}")
+        for number in range(11, 17)
+    }
+    assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+def test_views_of_a_page_with_another_quotation_in_its_aside_are_copies() -> None:
+    body = f"<article><h1>Fire</h1>{SHARED['en']}</article>"
+    pages = {
+        f"https://site.example/fire{view}": _page(f"{body}{_in_an_aside(number, _TOLD_IN_AN_ASIDE[0])}")
+        for number, view in enumerate(("", "?print=1", "/print"))
+    }
+    assert lost(pages, 1) == (2, 0)
+
+
 def _beside_an_introduction(body: str, title: str = "Reference") -> str:
     intro = f"<div class=jumbotron><h1>Reference</h1><p>{english(100, seed=5)}</p></div>"
     return f"<html><head><title>{title}</title></head><body>{intro}<div class=container>{body}</div></body></html>"
@@ -332,6 +437,7 @@ NUMBERS = [53 * number + 103 for number in range(PAGES)]
         ("<p>Port {}</p><p>Assigned by us</p><p>Open</p>", "Port {} - Reference", "r?port={}"),
         ("<h2>Port {}</h2><p>Assigned by us</p>", "Port {} - Reference", "r/opaque-{:c}"),
         ("<h3>{}/tcp</h3><p>Assigned by us</p>", "Reference", "r/opaque-{:c}"),
+        ("<h3>{:.2}.3</h3><p>Done</p>", "Reference", "r/opaque-{:c}"),
         ("<p>{:c}</p><p>Click to copy</p><p>Done</p>", "Reference", "r/opaque-{:c}"),
         ("<p>U+{:04X}</p><p>Click to copy</p><p>Done</p>", "Reference", "r/opaque-{:c}"),
         ("<div class=card><h5>Decimal</h5><p>{}</p></div><p>Done</p>", "Reference", "r/opaque-{:c}"),

@@ -89,7 +89,8 @@ class Parts(NamedTuple):
     headings; `paragraphs`: its other ones; `headings`: those above the first of these, but for `heading`;
     `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture. `rows`: what stands together in
     the content's tables: the cells of each row, a term and its definitions; `tables_beside`: likewise beside it, table by table, and in the
-    end what boxes have as a label and a value. `headings_beside`: the headings in `beside`.
+    end what boxes have as a label and a value. `headings_beside`: the headings in `beside`. `aside`: the paragraphs of the page's only
+    aside, which `beside` has not, if nothing in it is a link.
     """
 
     content: list[Block]
@@ -110,6 +111,7 @@ class Parts(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
     tables_beside: tuple[tuple[tuple[str, ...], ...], ...] = ()
     headings_beside: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -257,6 +259,7 @@ class Layout:
             rows=(*chain.from_iterable(self._tables(values, parts.links, paragraphs)), *self._pairs(parts.prose)),
             tables_beside=(*self._tables(parts.beside, (), ()), *filter(None, [self._labelled(parts.beside)])),
             headings_beside=_texts(block for block in parts.beside if block.element in self.headings),
+            aside=_texts(self._told_aside(sizes)) if self.asides else (),
         )
 
     def _tables(self, lines: Iterable[Block], links: Iterable[Block], paragraphs: Iterable[Block]) -> list[tuple[tuple[str, ...], ...]]:
@@ -437,9 +440,21 @@ class Layout:
     def _to_lines(self, sizes: list[int]) -> bytearray:
         """Return which elements are furniture also for short lines: in an aside of few links these may say what a job pays.
 
-        Its paragraphs are teasers, or say something of the author.
+        Its paragraphs are teasers, or say something of the author: see `_told_aside`.
         """
         return self._furniture(self.named_around - self.asides | self._mostly_links(self.named_links | self.asides, sizes), sizes)
+
+    def _told_aside(self, sizes: list[int]) -> list[Block]:
+        """Return the paragraphs of the only aside that is not mostly links, if nothing in it is a link: a result, a sequence, a quotation.
+
+        Teasers are linked, or stand in several.
+        """
+        alone = [*self._outermost(self.asides - self._mostly_links(self.asides, sizes))]
+        if len(alone) != 1:
+            return []
+        ((start, end),) = alone
+        blocks = [block for block in self.blocks if start <= block.element < end]
+        return [] if any(block.link_characters for block in blocks) else [block for block in blocks if block.width >= _PARAGRAPH]
 
     def _mostly_links(self, named: set[int], sizes: list[int]) -> set[int]:
         """Return those of some elements of which at least half is links."""

@@ -26,7 +26,7 @@ from simcrawl.addresses import is_release
 from simcrawl.bits import mix
 from simcrawl.page import numerals, visits
 from simcrawl.page.characters import composed, normalize
-from simcrawl.page.datelines import LABELLED, full_dates, is_of_an_event, is_of_the_page
+from simcrawl.page.datelines import LABELLED, full_dates, is_counter, is_of_an_event, is_of_the_page
 from simcrawl.page.features import marks
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
@@ -554,24 +554,28 @@ def _size_of_a_piece(word: str) -> int:
 def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     """Return what the lines beside the contents say, and datelines, without numbers: counters change from visit to visit.
 
-    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, and of a heading: a case, or
-    the day that a page is called by. And codes stay, signs alone, and the numbers that the title has as well, or the address.
+    Those behind a label stay: a price, a room. So do those of a dateline that says when something takes place, of a heading: a case, or the
+    day that a page is called by, and of an aside's paragraphs. And codes stay, signs alone, and the numbers that the title has as well, or
+    the address.
     """
     lines = [block.text for block in parts.beside]
     labelled = {line for line in lines if LABELLED.match(line)}
     labelled.update(line for line in parts.dated if is_of_an_event(line, _without_numbers(line)))
     headings = (parts.heading, parts.outer_heading)
+    of_address = numerals.in_address(url, _slug(url))
     labelled.update(heading for heading in headings if _has_its_own_number(heading) or full_dates(heading[:_LONGEST]))
+    labelled.update(heading for heading in headings if _is_numbered_as_addressed(heading, of_address))
     labelled.update(line for line in parts.dated if _is_of_a_day(line, url, title) and not is_of_the_page(line))
     beside = (one for one in parts.headings_beside if not numerals.changes(one[:_LONGEST]) or full_dates(one[:_LONGEST]))
     labelled.update(one for one in beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
     labelled.update(filter(numerals.is_a_symbol, lines))
-    own = numerals.in_address(url, _slug(url)) | numerals.plain(numerals.in_title(title[:_LONGEST]))
+    labelled.update(text for text in parts.aside if not visits.are_spoken_of(text.casefold()))
+    own = of_address | numerals.plain(numerals.in_title(title[:_LONGEST]))
     # Two texts that are alike, for one line, would nearly cancel each other out.
     called = f"{title[:_LONGEST]} {unquote(url)}".casefold()
     kept = ([] if line in labelled else [*numerals.codes(line.casefold(), called), *numerals.said_in(line, own)] for line in lines)
     words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
-    words.update(" ".join(_without_numbers(line)) for line in parts.dated)
+    words.update(" ".join(_without_numbers(line)) for line in (*parts.dated, *({*parts.aside} - labelled)))
     return ({_bare(line) for line in labelled} | words) - {""}
 
 
@@ -606,6 +610,17 @@ def _has_its_own_number(heading: str) -> bool:
         return True
     is_one = _NUMBER_AMONG_WORDS.search(_unnumbered(heading))
     return bool(is_one) and not any(pattern.search(heading) for pattern in (YEAR, OF_A_DAY, OF_A_READER))
+
+
+def _is_numbered_as_addressed(heading: str, of_address: set[str]) -> bool:
+    """Return whether a heading has a number that the end of its page's address has as well: "Room 7" of /rooms/7, "Accidents in 1990".
+
+    That of a page of a list, of a day or a week, or of what is counted is no name: there is no end of them.
+    """
+    heading = heading[:_LONGEST]
+    if not of_address.intersection(numerals.plain(numerals.in_title(heading))) or is_counter(heading):
+        return False
+    return bool(uncounted_words(heading)) or not _WORDS.search(heading)
 
 
 def _is_of_a_day(line: str, url: str, title: str) -> bool:

@@ -71,7 +71,8 @@ _RATE = late(
 _SHARE = late(_SHARE_OR_DEGREES)
 # Another one at each visit, unless the page is called by it: a number of the request, or of whoever asks.
 _TOKEN = late(r"(?<![\w-])(?=[\w-]*\d)(?:[\da-f]{7,}(?:-[\da-f]{2,})*|\w{16,})(?![\w-])")
-_TIME_OR_DAY = late(r"(?<![+\u2212:\d-])\d\d?:[0-5]\d(?!\d)|(?<![\d.])[0-3]?\d[./](?:1[0-2]|0?[1-9])\.?$")
+# A day has a point behind its month, or two digits for it: "17.3" is a measure.
+_TIME_OR_DAY = late(r"(?<![+\u2212:\d-])\d\d?:[0-5]\d(?!\d)|(?<![\d.])[0-3]?\d(?:/(?:1[0-2]|0?[1-9])\.?|\.(?:1[0-2]|0[1-9])\.?|\.[1-9]\.)$")
 _COUNTER_OF_A_BOX = late(lambda: pattern("counters of boxes", "remarks", "visitors"), re.IGNORECASE)
 _LEAST_BELOW_A_HEAD = 3
 

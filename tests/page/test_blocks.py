@@ -161,6 +161,23 @@ def test_an_aside_stands_beside_what_it_belongs_to_unless_it_leads_elsewhere(asi
         assert join(found.content) == text_of(content)
 
 
+@pytest.mark.parametrize(
+    ("others", "is_told"),
+    [
+        ("", True),
+        ("<aside><ul><li><a href='/seven'>Seven boats</a></li></ul></aside>", True),
+        ("<aside class=newsletter><p>Write to us</p></aside>", True),
+        ("<aside><p>Seven boats</p></aside>", False),
+    ],
+)
+@pytest.mark.parametrize("link", ["", "<a href='/seven'>Seven boats</a>"])
+def test_the_paragraphs_of_the_only_aside_are_known_if_nothing_in_it_is_a_link(others: str, is_told: bool, link: str):
+    said = english(1, 5) + english(1, 6)
+    found = layout_of(f"<body><main>{article_of(english(40))}</main><aside><p>{said}</p><p>{link}</p></aside>{others}</body>").parts()
+    assert [" ".join(text.split()) for text in found.aside] == ([" ".join(said.split())] if is_told and not link else [])
+    assert said not in join(found.beside)
+
+
 @pytest.mark.parametrize(("frame", "text"), FRAMES)
 def test_every_block_is_prose_links_or_surroundings(frame: str, text: str):
     article = f"<article>{article_of(text)}{link_list(3)}<aside>{english(1, 5)}</aside><p>12:30</p>{table(3)}</article>"

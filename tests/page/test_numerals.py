@@ -65,7 +65,9 @@ def test_a_number_of_a_request_is_a_code_only_where_the_page_is_called_by_it():
         assert not numerals.codes(line)
 
 
-@pytest.mark.parametrize("heading", ["10:23", "12 Nov", "12.11.", "12/11", "-40%", "12°C", "345 Kommentare", "Join 4711 subscribers"])
+@pytest.mark.parametrize(
+    "heading", ["10:23", "12 Nov", "12.11.", "12.11", "17.3.", "17.03", "12/1", "-40%", "12°C", "345 Kommentare", "Join 4711 subscribers"]
+)
 def test_headings_of_times_shares_and_counters_are_no_names(heading: str):
     assert numerals.changes(heading)
     assert not numerals.may_be_a_name(heading)
@@ -97,7 +99,8 @@ def test_signs_are_symbols_but_for_punctuation():
     ("heading", "may_be"),
     [
         *[("8080/tcp", True), ("3\u20132", True), ("45\xb0 12' N", True), ("\u20ac 12.50", True), ("UTC+05:30", True)],
-        *[("Boats 12", False), ("2026", False), ("5 hits", False), ("C#", False), ("3 in your cart", False)],
+        *[("17.3", True), ("30.5 kg", True), ("Boats 12", False), ("2026", False), ("5 hits", False)],
+        *[("C#", False), ("3 in your cart", False)],
     ],
 )
 def test_a_heading_that_is_a_number_may_be_a_name(heading: str, may_be: bool):
