@@ -612,7 +612,7 @@ def _has_its_own_number(heading: str) -> bool:
     return bool(is_one) and not any(pattern.search(heading) for pattern in (YEAR, OF_A_DAY, OF_A_READER))
 
 
-def _is_numbered_as_addressed(heading: str, of_address: set[str]) -> bool:
+def _is_numbered_as_addressed(heading: str, of_address: frozenset[str]) -> bool:
     """Return whether a heading has a number that the end of its page's address has as well: "Room 7" of /rooms/7, "Accidents in 1990".
 
     That of a page of a list, of a day or a week, or of what is counted is no name: there is no end of them.
