@@ -31,7 +31,7 @@ class Copy:
     """
 
     def __init__(self, tell: Callable[[], Iterable[str] | None], url: str = "") -> None:
-        self.page = PageText(tell, url)
+        self.page, self.url = PageText(tell, url), url
         self.fuller: str | None = None
         self.longer: str | None = None
         self.together, self.number = Together(), page_number(url)

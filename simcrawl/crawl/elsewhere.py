@@ -148,7 +148,7 @@ class Elsewhere:
         if said and of_bytes:
             from_elsewhere = from_elsewhere or self._chosen(said, use, item, copy)
         if said and not identical:
-            from_elsewhere = from_elsewhere or self._in_sight(said, use, item, copy)
+            from_elsewhere = from_elsewhere or self._in_sight(original, said, use, item, copy)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in item.beside if value is not False)]
         fuller = self._fuller(said, filled, copy) if said and said.fields is not None else _fuller_as_others(told, filled, copy)
@@ -226,7 +226,7 @@ class Elsewhere:
         # A day or a time that stands on the page is not when that was fetched.
         return says and not (plain.isdigit() and is_technical(key, digits)) and page.has(plain)
 
-    def _in_sight(self, said: Said, use: str, item: ItemRead, copy: Copy) -> str | None:
+    def _in_sight(self, original: str, said: Said, use: str, item: ItemRead, copy: Copy) -> str | None:
         """Return a field by which an item says in sight what none of its original's does, see `simcrawl.crawl.otherwise`.
 
         From then on this item counts as the original's.
@@ -234,7 +234,7 @@ class Elsewhere:
         if said.states is None:
             return None
         fields = item.by_field()
-        found = self._otherwise.find(said.states, use, fields, copy)
+        found = self._otherwise.find(original, said.states, use, fields, copy)
         if found is not None:
             self._memory.note_states(said, copy.number, [fields])
             self._memory.note_values(said, chain(item.values, item.facts), 0)

@@ -6,18 +6,19 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
-                         ──► the page shows it, not as a heading, by which pages are compared, a link, a
-                             menu, a form or furniture                                                     ──► counts
+                         ──► the page shows it, and not as a link, a menu, a form or furniture             ──► counts
+                                      as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
 A shop's product stands in two categories, and the way to it, what is like it and who looks at it differ: these are links, furniture and
-counters. From then on the item's values count as the original's: a copy of the copy says nothing more.
+counters. In another release of a manual a section has another number, while rooms 7 and 8 stand side by side. From then on the item's
+values count as the original's: a copy of the copy says nothing more.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
@@ -50,18 +51,20 @@ class Otherwise:
         """Note the values of an item that has come of a content."""
         self._moments.note(use, values)
 
-    def find(self, states: array[int], use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
+    def find(self, original: str, states: array[int], use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
         """Return the field by which an item of a copy says what no item of its original does; None if there is none.
 
-        `states`: what is known of the original's items, see `simcrawl.crawl.said.Said`; `fields`: see `ItemRead.by_field`.
+        `original`: the URL of that page; `states`: what is known of the original's items, see `simcrawl.crawl.said.Said`; `fields`: see
+        `ItemRead.by_field`.
         """
         copy.together.read(states)
+        says = partial(self._says, use, copy.page, headings=_directory(original) == _directory(copy.url))
         items, told = -1, dict[str, int]()
         for key, parts in fields.items():
             if not self._may_all_say(use, key, parts):
                 continue
             known = copy.together.items_with(state_digest(key, parts))
-            if not known and self._says(use, key, parts, copy.page):
+            if not known and says(key, parts):
                 return key
             if known:
                 items &= known
@@ -69,7 +72,7 @@ class Otherwise:
         if items:
             return None
         # All of it is known, but in no item of the original together. Now it matters what of it the page says.
-        said = {key: known for key, known in told.items() if self._says(use, key, fields[key], copy.page)}
+        said = {key: known for key, known in told.items() if says(key, fields[key])}
         return None if not said or reduce(and_, said.values()) else next(iter(said))
 
     def _may_all_say(self, use: str, key: str, parts: list[Any]) -> bool:
@@ -98,13 +101,17 @@ class Otherwise:
     def _is_counted(self, use: str, key: str, value: Any) -> bool:
         return isinstance(value, int) and self._counters.has(use, key)
 
-    def _says(self, use: str, key: str, parts: list[Any], page: PageText) -> bool:
-        return any(not page.is_addressed(part) and self._is_said(use, key, part, page) for part in parts)
+    def _says(self, use: str, page: PageText, key: str, parts: list[Any], *, headings: bool) -> bool:
+        return any(not page.is_addressed(part) and self._is_said(use, page, key, part, headings=headings) for part in parts)
 
-    def _is_said(self, use: str, key: str, value: Any, page: PageText) -> bool:
+    def _is_said(self, use: str, page: PageText, key: str, value: Any, *, headings: bool) -> bool:
         """Return whether a page says a value, and not when it was made."""
         if not isinstance(value, str):
-            return page.says_number(readings(as_written(value)))
+            return page.says_number(readings(as_written(value)), headings=headings)
         if (says_when := self._moments.is_content(use, key, value, page)) is not None:
             return says_when
-        return page.says(readable(value))
+        return page.says(readable(value), headings=headings)
+
+
+def _directory(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[0]

@@ -61,8 +61,9 @@ class PageText:
         self._joined_text = ""
         # Of what readers see, part by part.
         self._seen_words, self._numbers = list[set[str]](), list[set[str]]()
-        self._said_of_itself: list[str] | None = None
-        self._said_numbers: set[str] | None = None
+        # Without headings, and with them.
+        self._said_of_itself: dict[bool, list[str]] = {}
+        self._said_numbers: dict[bool, set[str]] = {}
 
     @property
     def text(self) -> str | None:
@@ -143,26 +144,26 @@ class PageText:
                 return True
         return False
 
-    def says(self, plain: str) -> bool:
+    def says(self, plain: str, *, headings: bool = True) -> bool:
         """Return whether the page shows a text, as `readable` has it, as a word or words of its own: see `said_texts`."""
         if not any(map(str.isalnum, plain)):
             return False
-        return any(map(_as_words(plain).search, self._said()))
+        return any(map(_as_words(plain).search, self._said(headings=headings)))
 
-    def says_number(self, readings: set[str]) -> bool:
+    def says_number(self, readings: set[str], *, headings: bool = True) -> bool:
         """Return whether the page shows a number as its own, however it is written there."""
-        if self._said_numbers is None:
-            self._said_numbers = numbers_in(self._said()[0])
-        return not readings.isdisjoint(self._said_numbers)
+        if headings not in self._said_numbers:
+            self._said_numbers[headings] = numbers_in(self._said(headings=headings)[0])
+        return not readings.isdisjoint(self._said_numbers[headings])
 
-    def _said(self) -> list[str]:
+    def _said(self, *, headings: bool) -> list[str]:
         """Return what it shows of itself, with a space for each tag, and without one."""
-        if self._said_of_itself is None:
+        if headings not in self._said_of_itself:
             from simcrawl.page.extraction import said_texts  # noqa: PLC0415 - as below
 
-            pieces = said_texts(self._source) if self.text is not None else []
-            self._said_of_itself = [readable(" ".join(pieces)), readable("".join(pieces))]
-        return self._said_of_itself
+            pieces = said_texts(self._source, headings=headings) if self.text is not None else []
+            self._said_of_itself[headings] = [readable(" ".join(pieces)), readable("".join(pieces))]
+        return self._said_of_itself[headings]
 
     def _seen(self) -> Iterator[str]:
         """Give what readers see of it: what else belongs to it, then its own text with a space for each tag, and without one."""

@@ -199,22 +199,23 @@ def shown_texts(html: str) -> list[str]:
     return pieces
 
 
-def said_texts(html: str) -> list[str]:
-    """Return the texts that a page shows of itself: no links, no menus, no forms, and nothing that calls itself furniture.
+def said_texts(html: str, *, headings: bool) -> list[str]:
+    """Return the texts that a page shows of itself: no links, no menus, no forms, nothing that calls itself furniture.
 
-    No headings either: by these pages are compared. One text for each place between two tags; none where it cannot be parsed.
+    One for each place between two tags; none where it cannot be parsed. `headings`: whether these are among them.
     """
     try:
         tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError):
         return []
     pieces = list[str]()
+    unsaid = _SAYS_NOTHING if headings else _SAYS_NOTHING | _HEADINGS
     walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         text = element.tail
         if event == "start":
             text = element.text
-            if element.tag in _SAYS_NOTHING or _calls_itself_furniture(element):
+            if element.tag in unsaid or _calls_itself_furniture(element):
                 walk.skip_subtree()
                 continue
         if text:
@@ -337,7 +338,7 @@ def _base(tree: HtmlElement, url: str) -> str:
 # What to resolve changes nothing of but a fragment, and is most links: an address, or a path from the root, and a query.
 _UNSHOWN = frozenset({"script", "style"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_SAYS_NOTHING = _UNSHOWN | _HEADINGS | {"a", "button", "footer", "head", "nav", "noscript", "option", "template", "textarea"}
+_SAYS_NOTHING = _UNSHOWN | {"a", "button", "footer", "head", "nav", "noscript", "option", "template", "textarea"}
 _PLAIN = re.compile(
     r"(?P<host>https?://[^\s\x00-\x1f#?;/\\\[\]]+)?(?(host)(?=[/?#]|$)|(?=/[^/]))(?P<path>[^\s\x00-\x1f#?;]*+)(?:\?[^\s\x00-\x1f#]++)?(?=$|#)"
 )

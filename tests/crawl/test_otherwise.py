@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.crawl.server import Site
 
 SPIDERS = "tests.crawl.elsewhere_spiders"
-URL, OTHER, USE = "http://a.test/p/1", "http://a.test/p/2", "spider.parse"
+URL, OTHER, USE = "http://a.test/p/1", "http://a.test/view/2", "spider.parse"
 NOW = datetime.now(UTC)
 LATER = f"{NOW + timedelta(minutes=30):%H:%M}"
 HTML = f"""<html><head><title>A hidden title</title></head><body><nav>Ways of menus</nav><div class="breadcrumb">Home / Sale</div>
@@ -70,7 +70,7 @@ def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
         ("Ways of all", "Ways of menus"),
         ("Another title", "A hidden title"),
         ("Headed by others", "Headed by words"),
-        ("p 1", "p 2"),
+        ("view 1", "view 2"),
         (12, 17),
         (["ham", "cheese"], ["ham", "costs"]),
         (True, False),
@@ -79,6 +79,23 @@ def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
 )
 def test_links_furniture_small_numbers_lists_of_texts_and_the_address_do_not(first: Any, value: Any):
     assert _found(first, value) is None
+
+
+@pytest.mark.parametrize(
+    ("original", "url", "tells"),
+    [
+        ("http://a.test/room/3", "http://a.test/room/4", True),
+        ("http://a.test/room?id=3", "http://a.test/room?id=4", True),
+        ("http://a.test/12/room/3", "http://a.test/13/room/4", False),
+        ("http://a.test/room/3", "http://b.test/room/4", False),
+    ],
+)
+def test_a_heading_counts_where_both_pages_are_in_one_directory(original: str, url: str, tells: bool):
+    known = Elsewhere()
+    known.note(original, USE, ItemRead({"room": "Chamber 11", "at": 1011}))
+    for field in ({"room": "Chamber 12"}, {"at": 1012}):
+        copy = Copy(lambda: ["<h1>Chamber 12</h1><h2>At 1012</h2><p>Two beds</p>"], url)
+        assert (known.find(original, USE, ItemRead(field), copy, identical=False) is not None) == tells
 
 
 def test_a_long_text_may_be_another_one_in_a_near_copy():

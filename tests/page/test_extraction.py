@@ -426,9 +426,10 @@ def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():
         "<div class='breadcrumb'>x <b>y</b></div>h<h2>n</h2><p>i <b>j</b> k</p>"
         "<select><option>1</select><button>go</button><footer>z</footer>l<script>s</script>m</body></html>"
     )
-    assert "".join(said_texts(html)).split() == ["abdghi", "j", "klm"]
-    assert said_texts("") == said_texts("<!-- no") == []
+    assert "".join(said_texts(html, headings=False)).split() == ["abdghi", "j", "klm"]
+    assert "".join(said_texts(html, headings=True)).split() == ["abdghni", "j", "klm"]
+    assert said_texts("", headings=True) == said_texts("<!-- no", headings=True) == []
 
 
 def test_a_deep_page_is_looked_at_for_what_it_says():
-    assert said_texts("<div>" * 5_000 + "text")[:1] in ([], ["text"])
+    assert said_texts("<div>" * 5_000 + "text", headings=True)[:1] in ([], ["text"])
