@@ -145,6 +145,11 @@ class Again:
             return
         self._put(self._held, url, dropped)
 
+    def came_out(self, url: str) -> None:
+        """Hold a page no longer that is dropped, and of which all came out all the same: asked for again it would come out twice."""
+        if dropped := self._held.pop(url, None):
+            self._bytes -= _size(dropped.response)
+
     def _copy_of(self, response: http.Response) -> http.Response | None:
         """Return a copy of a page, if there is space: what its callback makes of it, such as a tree, takes many times as much."""
         if self._bytes + _size(response) > _MOST_BYTES:

@@ -39,7 +39,7 @@ values it is not known which: then any value counts that is not on the copy's pa
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 _MOST_USES, _MOST_KEYS = 1_000, 16
 # Characters of a state, and where no spaces part words.
 _LONGEST_STATE, _UNSPACED_STATE = 30, 8
+_ENOUGH_SHOWN = 3
 
 
 class _Told:
@@ -96,7 +97,8 @@ class Elsewhere:
 
     def __init__(self) -> None:
         self._memory, self._counters = Memory(), Counters()
-        self._otherwise = Otherwise(self._counters)
+        # How many items of a callback's copies have come out for what their pages show.
+        self._otherwise, self._shown = Otherwise(self._counters), Counter[str]()
         self._told: OrderedDict[str, _Told] = OrderedDict()
         self._download = set[str]()
 
@@ -147,8 +149,7 @@ class Elsewhere:
             from_elsewhere = self._of_markup(said, use, item.by_field(), copy) or from_elsewhere
         if said and of_bytes:
             from_elsewhere = from_elsewhere or self._chosen(said, use, item, copy)
-        if said and not identical:
-            from_elsewhere = from_elsewhere or self._in_sight(original, said, use, item, copy)
+        in_sight = None if identical or from_elsewhere or said is None else self._in_sight(original, said, use, item, copy)
         # What is False fills a field of an original: a page for printing that says True there says no more.
         filled = [*values, *((key, value) for key, value in item.beside if value is not False)]
         fuller = self._fuller(said, filled, copy) if said and said.fields is not None else _fuller_as_others(told, filled, copy)
@@ -158,7 +159,7 @@ class Elsewhere:
             self._tell(use, from_elsewhere, fuller)
         if said and (fuller or longer):
             self._memory.note_states(said, copy.number, [item.by_field()])
-        return fuller or longer or from_elsewhere
+        return fuller or longer or from_elsewhere or in_sight
 
     def _tell(self, use: str, from_elsewhere: str | None, fuller: str | None) -> None:
         """Note for which fields of a callback's items a copy's have come out."""
@@ -229,7 +230,8 @@ class Elsewhere:
     def _in_sight(self, original: str, said: Said, use: str, item: ItemRead, copy: Copy) -> str | None:
         """Return a field by which an item says in sight what none of its original's does, see `simcrawl.crawl.otherwise`.
 
-        From then on this item counts as the original's.
+        From then on this item counts as the original's. One page of a mirror says nothing of the others: from the third item on requests for
+        the callback are not skipped any more.
         """
         if said.states is None:
             return None
@@ -237,7 +239,9 @@ class Elsewhere:
         found = self._otherwise.find(original, said.states, use, fields, copy)
         if found is not None:
             self._memory.note_states(said, copy.number, [fields])
-            self._memory.note_values(said, chain(item.values, item.facts), 0)
+            self._shown[use] += 1
+            if self._shown[use] >= _ENOUGH_SHOWN:
+                self._tell(use, found, None)
         return found
 
     def _of_markup(self, said: Said, use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:

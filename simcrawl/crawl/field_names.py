@@ -28,15 +28,15 @@ _COUNTS = late(
     f"{_OF}(?:bytes|counts?|counter|time|times|(?:time)?stamp|duration|elapsed|latency|len(?:gth)?|num|ranking|size)(?:kb|ms)?"
     "|order(?:ing)?|sortorder|retr(?:y|ies)"
 )
-# When a page was made, or looked at.
+# Of a whole name: when a page was made, or looked at. Other names may have these words: `year_built`.
 _OF_MAKING = late(
-    "(?:date|last|time)?(?:accessed|built|cached|changed|checked|crawled|downloaded|edited|fetched|generated|indexed|lastmod|mod|modified"
-    "|modification|now|refreshed|rendered|retrieved|scraped|synced|today|touched|updates?|updated|visit|visited)(?:at|date|on|time)?"
+    "(?:page|date|last|time|is|was)?(?:accessed|cached|changed|checked|crawled|downloaded|edited|fetched|generated|indexed|lastmod|modified"
+    "|modification|now|refreshed|rendered|retrieved|scraped|synced|touched|updates?|updated)(?:at|by|date|on|time)?"
 )
-# Who looks at a page, and how many like it: another number at each visit.
+# And who looks at it, and how many like it: another number at each visit.
 _OF_READERS = late(
-    "(?:page|total|num|nr|no)?(?:views?|viewers?|visits?|visitors?|hits|likes?|dislikes?|shares?|followers?|readers?|online|watching|watchers?"
-    "|popularity|clicks?|impressions?)(?:count)?"
+    "(?:page|total|num|number|nr|no)?(?:of)?(?:views?|viewers?|visits?|visitors?|hits|likes?|dislikes?|shares?|followers?|readers?|online"
+    "|watching|watchers?|popularity|clicks?|impressions?)(?:count)?"
 )
 # Names that a spider made of what a page says, or of when it came, are no fields.
 _MADE_UP = late(r"\.[^.]*(?:\d|/|\s|.{40})")
@@ -73,7 +73,7 @@ def field_name(key: str) -> FieldName:
     words, last = ([word.lower() for word in _WORDS.findall(name)] for name in (key, key.rpartition(".")[2]))
     places = any(map(_OF_PLACES.fullmatch, last))
     counts = places or any(map(_COUNTS.fullmatch, last))
-    of_making, of_readers = (any(map(names.fullmatch, words)) for names in (_OF_MAKING, _OF_READERS))
+    of_making, of_readers = (bool(names.fullmatch("".join(last))) for names in (_OF_MAKING, _OF_READERS))
     return FieldName(any(map(_OF_A_FETCH.fullmatch, words)), bool(_MADE_UP.search(key)), counts, places, of_making, of_readers)
 
 

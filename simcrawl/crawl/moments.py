@@ -1,6 +1,6 @@
 """Values that say when: of what the page tells, or of the page itself, as when it was fetched.
 
-    a day that is today, yesterday or tomorrow          ──► is now
+    a day that is today, yesterday or tomorrow          ──► is now (a month or a year alone is not)
     a time of day whose minutes are those of now, and
     which is as far from now as its field's first one   ──► is now
     now          ──► says nothing, as long as no value of its field was another moment
@@ -12,6 +12,7 @@ Only the present moment is another one at each visit. Names such as "last_modifi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from simcrawl.crawl.page_text import PageText
 
 _LONGEST = 64
-_MOST_FIELDS = 1_000
+_MOST_FIELDS, _MOST_NOTED = 1_000, 8
 _A_DAY = timedelta(days=1)
 # Minutes. A page may have waited to be looked at, and clocks differ. Most zones differ by whole hours, and some clocks have twelve.
 _BEFORE, _AFTER, _AN_HOUR, _HALF_A_DAY = 10, 2, 60, 720
@@ -47,17 +48,22 @@ class Moments:
     """Knows which fields of a callback's items say when something takes place. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
     def __init__(self) -> None:
-        self._fields = set[tuple[str, str]]()
+        # Those that have named another moment than now, and how many values of a field were looked at for that.
+        self._fields, self._noted = set[tuple[str, str]](), Counter[tuple[str, str]]()
         # By how much the first time of day of a field differs from now, in minutes.
         self._behind: dict[tuple[str, str], int] = {}
 
     def note(self, use: str, values: Iterable[tuple[str, Any]]) -> None:
-        """Note the first times of day in each field of items that come out."""
+        """Note when the first items that come out say that something is, field by field."""
         for key, value in values:
-            if isinstance(value, str) and ":" in value and (use, key) not in self._behind and len(self._behind) < _MOST_FIELDS:
-                when = _read(value)
-                if when and not when.day and when.times:
-                    self._behind[use, key] = _since(when.times[0])
+            field = use, key
+            if not isinstance(value, str) or len(value) > _LONGEST or field in self._fields or self._noted[field] >= _MOST_NOTED:
+                continue
+            if len(self._noted) >= _MOST_FIELDS and field not in self._noted:
+                return
+            self._noted[field] += 1
+            if when := _read(value):
+                self._is_other(field, when)
 
     def may_say(self, value: str) -> bool:
         """Return whether a value says when."""
@@ -70,24 +76,31 @@ class Moments:
         # A spider may write a day in its own way. How long it has taken so far looks like a time of day.
         if not when.day and not page.has(readable(value)):
             return False
-        if not (_is_today(when.day) if when.day else self._is_now(use, key, when)):
-            if len(self._fields) < _MOST_FIELDS:
-                self._fields.add((use, key))
-            return True
-        return (use, key) in self._fields
+        return self._is_other((use, key), when) or (use, key) in self._fields
 
-    def _is_now(self, use: str, key: str, when: _When) -> bool:
-        behind = [_since(time) for time in when.times]
+    def _is_other(self, field: tuple[str, str], when: _When) -> bool:
+        """Return whether a moment is not now, and note that of its field."""
+        if _is_today(when.day) if when.day else self._is_now(field, when.times):
+            return False
+        if len(self._fields) < _MOST_FIELDS:
+            self._fields.add(field)
+        return True
+
+    def _is_now(self, field: tuple[str, str], times: tuple[int, ...]) -> bool:
+        behind = [_since(time) for time in times]
+        if len(self._behind) < _MOST_FIELDS:
+            self._behind.setdefault(field, behind[0])
         if not all(minutes % _AN_HOUR <= _BEFORE or -minutes % _AN_HOUR <= _AFTER for minutes in behind):
             return False
-        apart = behind[0] - self._behind.get((use, key), behind[0])
+        apart = behind[0] - self._behind.get(field, behind[0])
         return min(apart % _HALF_A_DAY, -apart % _HALF_A_DAY) <= _BEFORE + _AFTER
 
 
 def _is_today(day: frozenset[int]) -> bool:
     """Return whether numbers are those of a day that is today somewhere. What a month is called is not read."""
     now = datetime.now(UTC)
-    return any(day <= {near.year, near.year % 100, near.month, near.day} for near in (now - _A_DAY, now, now + _A_DAY))
+    near = (now - _A_DAY, now, now + _A_DAY)
+    return any(one.day in day and day <= {one.year, one.year % 100, one.month, one.day} for one in near)
 
 
 def _since(time: int) -> int:

@@ -6,7 +6,7 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
-                         ──► the page shows it, and not as a link, a menu, a form or furniture             ──► counts
+                         ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
                                       as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
@@ -18,6 +18,7 @@ values count as the original's: a copy of the copy says nothing more.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import partial, reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,9 @@ from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.moments import Moments
 from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, readable, readings
-from simcrawl.crawl.said import state_digest
+from simcrawl.crawl.said import Together, state_digest
 from simcrawl.page.datelines import is_counter
+from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
     from array import array
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
 
 # Characters of a value, and values of a list.
 _LONGEST, _MOST_LISTED = 100, 32
+# How long it took to make a page, and how long something goes on: "generated in 0.12 s", "ends in 03:21:07".
+_OF_A_VISIT = late(r"[^\W\d_]\D*(?:\d+[.,]\d+\s?(?:m?s|sec)\b|\b\d{1,2}:\d\d:\d\d\s*$)")
+# Contents whose items are at hand.
+_MOST_TOGETHER = 16
 
 
 class Otherwise:
@@ -46,6 +52,8 @@ class Otherwise:
 
     def __init__(self, counters: Counters) -> None:
         self._counters, self._moments = counters, Moments()
+        # By the identities of the arrays: held, so that these stay unique.
+        self._together: OrderedDict[int, tuple[array[int], Together]] = OrderedDict()
 
     def note(self, use: str, values: Iterable[tuple[str, Any]]) -> None:
         """Note the values of an item that has come of a content."""
@@ -57,13 +65,13 @@ class Otherwise:
         `original`: the URL of that page; `states`: what is known of the original's items, see `simcrawl.crawl.said.Said`; `fields`: see
         `ItemRead.by_field`.
         """
-        copy.together.read(states)
+        together = self._read(states)
         says = partial(self._says, use, copy.page, headings=_directory(original) == _directory(copy.url))
         items, told = -1, dict[str, int]()
         for key, parts in fields.items():
             if not self._may_all_say(use, key, parts):
                 continue
-            known = copy.together.items_with(state_digest(key, parts))
+            known = together.items_with(state_digest(key, parts))
             if not known and says(key, parts):
                 return key
             if known:
@@ -74,6 +82,15 @@ class Otherwise:
         # All of it is known, but in no item of the original together. Now it matters what of it the page says.
         said = {key: known for key, known in told.items() if says(key, fields[key])}
         return None if not said or reduce(and_, said.values()) else next(iter(said))
+
+    def _read(self, states: array[int]) -> Together:
+        """Return what is known of the items of a content, which may have thousands of copies."""
+        _, together = self._together.pop(id(states), (states, Together()))
+        self._together[id(states)] = states, together
+        if len(self._together) > _MOST_TOGETHER:
+            self._together.popitem(last=False)
+        together.read(states)
+        return together
 
     def _may_all_say(self, use: str, key: str, parts: list[Any]) -> bool:
         """Return whether what stands in a field may say something: no list of texts, for each page may have one of its own."""
@@ -92,11 +109,13 @@ class Otherwise:
         if not isinstance(value, str):
             digits = digits_of(as_written(value))
             return is_long_enough(digits) and not is_technical(key, digits) and not self._is_counted(use, key, value)
+        if _OF_A_VISIT.search(value):
+            return False
         if self._moments.may_say(value):
             return True
-        if len(value) > _LONGEST or TOKEN.fullmatch(value) or OF_MARKUP.fullmatch(value):
+        if any(map(str.isalpha, value)) and (TOKEN.fullmatch(value) or OF_MARKUP.fullmatch(value)):
             return False
-        return not is_technical(key, digits_of(value)) and not is_counter(value)
+        return len(value) <= _LONGEST and not is_technical(key, digits_of(value)) and not is_counter(value)
 
     def _is_counted(self, use: str, key: str, value: Any) -> bool:
         return isinstance(value, int) and self._counters.has(use, key)

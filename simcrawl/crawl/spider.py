@@ -117,6 +117,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
             for name, count in (+counts).items():
                 self._inc(name, count)
             self._session.tell_links(response, case.links_dropped)
+            if case.exhausted and case.items and case.verdict.page and not (counts["items/dropped"] or case.links_dropped):
+                self._session.again.came_out(case.verdict.page.url)
         except Exception as exc:  # noqa: BLE001 - what is told of a page is no reason to lose it
             self._session.failed(exc)
 

@@ -200,7 +200,7 @@ def shown_texts(html: str) -> list[str]:
 
 
 def said_texts(html: str, *, headings: bool) -> list[str]:
-    """Return the texts that a page shows of itself: no links, no menus, no forms, nothing that calls itself furniture.
+    """Return the texts that a page shows of itself: no links, no menus, no buttons, nothing that calls itself furniture.
 
     One for each place between two tags; none where it cannot be parsed. `headings`: whether these are among them.
     """

@@ -49,7 +49,7 @@ def test_names_that_a_spider_has_made_of_a_value(key: str, made_up: bool):
 
 
 @pytest.mark.parametrize(
-    "key", ["updated", "updated_at", "lastModified", "dateModified", "last_update", "crawled_at", "scraped", "generatedAt"]
+    "key", ["updated", "updated_at", "lastModified", "dateModified", "last_update", "crawled_at", "page.scraped", "generatedAt"]
 )
 def test_names_that_say_when_a_page_was_made(key: str):
     assert field_name(key).of_making
@@ -60,7 +60,10 @@ def test_names_that_say_who_looks_at_a_page(key: str):
     assert field_name(key).of_readers
 
 
-@pytest.mark.parametrize("key", ["date", "start", "when", "time", "published", "reviews", "onlineshop", "likely", "overviews", "price"])
+@pytest.mark.parametrize(
+    "key",
+    ["date", "start", "when", "published", "reviews", "onlineshop", "likely", "year_built", "visit_date", "price_now", "order_online"],
+)
 def test_names_that_say_neither(key: str):
     assert not field_name(key).of_making
     assert not field_name(key).of_readers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,7 +29,8 @@ LATER = f"{NOW + timedelta(minutes=30):%H:%M}"
 HTML = f"""<html><head><title>A hidden title</title></head><body><nav>Ways of menus</nav><div class="breadcrumb">Home / Sale</div>
 <h1>Headed by words</h1><p>A <b>ham</b>burger of ours</p><p>It costs <i>1,250.50</i> and 3 : 1, on 12 May 2019 at {LATER}. Mind
 the <a href="/x">linked words</a>.</p>
-<p><span>3</span><span>17</span><span>44</span></p><ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul>
+<p><span>3</span><span>17</span><span>44</span> of all</p><p>135/90</p><p>Made in 0.12 s, ends in 03:21:07</p>
+<ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul>
 <footer>Served by host seven</footer></body></html>"""
 
 
@@ -48,6 +50,7 @@ def _found(first: Any, value: Any, *, key: str = "value", identical: bool = Fals
         ("5 May 2019", "12 May 2019"),
         ("18:00", LATER),
         ("3 17 43", "3 17 44"),
+        ("130/85", "135/90"),
         (["3", "17", "43"], ["3", "17", "44"]),
         ("a hamburger, cold", "A hamburger"),
     ],
@@ -72,6 +75,8 @@ def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
         ("Headed by others", "Headed by words"),
         ("view 1", "view 2"),
         (12, 17),
+        ("Made in 0.15 s", "Made in 0.12 s"),
+        ("ends in 03:21:17", "ends in 03:21:07"),
         (["ham", "cheese"], ["ham", "costs"]),
         (True, False),
         ("", "!"),
@@ -113,7 +118,7 @@ def test_names_of_when_a_page_was_made_and_who_looks_at_it_do_not(key: str):
 
 def test_today_is_no_other_day():
     known = Elsewhere()
-    known.note(URL, USE, ItemRead({"day": "1 May 2019"}))
+    known.note(URL, USE, ItemRead({"day": "Not known yet"}))
     html = f"<p>{NOW:%d %B %Y}</p>"
     assert known.find(URL, USE, ItemRead({"day": f"{NOW:%d %B %Y}"}), Copy(lambda: [html]), identical=False) is None
 
@@ -141,6 +146,17 @@ def test_a_copy_of_a_copy_that_came_out_says_nothing_more():
         for url in (OTHER, URL + "?print")
     ]
     assert told == ["day", None]
+
+
+def test_a_few_pages_that_differ_are_no_reason_to_fetch_all_copies():
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"name": "fishburger"}))
+    may_lose = []
+    for number in range(3):
+        copy = Copy(partial(list[str], (f"<p>Burger {number}</p>",)), f"{OTHER}/{number}")
+        assert known.find(URL, USE, ItemRead({"name": f"Burger {number}"}), copy, identical=False)
+        may_lose.append(known.may_lose(USE))
+    assert may_lose == [False, False, True]
 
 
 # ---- over HTTP
