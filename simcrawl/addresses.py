@@ -116,15 +116,13 @@ def is_view(url: str, other: str) -> bool:
 
 def is_arrangement(url: str, other: str) -> bool:
     """Return whether two addresses differ in nothing but how a page is arranged or where a reader came from: `?sort=name`, `?sort=date`."""
-    (path, a), (other_path, b) = _path_and_parameters(url), _path_and_parameters(other)
-    return path == other_path and a != b and all(_ARRANGED.match(key) for key, _ in a ^ b)
-
-
-# Of one text there may be hundreds of pages, and each new one is compared with them.
-@lru_cache(maxsize=2_048)
-def _path_and_parameters(url: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    parts = urlsplit(url)
-    return parts.path, frozenset(parse_qsl(parts.query))
+    path, _, query = url.partition("#")[0].partition("?")
+    other_path, _, other_query = other.partition("#")[0].partition("?")
+    # Of one text there may be hundreds of pages, each at a path of its own.
+    if path.partition("://")[2].partition("/")[2] != other_path.partition("://")[2].partition("/")[2]:
+        return False
+    a, b = ({*parse_qsl(one)} for one in (query, other_query))
+    return a != b and all(_ARRANGED.match(key) for key, _ in a ^ b)
 
 
 def is_release(name: str) -> bool:

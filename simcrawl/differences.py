@@ -141,7 +141,9 @@ def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages of a site has a line beside its contents that the other one has not, and neither is a view."""
     if not of_one_site(a.url, b.url):
         return False
-    return names_compared.exchange_lines_beside(a.names, b.names) and not (_may_be_mirrors(a, b) or is_view(a.url, b.url))
+    return names_compared.exchange_lines_beside(a.names, b.names) and not (
+        _may_be_mirrors(a, b) or is_view(a.url, b.url) or is_arrangement(a.url, b.url)
+    )
 
 
 def is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:

@@ -723,3 +723,26 @@ def test_a_number_that_comes_again_counts() -> None:
         f"https://site.example/p{number + 7}": _page(f"<h1>{name}</h1>{SHARED['en']}", title=name) for number, name in enumerate(headings)
     }
     assert lost(pages, 1)[0] == 0
+
+
+@pytest.mark.parametrize("heading", ["Vineri-{} ianuarie 2026", "Class-{} syllabus 2026"])
+def test_a_day_or_a_class_behind_a_hyphen_names_pages(heading: str) -> None:
+    text, names = _paragraphs(english(30, seed=5)), [heading.format(number) for number in range(1, 13)]
+    letters = "abcdefghijkl"
+    pages = {
+        f"https://site.example/zi/b{letter}b": _page(f"<h1>{one}</h1>{text}", title=f"{one} - Harbour")
+        for letter, one in zip(letters, names, strict=True)
+    }
+    assert lost(pages, 1)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("heading", "address"), [("{:02}/2026", "cal/2026/{:02}"), ("2026-{:02}", "cal/2026/{:02}"), ("Part {} of 40", "part/{}")]
+)
+def test_a_month_of_a_calendar_and_a_place_among_as_many_name_no_page(heading: str, address: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/{address.format(number)}": _page(f"<h1>{heading.format(number)}</h1>{text}", title="Acme")
+        for number in range(3, 12)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1

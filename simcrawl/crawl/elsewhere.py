@@ -230,8 +230,8 @@ class Elsewhere:
     def _in_sight(self, original: str, said: Said, use: str, item: ItemRead, copy: Copy) -> str | None:
         """Return a field by which an item says in sight what none of its original's does, see `simcrawl.crawl.otherwise`.
 
-        From then on this item counts as the original's. One page of a mirror says nothing of the others: from the third item on requests for
-        the callback are not skipped any more.
+        From then on this item counts as the original's. One page of a mirror says nothing of the others: from the third item on no request
+        for the callback is skipped any more.
         """
         if said.states is None:
             return None

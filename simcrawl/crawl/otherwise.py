@@ -109,13 +109,14 @@ class Otherwise:
         if not isinstance(value, str):
             digits = digits_of(as_written(value))
             return is_long_enough(digits) and not is_technical(key, digits) and not self._is_counted(use, key, value)
-        if _OF_A_VISIT.search(value):
+        # First: not every pattern is looked for in one pass.
+        if len(value) > _LONGEST or _OF_A_VISIT.search(value):
             return False
         if self._moments.may_say(value):
             return True
         if any(map(str.isalpha, value)) and (TOKEN.fullmatch(value) or OF_MARKUP.fullmatch(value)):
             return False
-        return len(value) <= _LONGEST and not is_technical(key, digits_of(value)) and not is_counter(value)
+        return not is_technical(key, digits_of(value)) and not is_counter(value)
 
     def _is_counted(self, use: str, key: str, value: Any) -> bool:
         return isinstance(value, int) and self._counters.has(use, key)

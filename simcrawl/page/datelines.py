@@ -39,8 +39,8 @@ _MARKS = r"\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0900-\u0dff\u0e31-\u0e4e"
 _NAME = rf"(?-i:(?![A-Z\xc0-\xde]))(?:[^\W\d_]|[{_MARKS}]){{2,}}"
 _FOREIGN = r"[\u0590-\u0fff]{2,}"
 _SHAPE = (
-    # No day stands behind a letter: "Q2 report 2026", "covid-19 cases 2021".
-    rf"(?<![\d.a-z])(?<![a-z]-){_DAY}(?:\.|\xba|er)?[\s\u200e\u200f-]+(?:de\s+)?(?:(?:{_NAME}|th\xe1ng\s\d\d?)\.?,?[\s\u200e\u200f-]+(?:(?:del?|n\u0103m)\s+)?(?:19|20)\d\d"
+    # No day stands behind a letter: "Q2 report 2026". Behind a hyphen it does: "Vineri-3 ianuarie 2026".
+    rf"(?<![\d.a-z]){_DAY}(?:\.|\xba|er)?[\s\u200e\u200f-]+(?:de\s+)?(?:(?:{_NAME}|th\xe1ng\s\d\d?)\.?,?[\s\u200e\u200f-]+(?:(?:del?|n\u0103m)\s+)?(?:19|20)\d\d"
     rf"|{_FOREIGN}\s+(?:24|25|13|14)\d\d)(?!\d)|(?<![\d.])(?:19|20)\d\d\.?\s+(?:m\.\s+|gada\s+)?(?:{_NAME}\s+\d\d?(?!\d)|\d\d?\.\s+{_NAME})"
     r"|(?<!\d)(?:19|20)\d\d\s*\ub144\s*\d"
 )

@@ -155,6 +155,12 @@ _ANCHOR_BEHIND = late(r"\s*(?:\xb6|(?<!\b\w)(?<!\b\w\w)#)+$")
 _SIGN_BEHIND = late(r"(?<![:.*\s])\s*(?:[:.]|(?<!\b\w)(?<!\b\w\w)\*)$")
 # Signs that belong to a word: "C++", "C#", "AA-", "-5".
 _SIGNED = late(r"(?<![\w+#-])(?:\w[\w.]*+(?:\++|#)(?![\w+#])|[A-Z][A-Za-z]{0,2}-(?![\w-])|-\d[\d.,]*)")
+# A month in numbers, and a place among as many: "05/2026", "2026-05", "Part 3 of 40", "3/40". Not "Act 3 of 1990".
+_MONTH_OR_PLACE = late(
+    r"^\W*(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])|(?:0?[1-9]|1[0-2])[-/.](?:19|20)\d\d)\W*$"
+    r"|(?<![\d/])\d{1,3}(?:\s?/\s?|\s+(?:of|von|de|di|sur|z|av|van)\s+)\d{1,3}\W*$",
+    re.IGNORECASE,
+)
 _TAIL = 16
 # Two letters, with a region or a script, or a name: of a host, a directory, a file or a value of a query.
 _LANGUAGE = late(lambda: rf"[a-z]{{2}}(?:[-_](?:[a-z]{{2}}|[a-z]{{4}}))?|{alternatives('languages')}")
@@ -569,7 +575,7 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     beside = (one for one in parts.headings_beside if not numerals.changes(one[:_LONGEST]) or full_dates(one[:_LONGEST]))
     labelled.update(one for one in beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
     labelled.update(filter(numerals.is_a_symbol, lines))
-    labelled.update(text for text in parts.aside if not visits.are_spoken_of(text.casefold()))
+    labelled.update(text for text in parts.aside if not (visits.are_spoken_of(text.casefold()) or is_of_the_page(text[:_LONGEST])))
     own = of_address | numerals.plain(numerals.in_title(title[:_LONGEST]))
     # Two texts that are alike, for one line, would nearly cancel each other out.
     called = f"{title[:_LONGEST]} {unquote(url)}".casefold()
@@ -618,7 +624,7 @@ def _is_numbered_as_addressed(heading: str, of_address: frozenset[str]) -> bool:
     That of a page of a list, of a day or a week, or of what is counted is no name: there is no end of them.
     """
     heading = heading[:_LONGEST]
-    if not of_address.intersection(numerals.plain(numerals.in_title(heading))) or is_counter(heading):
+    if is_counter(heading) or _MONTH_OR_PLACE.search(heading) or not of_address.intersection(numerals.plain(numerals.in_title(heading))):
         return False
     return bool(uncounted_words(heading)) or not _WORDS.search(heading)
 

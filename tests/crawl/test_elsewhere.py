@@ -498,7 +498,15 @@ def _short(first: Any, value: Any, *, key: str = "value", downloads: bool = True
     return known.find(URL, USE, ItemRead({"url": OTHER, key: value}), Copy(lambda: [HTML, OTHER], OTHER), identical=identical)
 
 
-SHORT = [(True, False), (False, True), (3, 12), (0, 7), (date(2024, 1, 3), NOW.date()), ("2024-01-03", f"{NOW:%Y-%m-%d}"), (0.5, 1.5)]
+SHORT = [
+    (True, False),
+    (False, True),
+    (3, 12),
+    (0, 7),
+    (date(2024, 1, 3), NOW.date()),
+    (f"{NOW - timedelta(days=1):%Y-%m-%d}", f"{NOW:%Y-%m-%d}"),
+    (0.5, 1.5),
+]
 
 
 @pytest.mark.parametrize(("first", "value"), SHORT)

@@ -84,7 +84,6 @@ DATELINES = [
 
 NO_DATELINES = [
     "Q2 report 2026",
-    "Covid-19 cases 2021",
     "Price: 1950 K\u010d",
     "Price: 2050.50 EUR",
     "Rent \xa3 1950",
