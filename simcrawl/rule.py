@@ -282,11 +282,11 @@ class Rule:
         Similarity is that of the contents, with tables and lists of links: they are often all that differs between two pages of one
         template. Where much stands around an article the article decides: see `_same_article`.
         """
-        return self._compare(a, b, differences.compare_names(a, b))
-
-    def _compare(self, a: PageFingerprint, b: PageFingerprint, called: tuple[Naming, Naming]) -> Comparison:
         if a.text_digest == b.text_digest:
             return self._of_one_text(a, b)
+        return self._of_two_texts(a, b, differences.compare_names(a, b))
+
+    def _of_two_texts(self, a: PageFingerprint, b: PageFingerprint, called: tuple[Naming, Naming]) -> Comparison:
         distance = hamming_distance(a.fingerprint, b.fingerprint)
         links = differences.same_links(a, b)
         similarity = resemblance(a.content_sketch, b.content_sketch) if a.content_sketch else None
@@ -301,14 +301,9 @@ class Rule:
         return Comparison(distance, similarity, is_near_duplicate=False, identical_links=links, apart=apart)
 
     def _of_one_text(self, a: PageFingerprint, b: PageFingerprint) -> Comparison:
-        return Comparison(
-            hamming_distance(a.fingerprint, b.fingerprint),
-            1.0,
-            is_near_duplicate=not (pictures := differences.show_others(a, b)),
-            identical_text=True,
-            identical_links=differences.same_links(a, b),
-            apart=Apart.PICTURES if pictures else None,
-        )
+        distance, links = hamming_distance(a.fingerprint, b.fingerprint), differences.same_links(a, b)
+        pictures = Apart.PICTURES if differences.show_others(a, b) else None
+        return Comparison(distance, 1.0, is_near_duplicate=not pictures, identical_text=True, identical_links=links, apart=pictures)
 
     def _apart(self, a: PageFingerprint, b: PageFingerprint, similarity: float, called: tuple[Naming, Naming]) -> Apart | None:
         """Return what tells the contents of two pages apart, None where they are the same."""
@@ -513,7 +508,7 @@ class Rule:
             # Of records of one template most end here, hundreds a page. `compare` would say the same, with figures that nobody asks for.
             if Naming.OTHER in called and self.min_similarity > 0:
                 return None
-            comparison = self._compare(page, original, called)
+            comparison = self._of_two_texts(page, original, called)
         return comparison if comparison.is_near_duplicate and not self.loses(page, original, comparison) else None
 
     def loses(self, page: PageFingerprint, original: PageFingerprint, comparison: Comparison) -> bool:

@@ -31,7 +31,8 @@ where the mark-up is another one: it is likely to be from there, for of pages wi
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, long random
 numbers and tokens. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
 
-In memory: of an original that this process has not seen come out nothing is known. Then the item is dropped, unless copies of other
+In memory, and in JOBDIR when the crawl is stopped: of an original that this process has not seen come out, as after a kill, nothing is
+known. Then the item is dropped, unless copies of other
 originals have come out for one of its fields before: a callback that asks an API does so for each page. Of an original that gave very many
 values it is not known which: then any value counts that is not on the copy's page.
 """
@@ -43,6 +44,7 @@ from collections import Counter, OrderedDict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from simcrawl.crawl import said_file
 from simcrawl.crawl.counters import Counters
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
@@ -67,6 +69,7 @@ from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
     from array import array
+    from pathlib import Path
 
     from simcrawl.crawl.copied import Copy
     from simcrawl.crawl.item_values import ItemRead
@@ -239,8 +242,8 @@ class Elsewhere:
         found = self._otherwise.find(original, said.states, use, fields, copy)
         if found is not None:
             self._memory.note_states(said, copy.number, [fields])
-            self._shown[use] += 1
-            if self._shown[use] >= _ENOUGH_SHOWN:
+            self._shown[without_data(use)] += 1
+            if self._shown[without_data(use)] >= _ENOUGH_SHOWN:
                 self._tell(use, found, None)
         return found
 
@@ -347,6 +350,29 @@ class Elsewhere:
             return None
         self._memory.note_values(said, values, copy.rows)
         return copy.longer
+
+    def save(self, file: Path) -> None:
+        """Write what is known, for `restore`.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        told = {use: [sorted(told.elsewhere), sorted(told.fuller)] for use, told in self._told.items()}
+        said_file.write(file, told, self._memory.all())
+
+    def restore(self, file: Path) -> None:
+        """Know what was known when the crawl was stopped.
+
+        Raises:
+            OSError: it cannot be read.
+            StoreCorruptError: it is damaged.
+        """
+        told, contents = said_file.read(file)
+        for use, (elsewhere, fuller) in told.items():
+            self._told[use] = known = _Told()
+            known.elsewhere, known.fuller = {*elsewhere}, {*fuller}
+        for content, said in contents:
+            self._memory.put(content, said)
 
     def may_lose(self, use: str) -> bool:
         """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""

@@ -45,7 +45,7 @@ class _When(NamedTuple):
 
 
 class Moments:
-    """Knows which fields of a callback's items say when something takes place. `use`: see `simcrawl.crawl.common.Common.use_of`."""
+    """Knows which fields of a callback's items say when something takes place. `use`: the callback's name."""
 
     def __init__(self) -> None:
         # Those that have named another moment than now, and how many values of a field were looked at for that.

@@ -30,6 +30,7 @@ from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_l
 from simcrawl.crawl.said import Together, state_digest
 from simcrawl.page.datelines import is_counter
 from simcrawl.page.patterns import late
+from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
     from array import array
@@ -57,7 +58,7 @@ class Otherwise:
 
     def note(self, use: str, values: Iterable[tuple[str, Any]]) -> None:
         """Note the values of an item that has come of a content."""
-        self._moments.note(use, values)
+        self._moments.note(without_data(use), values)
 
     def find(self, original: str, states: array[int], use: str, fields: dict[str, list[Any]], copy: Copy) -> str | None:
         """Return the field by which an item of a copy says what no item of its original does; None if there is none.
@@ -106,20 +107,21 @@ class Otherwise:
         name = field_name(key)
         if value is False or value is FILLED or not name.of_page or name.of_making or name.of_readers:
             return False
-        if not isinstance(value, str):
-            digits = digits_of(as_written(value))
-            return is_long_enough(digits) and not is_technical(key, digits) and not self._is_counted(use, key, value)
-        # First: not every pattern is looked for in one pass.
-        if len(value) > _LONGEST or _OF_A_VISIT.search(value):
-            return False
-        if self._moments.may_say(value):
-            return True
-        if any(map(str.isalpha, value)) and (TOKEN.fullmatch(value) or OF_MARKUP.fullmatch(value)):
-            return False
-        return not is_technical(key, digits_of(value)) and not is_counter(value)
+        if isinstance(value, str):
+            return self._may_be_said(key, value)
+        digits = digits_of(as_written(value))
+        is_of_counter = isinstance(value, int) and self._counters.has(use, key)
+        return is_long_enough(digits) and not is_technical(key, digits) and not is_of_counter
 
-    def _is_counted(self, use: str, key: str, value: Any) -> bool:
-        return isinstance(value, int) and self._counters.has(use, key)
+    def _may_be_said(self, key: str, text: str) -> bool:
+        # First: not every pattern is looked for in one pass.
+        if len(text) > _LONGEST or _OF_A_VISIT.search(text):
+            return False
+        if self._moments.may_say(text):
+            return True
+        if any(map(str.isalpha, text)) and (TOKEN.fullmatch(text) or OF_MARKUP.fullmatch(text)):
+            return False
+        return not is_technical(key, digits_of(text)) and not is_counter(text)
 
     def _says(self, use: str, page: PageText, key: str, parts: list[Any], *, headings: bool) -> bool:
         return any(not page.is_addressed(part) and self._is_said(use, page, key, part, headings=headings) for part in parts)
@@ -128,7 +130,7 @@ class Otherwise:
         """Return whether a page says a value, and not when it was made."""
         if not isinstance(value, str):
             return page.says_number(readings(as_written(value)), headings=headings)
-        if (says_when := self._moments.is_content(use, key, value, page)) is not None:
+        if (says_when := self._moments.is_content(without_data(use), key, value, page)) is not None:
             return says_when
         return page.says(readable(value), headings=headings)
 

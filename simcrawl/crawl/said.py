@@ -6,6 +6,7 @@
     states   item by item, field by field, with the page that it came of    ──► a copy's item is like none
 
 In memory, and bounded: of a content that gave very much it is not known what. The contents that nobody asked for longest are forgotten.
+Where a crawl is stopped and resumed: `simcrawl.crawl.said_file`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.reading import LONGEST_HIDDEN, OF_MARKUP, TOKEN, URL_IN_TEXT, as_written, digits_of, is_date
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from simcrawl.crawl.item_values import ItemRead
 
@@ -155,13 +156,24 @@ class Memory:
                 said.states = _with_item(said.states, page, fields)
         self._held += said.size() - before
 
+    def all(self) -> Iterator[tuple[int, Said]]:
+        """Give all contents that are known, by number, in the order in which they are forgotten."""
+        yield from ((content, said) for content, said in self._older.items() if content not in self._said)
+        yield from self._said.items()
+
+    def put(self, content: int, said: Said) -> None:
+        """Remember what was known of a content before, see `all`."""
+        if len(self._said) >= _MOST_CONTENTS // 2 or self._held >= _MOST_KNOWN // 2:
+            self._older, self._said, self._kinds, self._held = self._said, {}, {}, 0
+        if said.fields is not None:
+            said.fields = self._kinds.setdefault(said.fields, said.fields)
+        self._said[content] = said
+        self._held += said.size()
+
     def _open(self, content: int) -> Said:
         if (said := self._said.get(content)) is None:
             said = self._older.get(content) or Said()
-            if len(self._said) >= _MOST_CONTENTS // 2 or self._held >= _MOST_KNOWN // 2:
-                self._older, self._said, self._kinds, self._held = self._said, {}, {}, 0
-            self._said[content] = said
-            self._held += said.size()
+            self.put(content, said)
         return said
 
     def _fill(self, said: Said, known: bytes | None, keys: Iterable[str]) -> None:

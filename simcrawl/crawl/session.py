@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Self
@@ -14,8 +15,10 @@ from weakref import WeakKeyDictionary, finalize
 from scrapy import signals as scrapy_signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.job import job_dir
 
 from simcrawl.config import Config, unknown
+from simcrawl.crawl import said_file
 from simcrawl.crawl.again import Again
 from simcrawl.crawl.case import Case, bind, case_of
 from simcrawl.crawl.changes import Changes
@@ -83,6 +86,10 @@ _FROM_ELSEWHERE = (
 _GONE = "%s was removed, moved or replaced: this crawl goes on as before, and the next one knows nothing of it"
 _IN_VAIN = "Callbacks and item pipelines take so long that copies stop waiting before their originals have come out: some are kept"
 _NO_TEXT = "The main text of %s cannot be made: it takes more than %g seconds, or its process died of it. Its item has none"
+_NOT_SAID = (
+    "simcrawl cannot keep in JOBDIR what items have said: items of copies of pages from before a stop, which differ in a day or a number, "
+    "may be missing (%r)"
+)
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
@@ -546,13 +553,24 @@ class Session(Common):
         return {"spider": self.crawler.spider}
 
     async def recall(self) -> None:
-        """Let the frontier begin with what earlier crawls learned, off the event loop. Never raises for a store."""
+        """Let this run begin with what that knew which it resumes, and what earlier crawls learned, off the event loop. Never raises."""
+        if self.crawl.resumed:
+            await self._store_threads.run(self._with_said, self.elsewhere.restore)
         if not self.config.order:
             return
         try:
             self.stats.set_value("simcrawl/predicted/remembered", await self._store_threads.run(self.frontier.recall))
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot learn from its store; this crawl learns anew: %s", exc)
+
+    def _with_said(self, use: Callable[[Path], None]) -> None:
+        """Do something with the file in JOBDIR, if there is one, that has what items said. Never raises."""
+        try:
+            if directory := job_dir(self.crawler.settings):
+                use(Path(directory, said_file.NAME))
+        except Exception as exc:  # noqa: BLE001 - a file that somebody has changed may hold anything
+            self.stats.inc_value("simcrawl/errors")
+            self.warn("said", _NOT_SAID, exc)
 
     async def measure(self) -> None:
         """Set the stats of the store's size. Never raises for a store."""
@@ -658,6 +676,7 @@ class Session(Common):
     def _close_store(self, reason: str) -> None:
         try:
             self._tell_if_gone()
+            self._with_said(partial(Path.unlink, missing_ok=True) if reason == "finished" else self.elsewhere.save)
             self._leave_crawl(reason)
             self.store.sync()
             counts = self.store.size()

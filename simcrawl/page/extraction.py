@@ -202,7 +202,7 @@ def shown_texts(html: str) -> list[str]:
 def said_texts(html: str, *, headings: bool) -> list[str]:
     """Return the texts that a page shows of itself: no links, no menus, no buttons, nothing that calls itself furniture.
 
-    One for each place between two tags; none where it cannot be parsed. `headings`: whether these are among them.
+    One for each place between two tags; none where it cannot be parsed. `headings`: whether those of headings are among them.
     """
     try:
         tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))

@@ -292,7 +292,7 @@ def _directory(url: str) -> str:
     return composed(unquote(directories[-1][:_LONGEST])).casefold() if len(directories) > 1 else ""
 
 
-# For the page that is being made it is asked four times.
+# It is asked several times for the page that is being made.
 @lru_cache(maxsize=8)
 def _slug(url: str) -> str:
     """Return the end of an address, as far as it may be made of a page's name: "boat-xl" of /boats/boat-xl.html, nothing of a query.
@@ -518,8 +518,8 @@ def _template(parts: Parts) -> set[str]:
     first_letters = frozenset(piece[0] for piece in pieces)
     texts = [runs(text.casefold()) for text in parts.paragraphs]
     # Each word once: a page has most of them several times.
-    words = {*chain.from_iterable(texts)} - said
-    own = {word: word for word in words if not word.startswith(stems.get(word[:_LEAST_OF_HANGUL], ()))}
+    others = {*chain.from_iterable(texts)} - said
+    own = {word: word for word in others if not word.startswith(stems.get(word[:_LEAST_OF_HANGUL], ()))}
     if pieces:
         own |= {word: _without_pieces(word, pieces, first_letters) for word in own if not first_letters.isdisjoint(word)}
     return {" ".join([own[word] for word in words if word in own]) for words in texts}

@@ -84,7 +84,7 @@ def in_title(title: str) -> list[str]:
     return [found[0] for found in _told(title)]
 
 
-# For the page that is being made it is asked twice.
+# It is asked several times for the page that is being made.
 @lru_cache(maxsize=8)
 def in_address(url: str, slug: str) -> frozenset[str]:
     """Return the numbers at the end of an address, and in its query, without zeros in front. `slug`: what names the page there."""

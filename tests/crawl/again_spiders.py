@@ -101,6 +101,15 @@ class OfOwnRequests(Telling):
         yield item(response)
 
 
+class OfPrices(Telling):
+    """Takes the price."""
+
+    name = "of-prices"
+
+    def parse_lot(self, response: Response) -> Iterator[Any]:
+        yield item(response) | {"price": response.css("td + td::text").get()}
+
+
 class Resumed(Telling):
     """Finds in its queue a request for page 7 that another process makes once more."""
 

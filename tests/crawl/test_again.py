@@ -155,6 +155,14 @@ def test_a_class_of_requests_with_a_constructor_of_its_own_is_no_loss(site: Site
     assert "simcrawl/errors" not in outcome.stats
 
 
+def test_what_came_out_of_a_page_that_was_dropped_does_not_come_out_twice(site: Site) -> None:
+    _auction(site)
+    outcome = crawl("tests.crawl.again_spiders.OfPrices", site.url("/"), settings={"CONCURRENT_REQUESTS": 1})
+    assert sorted(outcome.paths("kept")) == sorted(["/", *LOTS])
+    assert outcome.stats["simcrawl/pages/dropped"] == 1
+    assert "simcrawl/pages/asked_again" not in outcome.stats
+
+
 def test_what_is_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simcrawl.crawl.again._MOST", 3)
     monkeypatch.setattr("simcrawl.crawl.again._MOST_BYTES", 25)

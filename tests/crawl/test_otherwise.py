@@ -185,3 +185,32 @@ def test_pages_of_one_text_that_differ_in_what_the_spider_takes_come_out_once(si
     assert len({item["said"] for item in items}) == 30
     # Some pages are kept for what the rule finds, and a copy's copy may be compared with another original.
     assert len(items) <= 36
+
+
+def test_what_pages_from_before_a_stop_say_is_known_after_it(site: Site, tmp_path: Path) -> None:
+    for number in range(30):
+        site.add(f"/p/x{number}y", page(f"<h1>Our weekly seminar</h1><p>{_TEXT}</p>{KINDS['a day'](number)}"))
+    site.add("/", hub(*(f"/p/x{number}y" for number in range(30))))
+    feed, file = tmp_path / "said.jsonl", tmp_path / "job" / "simcrawl.said"
+    settings = {"FEEDS": {str(feed): {"format": "jsonlines", "overwrite": False}}, "CONCURRENT_REQUESTS": 1}
+    settings |= {"JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store")}
+    crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 12})
+    assert file.exists()
+    outcome = crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings)
+    assert outcome.stats["finish_reason"] == "finished"
+    assert not file.exists()
+    items = [json.loads(line) for line in feed.read_text().splitlines()]
+    assert len({item["said"] for item in items}) == len(items) == 30
+
+
+def test_a_damaged_file_of_what_was_said_is_told_of_and_not_believed(site: Site, tmp_path: Path) -> None:
+    site.add("/", hub("/p/1", "/p/2"))
+    for number in (1, 2):
+        site.add(f"/p/{number}", page(f"<p>{_TEXT}</p>{KINDS['a day'](number)}"))
+    settings = {"JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store"), "CONCURRENT_REQUESTS": 1}
+    crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 1})
+    (tmp_path / "job" / "simcrawl.said").write_bytes(b"anything")
+    outcome = crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings)
+    assert "simcrawl cannot keep in JOBDIR what items have said" in outcome.log
+    assert outcome.stats["simcrawl/errors"] == 1
+    assert outcome.stats["finish_reason"] == "finished"
