@@ -31,7 +31,7 @@ where the mark-up is another one: it is likely to be from there, for of pages wi
 Much that is on no page says nothing all the same: when and under which number a page was fetched, how long it took, long random
 numbers and tokens. Such values do not count. Nor does what the request brought along, for that tells pages apart already.
 
-In memory, and in JOBDIR when the crawl is stopped: of an original that this process has not seen come out, as after a kill, nothing is
+In memory, and in JOBDIR, if there is one (`simcrawl.crawl.said_file`): of an original that another process has seen come out nothing is
 known. Then the item is dropped, unless copies of other
 originals have come out for one of its fields before: a callback that asks an API does so for each page. Of an original that gave very many
 values it is not known which: then any value counts that is not on the copy's page.
@@ -44,7 +44,6 @@ from collections import Counter, OrderedDict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.crawl import said_file
 from simcrawl.crawl.counters import Counters
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
@@ -63,18 +62,17 @@ from simcrawl.crawl.reading import (
     readable,
     readings,
 )
-from simcrawl.crawl.said import Memory, field_digest, state_digest, tells_apart, value_digest
+from simcrawl.crawl.said import Memory, Said, field_digest, state_digest, tells_apart, value_digest
 from simcrawl.page.characters import unified
 from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
     from array import array
-    from pathlib import Path
+    from collections.abc import Iterable
 
     from simcrawl.crawl.copied import Copy
     from simcrawl.crawl.item_values import ItemRead
     from simcrawl.crawl.page_text import PageText
-    from simcrawl.crawl.said import Said
 
 _MOST_USES, _MOST_KEYS = 1_000, 16
 # Characters of a state, and where no spaces part words.
@@ -91,6 +89,9 @@ class _Told:
 
 _NOTHING_TOLD = _Told()
 
+Known = tuple[dict[str, list[list[str]]], list[Said]]
+"""By use, the fields for which items of copies have come out, from elsewhere and as fuller ones; and what is known of contents."""
+
 
 class Elsewhere:
     """Compares the items of copies with what those of their originals said.
@@ -103,6 +104,8 @@ class Elsewhere:
         # How many items of a callback's copies have come out for what their pages show.
         self._otherwise, self._shown = Otherwise(self._counters), Counter[str]()
         self._told: OrderedDict[str, _Told] = OrderedDict()
+        # Of which uses something was noted since somebody asked, if anybody does.
+        self._told_now: set[str] | None = None
         self._download = set[str]()
 
     def downloads(self, callback: str) -> None:
@@ -169,6 +172,8 @@ class Elsewhere:
         told = self._told.setdefault(use, _Told())
         if len(self._told) > _MOST_USES:
             self._told.popitem(last=False)
+        if self._told_now is not None:
+            self._told_now.add(use)
         for key, keys in ((from_elsewhere, told.elsewhere), (fuller, told.fuller)):
             if key and len(keys) < _MOST_KEYS:
                 keys.add(key)
@@ -351,28 +356,25 @@ class Elsewhere:
         self._memory.note_values(said, values, copy.rows)
         return copy.longer
 
-    def save(self, file: Path) -> None:
-        """Write what is known, for `restore`.
+    def known(self) -> Known:
+        """Return all that is known, for `restore`."""
+        return self._told_of(self._told), self._memory.all()
 
-        Raises:
-            OSError: it cannot be written.
-        """
-        told = {use: [sorted(told.elsewhere), sorted(told.fuller)] for use, told in self._told.items()}
-        said_file.write(file, told, self._memory.all())
+    def changes(self) -> Known:
+        """Return what has changed since the last call; at the first one nothing, and from then on it is noted."""
+        changed, self._told_now = self._told_now, set()
+        return self._told_of((changed or set()).intersection(self._told)), self._memory.changes()
 
-    def restore(self, file: Path) -> None:
-        """Know what was known when the crawl was stopped.
+    def _told_of(self, uses: Iterable[str]) -> dict[str, list[list[str]]]:
+        return {use: [sorted(self._told[use].elsewhere), sorted(self._told[use].fuller)] for use in uses}
 
-        Raises:
-            OSError: it cannot be read.
-            StoreCorruptError: it is damaged.
-        """
-        told, contents = said_file.read(file)
+    def restore(self, told: dict[str, list[list[str]]], contents: list[Said]) -> None:
+        """Know what was known in another run."""
         for use, (elsewhere, fuller) in told.items():
             self._told[use] = known = _Told()
             known.elsewhere, known.fuller = {*elsewhere}, {*fuller}
-        for content, said in contents:
-            self._memory.put(content, said)
+        for said in contents:
+            self._memory.put(said)
 
     def may_lose(self, use: str) -> bool:
         """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""

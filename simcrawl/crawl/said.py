@@ -6,7 +6,7 @@
     states   item by item, field by field, with the page that it came of    ──► a copy's item is like none
 
 In memory, and bounded: of a content that gave very much it is not known what. The contents that nobody asked for longest are forgotten.
-Where a crawl is stopped and resumed: `simcrawl.crawl.said_file`.
+For a crawl that may be resumed: `simcrawl.crawl.said_file`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.reading import LONGEST_HIDDEN, OF_MARKUP, TOKEN, URL_IN_TEXT, as_written, digits_of, is_date
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from simcrawl.crawl.item_values import ItemRead
 
@@ -45,13 +45,13 @@ class Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
     `rows`: how much they have listed, see `ItemRead.rows`. `states`: of each item the number of its page, a digest of what stands in each
-    of its fields, and a 0; None: too many.
+    of its fields, and a 0; None: too many. `content`: its number.
     """
 
-    __slots__ = ("fields", "rows", "states", "values")
+    __slots__ = ("content", "fields", "rows", "states", "values")
 
-    def __init__(self) -> None:
-        self.rows = 0
+    def __init__(self, content: int) -> None:
+        self.content, self.rows = content, 0
         # Of four bytes each, since there may be many. Most contents share their fields.
         self.values: array[int] | None = array("I")
         self.fields: bytes | None = b""
@@ -102,6 +102,8 @@ class Memory:
     """What is known of which content, by the URL of the page that was kept. `use`: see `simcrawl.crawl.common.Common.use_of`."""
 
     def __init__(self) -> None:
+        # What has changed since somebody asked, if anybody does.
+        self._changed: dict[int, Said] | None = None
         # The older half is forgotten when the other one is full.
         self._said, self._older = dict[int, Said](), dict[int, Said]()
         self._kinds: dict[bytes, bytes] = {}
@@ -122,6 +124,7 @@ class Memory:
             Exception: whatever an item of the user's own raises. Then nothing is known of this content.
         """
         said = self._open(_content(use, url))
+        self._note_change(said)
         known, fields = said.values, said.fields
         states, before = said.states, said.size()
         # Until all of it is seen.
@@ -138,12 +141,14 @@ class Memory:
     def note_fields(self, said: Said, keys: Iterable[str]) -> None:
         """Remember that a copy has filled fields, as if its original had."""
         self._fill(said, said.fields, keys)
+        self._note_change(said)
 
     def note_values(self, said: Said, values: Iterable[tuple[str, Any]], rows: int) -> None:
         """Remember what an item of a copy says as its original's, and how much the copy has listed, if that is more."""
         before = said.size()
         said.values, said.rows = self._with(said.values, starmap(value_digest, values)), max(said.rows, rows)
         self._held += said.size() - before
+        self._note_change(said)
 
     def note_states(self, said: Said, page: int, items: Iterable[dict[str, list[Any]]]) -> None:
         """Remember items of a copy, field by field, as its original's, if there is room. `page`: the number of the copy.
@@ -155,26 +160,35 @@ class Memory:
             if said.states is not None and len(said.states) + len(fields) < _MOST_STATES - 1:
                 said.states = _with_item(said.states, page, fields)
         self._held += said.size() - before
+        self._note_change(said)
 
-    def all(self) -> Iterator[tuple[int, Said]]:
-        """Give all contents that are known, by number, in the order in which they are forgotten."""
-        yield from ((content, said) for content, said in self._older.items() if content not in self._said)
-        yield from self._said.items()
+    def all(self) -> list[Said]:
+        """Return all contents that are known, in the order in which they are forgotten."""
+        return [*(said for content, said in self._older.items() if content not in self._said), *self._said.values()]
 
-    def put(self, content: int, said: Said) -> None:
-        """Remember what was known of a content before, see `all`."""
+    def changes(self) -> list[Said]:
+        """Return the contents that have changed since the last call; at the first one none, and from then on they are noted."""
+        changed, self._changed = self._changed, {}
+        return [*(changed or {}).values()]
+
+    def put(self, said: Said) -> None:
+        """Remember what is known of a content."""
         if len(self._said) >= _MOST_CONTENTS // 2 or self._held >= _MOST_KNOWN // 2:
             self._older, self._said, self._kinds, self._held = self._said, {}, {}, 0
         if said.fields is not None:
             said.fields = self._kinds.setdefault(said.fields, said.fields)
-        self._said[content] = said
+        self._said[said.content] = said
         self._held += said.size()
 
     def _open(self, content: int) -> Said:
         if (said := self._said.get(content)) is None:
-            said = self._older.get(content) or Said()
-            self.put(content, said)
+            said = self._older.get(content) or Said(content)
+            self.put(said)
         return said
+
+    def _note_change(self, said: Said) -> None:
+        if self._changed is not None:
+            self._changed[said.content] = said
 
     def _fill(self, said: Said, known: bytes | None, keys: Iterable[str]) -> None:
         """Note that fields are filled, beside those that are known to be."""

@@ -18,7 +18,6 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
 from simcrawl.config import Config, unknown
-from simcrawl.crawl import said_file
 from simcrawl.crawl.again import Again
 from simcrawl.crawl.case import Case, bind, case_of
 from simcrawl.crawl.changes import Changes
@@ -37,6 +36,7 @@ from simcrawl.crawl.preferred import Preferred
 from simcrawl.crawl.processes import PassedError
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.run import MOST_ARE_FOREIGN, ForeignOriginals, mend_queue, moment
+from simcrawl.crawl.said_file import NAME, SaidFile
 from simcrawl.crawl.signals import page_dropped
 from simcrawl.crawl.taken import Taken
 from simcrawl.crawl.threads import Threads
@@ -135,6 +135,8 @@ class Session(Common):
         self._store_threads = Threads(2)
         self._abandoned: deque[Case] = deque()
         self._drops_items = self.config.action not in {"observe", "drop-links"}
+        directory = self._job_dir()
+        self._said_file = SaidFile(directory / NAME, self.elsewhere) if directory else None
         self._has_told_given = self._has_told_elsewhere = self._told = self._syncing = self._closed = self._ending = False
         # Not in tests of components, whose crawler never crawls.
         self._is_to_begin = crawler.crawling
@@ -173,6 +175,14 @@ class Session(Common):
             (self.close, scrapy_signals.spider_closed),
         ):
             crawler.signals.connect(handler, signal=signal)
+
+    def _job_dir(self) -> Path | None:
+        try:
+            directory = job_dir(self.crawler.settings)
+        except OSError:
+            # Scrapy itself tells of it.
+            return None
+        return Path(directory) if directory else None
 
     def _begin(self) -> None:
         self._is_to_begin = False
@@ -554,8 +564,8 @@ class Session(Common):
 
     async def recall(self) -> None:
         """Let this run begin with what that knew which it resumes, and what earlier crawls learned, off the event loop. Never raises."""
-        if self.crawl.resumed:
-            await self._store_threads.run(self._with_said, self.elsewhere.restore)
+        if self._said_file:
+            await self._store_threads.run(self._try_said, partial(self._said_file.begin, resumed=self.crawl.resumed))
         if not self.config.order:
             return
         try:
@@ -563,11 +573,10 @@ class Session(Common):
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot learn from its store; this crawl learns anew: %s", exc)
 
-    def _with_said(self, use: Callable[[Path], None]) -> None:
-        """Do something with the file in JOBDIR, if there is one, that has what items said. Never raises."""
+    def _try_said(self, do: Callable[[], None]) -> None:
+        """Do something with the file that has what items said. Never raises."""
         try:
-            if directory := job_dir(self.crawler.settings):
-                use(Path(directory, said_file.NAME))
+            do()
         except Exception as exc:  # noqa: BLE001 - a file that somebody has changed may hold anything
             self.stats.inc_value("simcrawl/errors")
             self.warn("said", _NOT_SAID, exc)
@@ -595,18 +604,21 @@ class Session(Common):
         self.feeds.flush()
         if not self._syncing:
             self._syncing = True
-            deferred_from_coro(self._sync())
+            deferred_from_coro(self._sync(self._said_file.due() if self._said_file else None))
 
-    async def _sync(self) -> None:
+    async def _sync(self, said: Callable[[], None] | None) -> None:
         try:
-            await self._store_threads.run(self._write)
+            await self._store_threads.run(self._write, said)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self.fault("store_error", "simcrawl cannot write its store; it tries again later: %s", exc)
         finally:
             self._syncing = False
 
-    def _write(self) -> None:
+    def _write(self, said: Callable[[], None] | None) -> None:
         self._tell_if_gone()
+        # First: a page that is known after a kill has what its items said.
+        if said:
+            self._try_said(said)
         self.crawl.try_sync()
 
     def _tell_if_gone(self) -> None:
@@ -676,7 +688,8 @@ class Session(Common):
     def _close_store(self, reason: str) -> None:
         try:
             self._tell_if_gone()
-            self._with_said(partial(Path.unlink, missing_ok=True) if reason == "finished" else self.elsewhere.save)
+            if self._said_file:
+                self._try_said(self._said_file.remove if reason == "finished" else self._said_file.due())
             self._leave_crawl(reason)
             self.store.sync()
             counts = self.store.size()

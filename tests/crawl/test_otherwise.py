@@ -187,19 +187,22 @@ def test_pages_of_one_text_that_differ_in_what_the_spider_takes_come_out_once(si
     assert len(items) <= 36
 
 
-def test_what_pages_from_before_a_stop_say_is_known_after_it(site: Site, tmp_path: Path) -> None:
+def _days(site: Site, tmp_path: Path) -> dict[str, Any]:
     for number in range(30):
         site.add(f"/p/x{number}y", page(f"<h1>Our weekly seminar</h1><p>{_TEXT}</p>{KINDS['a day'](number)}"))
     site.add("/", hub(*(f"/p/x{number}y" for number in range(30))))
-    feed, file = tmp_path / "said.jsonl", tmp_path / "job" / "simcrawl.said"
-    settings = {"FEEDS": {str(feed): {"format": "jsonlines", "overwrite": False}}, "CONCURRENT_REQUESTS": 1}
-    settings |= {"JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store")}
+    settings = {"FEEDS": {str(tmp_path / "said.jsonl"): {"format": "jsonlines", "overwrite": False}}, "CONCURRENT_REQUESTS": 1}
+    return settings | {"JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store")}
+
+
+def test_what_pages_from_before_a_stop_say_is_known_after_it(site: Site, tmp_path: Path) -> None:
+    settings, file = _days(site, tmp_path), tmp_path / "job" / "simcrawl.said"
     crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 12})
     assert file.exists()
     outcome = crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings)
     assert outcome.stats["finish_reason"] == "finished"
     assert not file.exists()
-    items = [json.loads(line) for line in feed.read_text().splitlines()]
+    items = [json.loads(line) for line in (tmp_path / "said.jsonl").read_text().splitlines()]
     assert len({item["said"] for item in items}) == len(items) == 30
 
 
@@ -209,7 +212,8 @@ def test_a_damaged_file_of_what_was_said_is_told_of_and_not_believed(site: Site,
         site.add(f"/p/{number}", page(f"<p>{_TEXT}</p>{KINDS['a day'](number)}"))
     settings = {"JOBDIR": str(tmp_path / "job"), "SIMCRAWL_STORE": str(tmp_path / "store"), "CONCURRENT_REQUESTS": 1}
     crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings | {"CLOSESPIDER_PAGECOUNT": 1})
-    (tmp_path / "job" / "simcrawl.said").write_bytes(b"anything")
+    file = tmp_path / "job" / "simcrawl.said"
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
     outcome = crawl(f"{SPIDERS}.OfWhatIsSaid", site.url("/"), settings=settings)
     assert "simcrawl cannot keep in JOBDIR what items have said" in outcome.log
     assert outcome.stats["simcrawl/errors"] == 1
