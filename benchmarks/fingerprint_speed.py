@@ -35,7 +35,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.quality.churn import package_pages
-from simcrawl.page import features
+from simcrawl.page import chinese, cut
 from simcrawl.page.extraction import main_text
 from simcrawl.page.fingerprint import fingerprint_and_sketch, fingerprint_text
 
@@ -84,26 +84,26 @@ def _english() -> dict[str, Contestant]:
         "simcrawl, all": fingerprint_text,
         "gaoya": index.query,
         "simhash": simhash.Simhash,
-        "simhash, words": lambda text: simhash.Simhash(features.words(text)),
+        "simhash, words": lambda text: simhash.Simhash(cut.words(text)),
     }
 
 
 def _chinese() -> dict[str, Contestant]:
     simhash, gaoya = import_module("simhash"), import_module("gaoya.simhash")
-    own = gaoya.SimHashStringIndex(64, 6, 5, features.words)
+    own = gaoya.SimHashStringIndex(64, 6, 5, cut.words)
     return {
         "simcrawl": fingerprint_and_sketch,
         "simcrawl, all": fingerprint_text,
         "simcrawl, jieba": _with_jieba,
         "gaoya, simcrawl's words": own.query,
         "simhash": simhash.Simhash,
-        "simhash, words": lambda text: simhash.Simhash(features.words(text)),
+        "simhash, words": lambda text: simhash.Simhash(cut.words(text)),
     }
 
 
 def _with_jieba(text: str) -> Any:
     # No user chooses.
-    with patch.object(features, "_segmenter", lambda: partial(features._jieba().cut, HMM=False)):  # noqa: SLF001
+    with patch.object(chinese, "_segmenter", lambda: partial(chinese._jieba().cut, HMM=False)):  # noqa: SLF001
         return fingerprint_and_sketch(text)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simcrawl.page.cut import units
 from simcrawl.page.extraction import main_text
-from simcrawl.page.features import units
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.recipes import fingerprint
 from simcrawl.page.sketch import shingles, sketch, unpack

@@ -8,7 +8,7 @@ import sys
 from random import Random
 from typing import TYPE_CHECKING
 
-from simcrawl.page import features
+from simcrawl.page import cut
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,4 +162,4 @@ def python(code: str, *arguments: object, cwd: Path | None = None, **environment
 def shingle_units(units: list[str]) -> list[str]:
     """Return what shingles are made of: the units, or their letters where a tenth of these is unspaced."""
     letters = "".join(units)
-    return list(letters) if 10 * len(features._ONE_UNSPACED.findall(letters)) >= len(letters) else units
+    return list(letters) if 10 * len(cut._ONE_UNSPACED.findall(letters)) >= len(letters) else units

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lxml import etree
 
 import simcrawl.page.common_words as table
-from simcrawl.page.features import terms, units
+from simcrawl.page.cut import terms, units
 from simcrawl.page.fingerprint import page_texts
 from tests.quality import pairs
 

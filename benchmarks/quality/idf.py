@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from benchmarks.quality.tables import Comparison, plain, references
 from benchmarks.quality.variants import PROSE, Variant
 from simcrawl.bits import hamming_distance
-from simcrawl.page.features import Features, words
+from simcrawl.page.cut import words
+from simcrawl.page.features import Features
 from simcrawl.page.recipes import resolve
 
 if TYPE_CHECKING:

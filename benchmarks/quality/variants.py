@@ -17,8 +17,9 @@ import trafilatura
 
 from benchmarks.quality.sketches import REGISTERS, SKETCHERS, joined, resembling
 from simcrawl.page.blocks import join
+from simcrawl.page.cut import Cut
 from simcrawl.page.extraction import decode, extract
-from simcrawl.page.features import Cut, fingerprint_both, fingerprint_features
+from simcrawl.page.features import fingerprint_both, fingerprint_features
 from simcrawl.page.fingerprint import (
     Abstention,
     Page,

@@ -41,7 +41,7 @@ import numpy as np
 
 from benchmarks.quality.common_words import Source, unpack
 from benchmarks.store.compare import row, sizes
-from simcrawl.page.features import Cut
+from simcrawl.page.cut import Cut
 from simcrawl.page.fingerprint import page_texts
 from simcrawl.page.recipes import resolve
 from simcrawl.page.simhash import project_rounded

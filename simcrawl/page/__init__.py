@@ -14,10 +14,13 @@ extraction     what a page says, by kinds of text
 │ └ visits     lines that are other ones at each visit
 ├ hints        canonical URL, robots
 └ fast_extraction    main text by another library
-features       text into weighted features
-├ characters   the one form of what can be written in several
+features       units into weighted features
+├ cut          text into units, words and terms, and their hashes
+│ ├ chinese    words where no spaces are: jieba's
+│ ├ alphabets  which characters make words, and which are units by themselves
+│ ├ characters the one form of what can be written in several
+│ └ hashing    units into hashes
 ├ common_words which words weigh less
-├ hashing      units into hashes
 └ runs         words as they stand there, and whether a text has a digit
 simhash        features into a fingerprint
 sketch         from which the resemblance of two texts can be told

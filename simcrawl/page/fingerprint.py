@@ -21,7 +21,8 @@ import numpy as np
 from simcrawl.bits import to_hex
 from simcrawl.page import names, names_compared
 from simcrawl.page.blocks import NO_PARTS, Block, join
-from simcrawl.page.features import NOTHING, Cut, Lines, cut_lines, fingerprint_both, fingerprint_cut, units
+from simcrawl.page.cut import Cut, Lines, cut_lines, units
+from simcrawl.page.features import NOTHING, fingerprint_both, fingerprint_cut
 from simcrawl.page.hashing import among, firsts, hash_units
 from simcrawl.page.kept import compressed
 from simcrawl.page.recipes import Recipe, resolve

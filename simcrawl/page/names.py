@@ -25,9 +25,9 @@ import numpy as np
 from simcrawl.addresses import is_release
 from simcrawl.bits import mix
 from simcrawl.page import numerals, visits
+from simcrawl.page.alphabets import marks
 from simcrawl.page.characters import composed, normalize
 from simcrawl.page.datelines import LABELLED, full_dates, is_counter, is_of_an_event, is_of_the_page
-from simcrawl.page.features import marks
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
     BITS_BELOW,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simcrawl.page.blocks import Parts
-    from simcrawl.page.features import Cut, Lines
+    from simcrawl.page.cut import Cut, Lines
 
 # Of a page with few short lines all are kept: it may be a record.
 _FEW_VALUES, _SAMPLE_OF_VALUES = 24, 12

@@ -16,7 +16,8 @@ import xxhash
 
 from simcrawl.bits import check_width
 from simcrawl.errors import SettingError
-from simcrawl.page.features import NOTHING, Cut, Features, fingerprint_cut
+from simcrawl.page.cut import Cut
+from simcrawl.page.features import NOTHING, Features, fingerprint_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable

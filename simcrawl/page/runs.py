@@ -5,7 +5,7 @@ Most texts are ASCII, or would be but for their quotes and dashes. Of these byte
 
 from __future__ import annotations
 
-from simcrawl.page.features import marks
+from simcrawl.page.alphabets import marks
 from simcrawl.page.patterns import late
 
 # `\w[\w{marks}]*`, but whether something is a mark is asked at the end of a run alone.

@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from simcrawl.page.features import marks
+from simcrawl.page.alphabets import marks
 from simcrawl.page.patterns import late
 
 PATH = Path(__file__).with_suffix(".txt")

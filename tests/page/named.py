@@ -7,7 +7,7 @@ import numpy as np
 import simcrawl
 from simcrawl.page import names, names_compared
 from simcrawl.page.blocks import NO_PARTS
-from simcrawl.page.features import Cut
+from simcrawl.page.cut import Cut
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
 from simcrawl.page.names_compared import Naming
 from tests.samples import english

@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.quality import common_words as made
 from simcrawl.page.common_words import LEVELS, PATH, factors, factors_of
-from simcrawl.page.features import Features, terms
+from simcrawl.page.cut import terms
+from simcrawl.page.features import Features
 from simcrawl.page.hashing import hash_units
 from tests.samples import FOREIGN, JAPANESE, KOREAN, THAI, chinese, english
 

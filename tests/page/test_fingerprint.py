@@ -21,7 +21,8 @@ from hypothesis import given, strategies as st
 from simcrawl.bits import hamming_distance
 from simcrawl.errors import SettingError
 from simcrawl.page import fingerprint as fingerprint_module
-from simcrawl.page.features import Cut, Features, fingerprint_features, units
+from simcrawl.page.cut import Cut, units
+from simcrawl.page.features import Features, fingerprint_features
 from simcrawl.page.fingerprint import (
     Abstention,
     PageFingerprint,

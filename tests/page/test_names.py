@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import simcrawl
 from simcrawl.page import names, names_compared, names_record
 from simcrawl.page.blocks import NO_PARTS
-from simcrawl.page.features import cut_lines
+from simcrawl.page.cut import cut_lines
 from simcrawl.page.fingerprint import NO_HASHES, PageFingerprint
 from simcrawl.page.names_compared import Naming
 from tests.page.named import PROSE, TEXT, are_copies, called, cut, differ, differ_outside, names_of, page_of, with_paragraphs, with_values

@@ -9,8 +9,8 @@ from benchmarks.quality.shown import KINDS, LOSE_PAGES, copies
 from simcrawl import Detector, open_store
 from simcrawl.page import names, names_compared
 from simcrawl.page.blocks import NO_PARTS
+from simcrawl.page.cut import Cut
 from simcrawl.page.extraction import extract
-from simcrawl.page.features import Cut
 from simcrawl.page.fingerprint import NO_HASHES
 from simcrawl.page.pictures import attributes, has_styles, name_of
 from tests.samples import english

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 import simcrawl
-from simcrawl.page import features
+from simcrawl.page import alphabets, chinese as segmentation, cut
 from simcrawl.page.characters import normalize
+from simcrawl.page.chinese import segment
 from simcrawl.page.extraction import main_text
-from simcrawl.page.features import segment
 from tests.samples import chinese, python
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 pytest.importorskip("rjieba", reason='the Rust port of jieba is not installed: pip install "simcrawl[fast]"')
 
-_RUNS = re.compile(f"[{features._HAN}]+")
+_RUNS = re.compile(f"[{alphabets.HAN}]+")
 _DEMO = Path(simcrawl.__file__).parent / "crawl" / "demo_site"
-_WORDS = list(features._dictionary()[0])
+_WORDS = list(segmentation._dictionary()[0])
 
 
 def _plain(run: str) -> list[str]:
     """Return what jieba itself makes of a run."""
-    size = features._LONGEST_RUN
-    return [word for start in range(0, len(run), size) for word in features._jieba().cut(run[start : start + size], HMM=False)]
+    size = segmentation.LONGEST_RUN
+    return [word for start in range(0, len(run), size) for word in segmentation._jieba().cut(run[start : start + size], HMM=False)]
 
 
 def _disagreements(texts: list[str]) -> tuple[int, list[str]]:
@@ -41,7 +41,7 @@ def _disagreements(texts: list[str]) -> tuple[int, list[str]]:
 
 
 def test_it_is_used():
-    assert "builtins.Jieba" in repr(features._segmenter())
+    assert "builtins.Jieba" in repr(segmentation._segmenter())
 
 
 def test_it_knows_the_same_words():
@@ -53,11 +53,11 @@ def test_it_knows_the_same_words():
 def test_it_has_the_same_words_in_it_or_is_taught_them(monkeypatch: pytest.MonkeyPatch):
     from rjieba import Jieba
 
-    assert features._knows_dictionary()
+    assert segmentation._knows_dictionary()
     own = Jieba()
     # Of another release nobody knows that.
-    monkeypatch.setattr(features, "_SAME_DICTIONARY", frozenset())
-    cut: Any = features._segmenter.__wrapped__()
+    monkeypatch.setattr(segmentation, "_SAME_DICTIONARY", frozenset())
+    cut: Any = segmentation._segmenter.__wrapped__()
     taught = cut.func.__self__
     assert [word for word in _WORDS if own.suggest_freq(word) != taught.suggest_freq(word)] == []
     for text in ("".join(_WORDS[start::9_973]) for start in range(100)):
@@ -111,7 +111,7 @@ def test_endless_runs_are_cut_alike(character: str):
 def test_threads_cut_alike():
     texts = [chinese(20, seed) for seed in range(200)]
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(features.words, texts)) == list(map(features.words, texts))
+        assert list(pool.map(cut.words, texts)) == list(map(cut.words, texts))
 
 
 _FINGERPRINTS = """

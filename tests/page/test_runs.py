@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.page.features import marks
+from simcrawl.page.alphabets import marks
 from simcrawl.page.runs import has_digit, has_run, runs
 
 OF_PROSE = "\u2019\u2018\u201c\u201d\u2013\u2014\xa0\u2026\xab\xbb\xa9\xae\u2122\u2022\xb7"

@@ -224,11 +224,11 @@ def test_a_template_does_not_outlive_its_parent():
 def test_a_template_makes_what_every_page_needs_and_loads_no_more():
     code = """
 import sys
-from simcrawl.page import features
+from simcrawl.page import chinese, cut
 from simcrawl.workers.process import warm_up
 warm_up()
-print(features._simple_spaced.cache_info().currsize, "w3lib.url" in sys.modules)
-print(features._segmenter.cache_info().currsize, "trafilatura" in sys.modules)
+print(cut._simple_spaced.cache_info().currsize, "w3lib.url" in sys.modules)
+print(chinese._segmenter.cache_info().currsize, "trafilatura" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "True", "0", "False"]
