@@ -237,7 +237,7 @@ class Frontier:
         if meta:
             forget_marks(meta)
         if wants_late:
-            self._let_come_late(request)
+            self._keep_spiders_order(request)
         if request.dont_filter and not tries_again:
             meta[ASKED] = True
         elif may_wait and not request.dont_filter and is_plain(request, meta):
@@ -256,8 +256,8 @@ class Frontier:
         usual = min(0, page.priority if page else 0, request.meta.get(MOVED, 0))
         return self._common.config.order and request.priority < usual and tries(request) <= tries(page)
 
-    def _let_come_late(self, request: Request) -> None:
-        """Let a request come after all others, and none of these wait any more: they would come after it."""
+    def _keep_spiders_order(self, request: Request) -> None:
+        """Let a request come after all others, as its spider wishes; from now on no likely copy waits, for it would come later still."""
         mark_late(request)
         if self._order:
             self._order = False
@@ -350,9 +350,9 @@ class Frontier:
             self._passed_on.add(request)
 
     def found(self, request: Request, links: Links) -> None:
-        """Let a request come after others that stands on a copy, or that its page asks robots not to follow.
+        """Lower a request found on a copy, or on a page that asks robots not to follow it; raise one that another page names as canonical.
 
-        Before others comes one for a URL by which another page of its site wants to be known. Never raises.
+        Never raises.
         """
         if not (links.on_copy or links.hints or self._named):
             # Nearly all links of nearly all pages.
@@ -417,7 +417,7 @@ class Frontier:
         if not self._order:
             return None
         if request.method != "GET":
-            return None if verdict.is_duplicate else partial(self._lead_on, request.meta.get(BEHIND))
+            return None if verdict.is_duplicate else partial(self._note_found_behind, request.meta.get(BEHIND))
         names = self._name(request), self._common.callback_of(request)
         behind = None if verdict.is_duplicate else request.meta.get(BEHIND)
         return partial(self._learn, names, self._common.known_as(url), verdict, behind)
@@ -432,10 +432,13 @@ class Frontier:
                 rules.observe(url, verdict, canonical)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the crawl goes on
             self._common.fault("error", "simcrawl failed to learn from a page: %r", exc)
-        self._lead_on(behind)
+        self._note_found_behind(behind)
 
-    def _lead_on(self, behind: list[Any] | None) -> None:
-        """Note that a link on a copy has led to what no other page did."""
+    def _note_found_behind(self, behind: list[Any] | None) -> None:
+        """Note that what a request brought is new, if a copy's link led to it: then that copy was the way to something.
+
+        `behind`: the request's mark `BEHIND`, None where it was found on no copy.
+        """
         try:
             if behind and (rules := self._rules.get(behind[0])):
                 # A request of an earlier release, in a queue, does not say how it was foretold.
@@ -457,7 +460,7 @@ class Frontier:
         if len(self._answers) > _MOST_ANSWERS:
             self._answers.popitem(last=False)
         if is_new:
-            self._lead_on(request.meta.get(BEHIND))
+            self._note_found_behind(request.meta.get(BEHIND))
 
     def _downloaded(self, request: Request, response: Response) -> None:
         """Learn where a URL leads that is redirected. Never raises."""
@@ -525,9 +528,9 @@ class Frontier:
                     meta[UNYIELDED] = True
                     self._note_unyielded(request)
                     if request.priority < 0 and is_start(request) and self._common.config.order:
-                        self._let_come_late(request)
+                        self._keep_spiders_order(request)
             if LATE in meta:
-                return self._after_all(request)
+                return self._late_turn(request)
             level = meta.get(ORDER)
             return None if level is None else await self._asked(request, level)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the page is fetched
@@ -549,8 +552,11 @@ class Frontier:
             if not isgeneratorfunction(page.callback or getattr(self._crawler.spider, "parse", None)):
                 self._common.elsewhere.downloads(self._common.callback_of(page))
 
-    def _after_all(self, request: Request) -> Request | None:
-        """Return a request that is to come after others, once, if some of these were put back; then None: it is made."""
+    def _late_turn(self, request: Request) -> Request | None:
+        """Return a request that its spider wants late, to be put behind all others, if some of these were put back; None if it is made now.
+
+        Once: what has been behind all others is made when it leaves the queue again.
+        """
         if request.meta[LATE][0] or self._refuses or not self._lowered or self._askers.are_waiting_for(request):
             restore(request)
             return None

@@ -13,10 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from heapq import merge
-from itertools import chain
-from operator import itemgetter
+from dataclasses import replace
 from threading import Event, Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
@@ -27,7 +24,7 @@ from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import MOST_CANDIDATES, Candidate, Decision, Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import MOST_CANDIDATES, Decision, Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
@@ -38,7 +35,7 @@ from simcrawl.store.register import Duplicate, line_of
 from simcrawl.store.rejections import Rejection, content_of, pairs_of, url_key
 from simcrawl.store.texts import text_of
 from simcrawl.store.titles import Titles
-from simcrawl.store.views import Beside, Only
+from simcrawl.store.views import Beside, InCrawl, Only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -353,7 +350,7 @@ class Store:
         return decision.original, replace(line_of(stored.page, decision.verdict, time()), dropped_outlinks=False)
 
     @contextmanager
-    def _ordered(self) -> Iterator[Overlay | _InCrawl]:
+    def _ordered(self) -> Iterator[Overlay | InCrawl]:
         """Give what a decision sees, while no other is made: the one place where the decisions of a process have an order.
 
         Processes that share a directory each have their own, and find at the next commit what both have kept: `late_duplicates`. In a fleet
@@ -364,7 +361,7 @@ class Store:
             if self._lasting is None:
                 yield own
             else:
-                yield _InCrawl(own, stack.enter_context(self._loaded._view()) if self._loaded else None, self._lasting)  # noqa: SLF001 - a store, too
+                yield InCrawl(own, stack.enter_context(self._loaded._view()) if self._loaded else None, self._lasting)  # noqa: SLF001 - a store, too
 
     @contextmanager
     def _view(self) -> Iterator[Overlay]:
@@ -817,7 +814,7 @@ class Store:
 
     def _late_line(self, stored: StoredPage, rule: Rule, committed: Reader) -> Duplicate | None:
         alone = Overlay(PageIndex(Packer(self.design), searches_bare=False), Lock(), committed)
-        view: View = _InCrawl(alone, None, self._lasting) if self._lasting else alone
+        view: View = InCrawl(alone, None, self._lasting) if self._lasting else alone
         decision = rule.decide(stored.page, view, now=time(), never_drop=True, callback=stored.callback, dropped=self._dropped.of)
         # What this process has under that URL by now it has compared with already.
         is_late = decision.original is not None and self._claims.page(decision.original.page.url) is None
@@ -983,46 +980,6 @@ class Store:
         """Return the records of crawls, the latest last."""
         with self._committed.reading() as reader:
             return reader.crawls()
-
-
-@dataclass(slots=True)
-class _InCrawl:
-    """What a decision of a crawl sees: the crawl's own pages, those that were loaded, and of the lasting store what a user said.
-
-    Nothing else of the lasting store: a page that only an earlier crawl had is no original.
-    """
-
-    own: Overlay
-    loaded: Overlay | None
-    lasting: Store
-    _earlier: dict[str, StoredPage | None] = field(default_factory=dict)
-    _has_rejections: bool | None = None
-
-    def page(self, url: str) -> StoredPage | None:
-        return self.own.page(url)
-
-    def with_body(self, digest: bytes) -> Iterable[StoredPage]:
-        own = self.own.with_body(digest)
-        return chain(own, self.loaded.with_body(digest)) if self.loaded else own
-
-    def with_text(self, digest: bytes) -> Iterable[StoredPage]:
-        own = self.own.with_text(digest)
-        return chain(own, self.loaded.with_text(digest)) if self.loaded else own
-
-    def within(self, fingerprint: int, distance: int) -> Iterable[tuple[int, Candidate]]:
-        own = self.own.within(fingerprint, distance)
-        return merge(own, self.loaded.within(fingerprint, distance), key=itemgetter(0)) if self.loaded else own
-
-    def is_rejected(self, page: PageFingerprint | Abstention, other: PageFingerprint | Abstention) -> bool:
-        if self._has_rejections is None:
-            self._has_rejections = self.lasting.has_rejections()
-        return self._has_rejections and self.lasting.is_rejected(page, other)
-
-    def earlier(self, url: str) -> StoredPage | None:
-        # The rule asks, and then the claim.
-        if url not in self._earlier:
-            self._earlier[url] = self.lasting.known(url)
-        return self._earlier[url]
 
 
 def _matches(view: Overlay, fingerprint: int, distance: int) -> list[Match]:
