@@ -105,7 +105,7 @@ def carried(request: Request, shown_by: str) -> str:
         settings = _settings_for(request.callback)
         own = {key: value for key, value in request.meta.items() if _is_data(key, settings)}
         given = (("cb_kwargs", request.cb_kwargs), ("callback", _bound(request.callback)), ("meta", own))
-        told = [part for name, values in given for part in _told(name, values, shown_by)]
+        told = [part for name, values in given for part in _descriptions(name, values, shown_by)]
     except Exception:  # noqa: BLE001 - a variable without a value, a name that cannot be shown: whatever it is, the page is kept
         told = [unlike_others()]
     return _digest("\n".join(told)) if told else ""
@@ -207,7 +207,7 @@ def _is_data(key: object, settings: frozenset[str]) -> bool:
     return not isinstance(key, str) or (key not in settings and not key.startswith(_COMPONENTS))
 
 
-def _told(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:
+def _descriptions(name: str, values: Mapping[Any, Any], shown_by: str) -> Iterator[str]:
     for key in sorted(values, key=repr):
         value = values[key]
         if value is None or (isinstance(value, str) and value == shown_by):

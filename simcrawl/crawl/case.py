@@ -26,7 +26,22 @@ _MOST_HELD = 10_000
 
 @dataclass(slots=True)
 class Case:
-    """A page in flight: its verdict, its claim, and how far its content has come out."""
+    """A page in flight: its verdict, its claim, and how far its content has come out.
+
+    `body`: what was judged. `callback`: whose page it is, with a digest of what its request carries: see `simcrawl.rule.with_data`.
+    `called`, `exhausted`, `failed`: its callback has been called, has given all, or has raised, as an item may have. `dropped_unparsed`: it
+    was dropped before its callback. `has_held_up`: it has waited for its original while there was nothing else to do.
+
+    `items`: what the callback has given; `items_open` of them are in the pipelines, `items_out` have come out, `items_taken` by a feed.
+    `links_dropped`: requests of the callback that were dropped.
+
+    `gives`: of a copy, whether its items come out, since its original gave none; None until an item asks. `kept_as`: the URL under which a
+    page that is no copy is known; empty for others, and where items of copies are not dropped. `again`: of a copy that may have been
+    dropped by mistake, the request to make then, and `dropped` the items that were dropped with it.
+
+    What is called when the page has ended: `came_out` if its content has come out, or `lost` if not, where it has a claim; `has_given` with
+    whether a feed has taken its items; `give_back` where the items of a copy that `gives` have not come out.
+    """
 
     verdict: Verdict
     claim: Claim | HeldClaim | None = None

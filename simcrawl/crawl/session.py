@@ -357,16 +357,16 @@ class Session(Common):
         callback = self.use_of(request)
         if callback != self.callback_of(request):
             self.stats.inc_value("simcrawl/pages/with_data")
-        claim, told = partial(self.detector.claim, callback=callback), _told(response, known_as)
+        claim, hints = partial(self.detector.claim, callback=callback), _header_hints(response, known_as)
         # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
         may_wait = sure and not never_drop
 
         def claim_at_once(page: PageFingerprint | Abstention) -> Admission | None:
-            page = self.detector.without_secrets(_with(told, page))
+            page = self.detector.without_secrets(_with_hints(hints, page))
             return None if may_wait and self.preferred.waits(page) else claim(page, never_drop=never_drop)
 
         made, first = await self.workers.judge(response.body, url=url, encoding=encoding, claim=claim_at_once)
-        page = self.detector.without_secrets(_with(told, made))
+        page = self.detector.without_secrets(_with_hints(hints, made))
         self.preferred.note(page)
         if first is None and may_wait:
             await self.preferred.wait(page)
@@ -427,7 +427,7 @@ class Session(Common):
             self.failed(exc)
             return True
 
-    def leads_on(self, case: Case, request: Request) -> None:
+    def has_asked_for(self, case: Case, request: Request) -> None:
         """Note that the callback of a page has asked for something. Never raises.
 
         If that is new, and the page has waited while there was nothing else to do, the crawl has stood still for as long.
@@ -534,7 +534,7 @@ class Session(Common):
             level,
             "Dropped %(what)s of %(url)s: %(reason)s of %(original)s (distance %(distance)s, similarity %(similarity)s)%(hint)s",
             {
-                "what": _what(verdict) + (f" ({links})" if links else ""),
+                "what": _dropped_parts(verdict) + (f" ({links})" if links else ""),
                 "url": url,
                 "reason": verdict.reason,
                 "original": verdict.original,
@@ -751,17 +751,17 @@ def _warn_of_unknown(crawler: Crawler) -> None:
             logger.warning("There is no setting %s, nor one of a name like it", name, extra={"spider": crawler.spider})
 
 
-def _told(response: Response, url: str) -> Hints:
+def _header_hints(response: Response, url: str) -> Hints:
     """Return what a response's headers say of its page."""
     links, robots = ([value.decode("latin-1") for value in response.headers.getlist(name)] for name in ("Link", "X-Robots-Tag"))
     return of_headers(links, robots, url) if links or robots else NO_HINTS
 
 
-def _with(told: Hints, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
+def _with_hints(told: Hints, page: PageFingerprint | Abstention) -> PageFingerprint | Abstention:
     return page if told == NO_HINTS else replace(page, hints=(page.hints or NO_HINTS).also(told))
 
 
-def _what(verdict: Verdict) -> str:
+def _dropped_parts(verdict: Verdict) -> str:
     if verdict.drop_page and verdict.drop_outlinks:
         return "page and outlinks"
     return "page" if verdict.drop_page else "outlinks"

@@ -107,11 +107,11 @@ class NearDuplicateSpiderMiddleware(OfSession):
             if not case.exhausted:
                 case.fail()
             frontier.show(shown)
-            self._told(response, case, counts)
+            self._tell_end(response, case, counts)
             frontier.ended(response.request)
         case.settle()
 
-    def _told(self, response: Response, case: Case, counts: Counter[str]) -> None:
+    def _tell_end(self, response: Response, case: Case, counts: Counter[str]) -> None:
         try:
             # Once a page: Scrapy's stats take as long for a link as all that is decided about it.
             for name, count in (+counts).items():
@@ -132,7 +132,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if verdict.drop_outlinks:
             case.links_dropped += 1
         else:
-            self._session.leads_on(case, entry)
+            self._session.has_asked_for(case, entry)
             self._show(entry, shown)
         return not verdict.drop_outlinks
 

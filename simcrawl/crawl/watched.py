@@ -143,8 +143,8 @@ class Watched:
             },
             "workers": self._session.workers.processes_alive,
             "dropped_as": dict(self._reasons),
-            "put_back_by": _told(self._session.frontier.put_back_by),
-            "skipped_by": _told(self._rules),
+            "put_back_by": _most_used(self._session.frontier.put_back_by),
+            "skipped_by": _most_used(self._rules),
             "slowest_hosts": [[host, count, round(mean, 3)] for mean, count, host in nlargest(_HOSTS_TOLD, means)],
             "last_dropped": list(self._drops),
             "stats": {
@@ -167,5 +167,5 @@ class Watched:
         self._threads.close()
 
 
-def _told(rules: Counter[str]) -> dict[str, int]:
+def _most_used(rules: Counter[str]) -> dict[str, int]:
     return {rule[:_LONGEST]: count for rule, count in rules.most_common(_RULES_TOLD)}
