@@ -223,12 +223,11 @@ def are_other_facts(a: PageFingerprint, b: PageFingerprint) -> bool:
 def has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
     units = min(a.units, b.units)
-    least, share = next((least, share) for below, least, share in _RECORDS if units < below)
+    # Asked of each two pages that are compared. So there is no loop, and what is the same for both is asked once.
+    least, share = _RECORDS[0 if units < _RECORDS[0][0] else 1 if units < _RECORDS[1][0] else 2][1:]
     # Of terms of a thousand words the county is a detail.
-    are_short = min(_words(page, page.units) for page in (a, b)) < _LONGEST_RECORD
-    return (are_short and names_compared.are_records(a.names, b.names)) or names_compared.hold_others(
-        a.names, b.names, least=least, share=share
-    )
+    are_short = _fewest_words(a, a.units, b, b.units) < _LONGEST_RECORD
+    return names_compared.hold_others(a.names, b.names, least=least, share=share, are_short=are_short)
 
 
 def has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -244,7 +243,7 @@ def has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether two pages whose surroundings differ have values of their own among their short lines."""
-    if min(_words(page, page.prose.units) for page in (a, b)) < _ARTICLE:
+    if _fewest_words(a, a.prose.units, b, b.prose.units) < _ARTICLE:
         return has_other_values(a, b)
     return names_compared.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
 
@@ -252,6 +251,10 @@ def are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
 def _words(page: PageFingerprint, units: float) -> float:
     """Return how many words so many units of a page are: a page in Thai is no longer than the same one in English."""
     return units / names_compared.units_of_a_word(page.names)
+
+
+def _fewest_words(a: PageFingerprint, units_a: float, b: PageFingerprint, units_b: float) -> float:
+    return min(_words(a, units_a), _words(b, units_b))
 
 
 def are_known_apart(a: PageFingerprint, b: PageFingerprint) -> bool:

@@ -42,6 +42,9 @@ _DATA = "\x1f"
 _MOST_SIBLINGS = 16
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
+# Of those that are alike by their sketches so many are compared by all the rest, the most alike first: below one long text hundreds are, and
+# a page's own copy is more like it than other records are.
+_MOST_ALIKE = 64
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
 _PROSE_MAY_DIFFER, _PROSE_TO_SURROUNDINGS = 2, 0.25
@@ -344,7 +347,7 @@ class Rule:
         if outside is not Naming.SAME:
             return 0
         # Beside teasers that change from page to page two records of one site are two records still.
-        if of_one_site(a.url, b.url) and differences.are_records_beside(a, b):
+        if self._are_records_of_one_site(a, b):
             return 0
         much = max(page.around.units for page in pages) >= self.min_around and min(page.prose.units for page in pages) >= self.min_prose
         if not much or any(page.links.units > _MOST_LINKS * page.prose.units for page in pages):
@@ -362,6 +365,11 @@ class Rule:
             and not self._are_records(a, b, links + around)
         )
         return prose if same else 0
+
+    @staticmethod
+    def _are_records_of_one_site(a: PageFingerprint, b: PageFingerprint) -> bool:
+        """Return whether two pages have values of their own, so that neither their contents nor their prose make them one page."""
+        return of_one_site(a.url, b.url) and differences.are_records_beside(a, b)
 
     @staticmethod
     def _are_records(a: PageFingerprint, b: PageFingerprint, outside: float) -> bool:
@@ -482,7 +490,7 @@ class Rule:
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
         """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.
 
-        By what is asked of content and prose most others end here. Of siblings the nearest would not do: pages below one long text are all
+        By what is asked of content and prose most others end here; of very many that are left the most alike stay. Of siblings the nearest would not do: pages below one long text are all
         at distance 0, and the first of them may be of another template, and say nothing of this one.
         """
         own = page.content_sketch, page.prose.sketch
@@ -496,8 +504,11 @@ class Rule:
         chosen = content <= may_differ
         if page.prose.units >= self.min_prose:
             chosen |= prose <= _PROSE_MAY_DIFFER * may_differ
+        by_likeness = content.argsort(kind="stable")
+        if chosen.sum() > _MOST_ALIKE:
+            chosen[(content + prose).argsort(kind="stable")[_MOST_ALIKE:]] = False
         alike = [candidate for candidate, is_alike in zip(candidates, chosen.tolist(), strict=True) if is_alike]
-        return alike, [candidates[place] for place in content.argsort(kind="stable")[:_MOST_SIBLINGS].tolist()]
+        return alike, [candidates[place] for place in by_likeness[:_MOST_SIBLINGS].tolist()]
 
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
@@ -506,7 +517,7 @@ class Rule:
         else:
             called = differences.compare_names(page, original)
             # Of records of one template most end here, hundreds a page. `compare` would say the same, with figures that nobody asks for.
-            if Naming.OTHER in called and self.min_similarity > 0:
+            if self.min_similarity > 0 and (Naming.OTHER in called or self._are_records_of_one_site(page, original)):
                 return None
             comparison = self._of_two_texts(page, original, called)
         return comparison if comparison.is_near_duplicate and not self.loses(page, original, comparison) else None

@@ -132,12 +132,17 @@ def _shown_alone(a: Sequence[int], b: Sequence[int]) -> tuple[bool, bool]:
     return bool(known_a - known_b), bool(known_b - known_a)
 
 
-def hold_others(a: bytes, b: bytes, *, least: int, share: float) -> bool:
-    """Return whether each of two pages has short lines that the other one has not: so many at least, and such a share of its own."""
+def hold_others(a: bytes, b: bytes, *, least: int, share: float, are_short: bool = False) -> bool:
+    """Return whether each of two pages has short lines that the other one has not: so many at least, and such a share of its own.
+
+    `are_short`: whether fewer are enough where all else is the same, see `are_records`.
+    """
     if not a or not b:
         return False
     one, other = read(a), read(b)
     exchanged, known = _exchanged(one, other)
+    if are_short and _are_records(one, other, exchanged):
+        return True
     return bool(known) and exchanged >= share * known and exchanged * min(one.values[0], other.values[0]) >= least * known
 
 
@@ -188,11 +193,17 @@ def are_titled_by_other_words(a: Read, b: Read) -> bool:
 @_of_bytes
 def are_records(a: Read, b: Read) -> bool:
     """Return whether two pages have the same paragraphs and differ in short lines alone: in two, or in one that may be a record's name."""
+    return _are_records(a, b, _exchanged(a, b)[0])
+
+
+def _are_records(a: Read, b: Read, exchanged: int) -> bool:
+    """Return the same. `exchanged`: how many short lines each has that the other one has not."""
     if not _of_one_template(a, b):
         return False
+    if exchanged >= _LEAST_OF_A_RECORD or are_others(a.second.headings, b.second.headings):
+        return True
     is_exchanged = a.values[0] == b.values[0] and differ(a.second.values, b.second.values)
-    is_renamed = min(a.second.headings, b.second.headings) > OF_NOTHING and a.second.headings != b.second.headings
-    return is_renamed or (is_exchanged and differ(a.second.first, b.second.first)) or _exchanged(a, b)[0] >= _LEAST_OF_A_RECORD
+    return is_exchanged and differ(a.second.first, b.second.first)
 
 
 @_of_bytes
@@ -273,7 +284,7 @@ def _has_own_lines(a: Read, b: Read) -> bool:
     # A set that is no smaller than another one, and not the same, has something for itself.
     if a.values[0] >= b.values[0] and are_others(a.mixed.lines, b.mixed.lines):
         return True
-    known, others = _known(a.values, b.values)
+    known, others = _known(a, b)
     return bool(known - others)
 
 
@@ -357,14 +368,18 @@ def _exchanged(a: Read, b: Read) -> tuple[int, int]:
         return 0, 0
     if sample_a == sample_b and lines_a == lines_b == len(sample_a):
         return int(differ(a.second.values, b.second.values)), lines_a
-    known_a, known_b = _known(a.values, b.values)
-    return min(len(known_a - known_b), len(known_b - known_a)), min(len(known_a), len(known_b))
+    known_a, known_b = _known(a, b)
+    both, all_a, all_b = len(known_a & known_b), len(known_a), len(known_b)
+    return min(all_a, all_b) - both, min(all_a, all_b)
 
 
-def _known(a: tuple[int, list[int]], b: tuple[int, list[int]]) -> tuple[set[int], set[int]]:
+def _known(a: Read, b: Read) -> tuple[frozenset[int], frozenset[int]]:
     """Return of the short lines of two pages those of which it is known whether the other one has them, too."""
-    last = min((sample[-1] for number, sample in (a, b) if len(sample) < number), default=WORD | SPEAKS)
-    return {value for value in a[1] if value <= last}, {value for value in b[1] if value <= last}
+    values = (a.values, b.values)
+    last = min([sample[-1] for number, sample in values if len(sample) < number], default=None)
+    if last is None:
+        return a.sampled, b.sampled
+    return frozenset([value for value in a.sampled if value <= last]), frozenset([value for value in b.sampled if value <= last])
 
 
 def pictures(names: bytes) -> bytes:

@@ -81,6 +81,9 @@ class Read(NamedTuple):
     pictures: list[int]
     all: list[int]
     values: tuple[int, list[int]]
+    """How many short lines there are, and a sample of them, in ascending order."""
+    sampled: frozenset[int]
+    """That sample."""
     second: Second
     mixed: Mixed
     paragraphs: list[int]
@@ -100,8 +103,9 @@ def read(names: bytes) -> Read:
     digests = Second(*second[: len(Second._fields)])
     headings = (_heading(own, digests.own), _heading(outer, digests.outer))
     values = (lines[0], lines[1:]) if lines else (0, [])
-    number, sums = paragraphs[:1], paragraphs[1:]
-    return Read(title, facts, below, *headings, shown, together, values, digests, Mixed(*mixed), [*number, *(total - 1 for total in sums)])
+    # What is compared with hundreds is made once: sets, and numbers.
+    sampled, sums = frozenset(values[1]), [*paragraphs[:1], *(total - 1 for total in paragraphs[1:])]
+    return Read(title, facts, below, *headings, shown, together, values, sampled, digests, Mixed(*mixed), sums)
 
 
 def _heading(words: list[int], second: int) -> Heading:
