@@ -5,10 +5,11 @@ Side by side, by what differs:
     /room/7          /room/8           the last part
     /calc?kg=60&m=2  /calc?kg=80&m=2   the value of one parameter
     /in/1984/all     /in/1985/all      a number before the last part
-    /print/room/7    /room/8           a number in the last part, whatever stands before it
+    /print/room/7    /room/8           a number in the last part, behind directories of one name
 
 And not:
 
+    /thread/7        /post/8           another last directory
     /men/pen         /sale/pen         a word before the last part: a way to one page, or a mirror
     /room/7          /room/7?print=1   one has more: a view
     /room?sid=4f...  /room?sid=a0...   a long token: a session
@@ -39,7 +40,7 @@ def are_side_by_side(url: str, other: str) -> bool:
     if one.netloc == two.netloc and before == other_before:
         return bool(unlike)
     if unlike:
-        return _differ_in_a_number(*unlike[0])
+        return before[-1] == other_before[-1] and _differ_in_a_number(*unlike[0])
     *way, number = before
     *other_way, other_number = other_before
     return one.netloc == two.netloc and way == other_way and number.isdigit() and other_number.isdigit()

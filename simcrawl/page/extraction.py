@@ -159,36 +159,8 @@ _DOCTYPE_WITH_SLASH = re.compile("^< ?! ?DOCTYPE[^>]*/[^<>]*>", re.IGNORECASE)
 _ENDED_ROOT = re.compile(r"(<html.*?)\s*/>", re.IGNORECASE)
 _LINE_END = "\n"
 _WITHIN_A_LINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "em",
-        "font",
-        "i",
-        "kbd",
-        "label",
-        "mark",
-        "output",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
+    ("a", "abbr", "b", "bdi", "big", "cite", "code", "data", "em", "font", "i", "kbd", "label", "mark", "output", "q", "s", "small")
+) | {"span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"}
 _WHOLE = re.compile(r"\s*<(?:html|!doctype)", re.IGNORECASE)
 # What begins a body that no tag does, and that libxml2, which does not know these, takes for a part of the head.
 _IN_THE_HEAD = re.compile(
