@@ -218,7 +218,7 @@ def said_texts(html: str, *, headings: bool) -> list[str]:
     walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         text = element.tail
-        if event in ("start", "end") and element.tag not in _WITHIN_A_LINE:
+        if pieces and event in ("start", "end") and element.tag not in _WITHIN_A_LINE:
             pieces.append(_LINE_END)
         if event == "start":
             text = element.text
