@@ -37,6 +37,7 @@ What these share, one session a crawler:
     ├ said         what the items of originals said
     ├ said_file    that, in JOBDIR, while a crawl is stopped
     ├ otherwise    what items of copies say in sight, and no item of the original
+    ├ side_by_side whether two addresses are those of two pages of one kind
     ├ moments      whether that is when, and when the page was made
     ├ counters     which of their fields count
     ├ item_values  what an item holds

@@ -9,6 +9,8 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
                                       as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
+    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, a number that the address has,
+                                                             and one of a long text that is in a short line of the page
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
 A shop's product stands in two categories, and the way to it, what is like it and who looks at it differ: these are links, furniture and
@@ -21,14 +23,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import partial, reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.moments import Moments
-from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, readable, readings
-from simcrawl.crawl.said import Together, state_digest
-from simcrawl.page.datelines import is_counter
+from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
+from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
+from simcrawl.crawl.side_by_side import are_side_by_side
+from simcrawl.page.datelines import is_counter, is_of_the_page
 from simcrawl.page.patterns import late
 from simcrawl.rule import without_data
 
@@ -40,8 +43,8 @@ if TYPE_CHECKING:
     from simcrawl.crawl.counters import Counters
     from simcrawl.crawl.page_text import PageText
 
-# Characters of a value, and values of a list.
-_LONGEST, _MOST_LISTED = 100, 32
+# Characters of a value of pages side by side, and values of a list.
+_LONGEST_BESIDE, _MOST_LISTED = 300, 32
 # How long it took to make a page, and how long something goes on: "generated in 0.12 s", "ends in 03:21:07".
 _OF_A_VISIT = late(r"[^\W\d_]\D*(?:\d+[.,]\d+\s?(?:m?s|sec)\b|\b\d{1,2}:\d\d:\d\d\s*$)")
 # Contents whose items are at hand.
@@ -67,10 +70,13 @@ class Otherwise:
         `ItemRead.by_field`.
         """
         together = self._read(states)
-        says = partial(self._says, use, copy.page, headings=_directory(original) == _directory(copy.url))
+        sight = _Sight(use, copy.page, headings=_directory(original) == _directory(copy.url), beside=are_side_by_side(original, copy.url))
+        says = partial(self._says, sight)
         items, told = -1, dict[str, int]()
         for key, parts in fields.items():
-            if not self._may_all_say(use, key, parts):
+            if sight.beside and self._says_number(sight, together, key, parts):
+                return key
+            if not self._may_all_say(sight, key, parts):
                 continue
             known = together.items_with(state_digest(key, parts))
             if not known and says(key, parts):
@@ -93,29 +99,47 @@ class Otherwise:
         together.read(states)
         return together
 
-    def _may_all_say(self, use: str, key: str, parts: list[Any]) -> bool:
-        """Return whether what stands in a field may say something: no list of texts, for each page may have one of its own."""
-        if len(parts) > 1 and (len(parts) > _MOST_LISTED or any(self._is_text(part) for part in parts)):
+    def _may_all_say(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
+        """Return whether what stands in a field may say something: no list of texts, for each page may have one of its own.
+
+        But for pages side by side, which are no views of one.
+        """
+        if len(parts) > 1 and (len(parts) > _MOST_LISTED or (not sight.beside and any(self._is_text(part) for part in parts))):
             return False
-        return all(self._may_say(use, key, part) for part in parts)
+        longest = _LONGEST_BESIDE if sight.beside and len(parts) == 1 else LONGEST_SHORT
+        return all(self._may_say(sight.use, key, part, longest) for part in parts)
+
+    def _says_number(self, sight: _Sight, together: Together, key: str, parts: list[Any]) -> bool:
+        """Return whether a long text has a number that the original's has not, in a short line of the page."""
+        if not field_name(key).of_page:
+            return False
+        new = {number for part in parts for number in long_numbers(part) if not together.items_with(number_digest(key, number))}
+        return bool(new) and any(self._is_said_in(sight, key, line, new) for line in sight.page.said_lines(headings=sight.headings))
+
+    def _is_said_in(self, sight: _Sight, key: str, line: str, numbers: set[str]) -> bool:
+        """Return whether a line has one of some numbers, and says neither how often nor when the page was made."""
+        if numbers.isdisjoint(numbers_beside(line)) or _OF_A_VISIT.search(line) or is_counter(line) or is_of_the_page(line):
+            return False
+        # A day may stand behind a label, which makes it none of a field.
+        return self._moments.is_content(without_data(sight.use), key, line, sight.page) is not False
 
     def _is_text(self, value: Any) -> bool:
         return isinstance(value, str) and any(map(str.isalpha, value)) and not self._moments.may_say(value)
 
-    def _may_say(self, use: str, key: str, value: Any) -> bool:
+    def _may_say(self, use: str, key: str, value: Any, longest: int) -> bool:
         """Return whether a value may say something of a page, whatever that shows."""
         name = field_name(key)
         if value is False or value is FILLED or not name.of_page or name.of_making or name.of_readers:
             return False
         if isinstance(value, str):
-            return self._may_be_said(key, value)
+            return self._may_be_said(key, value, longest)
         digits = digits_of(as_written(value))
         is_of_counter = isinstance(value, int) and self._counters.has(use, key)
         return is_long_enough(digits) and not is_technical(key, digits) and not is_of_counter
 
-    def _may_be_said(self, key: str, text: str) -> bool:
+    def _may_be_said(self, key: str, text: str, longest: int) -> bool:
         # First: not every pattern is looked for in one pass.
-        if len(text) > _LONGEST or _OF_A_VISIT.search(text):
+        if len(text) > longest or _OF_A_VISIT.search(text):
             return False
         if self._moments.may_say(text):
             return True
@@ -123,16 +147,29 @@ class Otherwise:
             return False
         return not is_technical(key, digits_of(text)) and not is_counter(text)
 
-    def _says(self, use: str, page: PageText, key: str, parts: list[Any], *, headings: bool) -> bool:
-        return any(not page.is_addressed(part) and self._is_said(use, page, key, part, headings=headings) for part in parts)
+    def _says(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
+        return any(not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts)
 
-    def _is_said(self, use: str, page: PageText, key: str, value: Any, *, headings: bool) -> bool:
+    def _is_said(self, sight: _Sight, key: str, value: Any) -> bool:
         """Return whether a page says a value, and not when it was made."""
         if not isinstance(value, str):
-            return page.says_number(readings(as_written(value)), headings=headings)
-        if (says_when := self._moments.is_content(without_data(use), key, value, page)) is not None:
+            return sight.page.says_number(readings(as_written(value)), headings=sight.headings)
+        if (says_when := self._moments.is_content(without_data(sight.use), key, value, sight.page)) is not None:
             return says_when
-        return page.says(readable(value), headings=headings)
+        return sight.page.says(readable(value), headings=sight.headings)
+
+
+class _Sight(NamedTuple):
+    """A copy's page, beside its original. `headings`: theirs count; `beside`: see `are_side_by_side`."""
+
+    use: str
+    page: PageText
+    headings: bool
+    beside: bool
+
+    def is_echo(self, value: Any) -> bool:
+        """Return whether a value only repeats the address. A number by which two addresses differ is what these pages are about."""
+        return self.page.is_addressed(value) and not (self.beside and str(value).isdigit())
 
 
 def _directory(url: str) -> str:

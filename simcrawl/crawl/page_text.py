@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.reading import (
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # Of one page. It is looked at on the event loop: a million characters take some 0.1 s, and most pages are a tenth of that.
 _LONGEST_PAGE = 1_000_000
+# Characters.
+_LONGEST_LINE = 100
 _NOT_BEHIND = "(?![a-z0-9])"
 _TAG_IN_WORD = late(r"(?<=\w)<[^<>]*>(?=\w)")
 
@@ -55,6 +57,7 @@ class PageText:
         self._pieces: list[str] | None = None
         self._shown = list[str]()
         self._of_url: set[str] | None = None
+        self._host: str | None = None
         self._is_read = False
         self._words: set[str] | None = None
         self._joined: set[str] | None = None
@@ -64,6 +67,7 @@ class PageText:
         # Without headings, and with them.
         self._said_of_itself: dict[bool, list[str]] = {}
         self._said_numbers: dict[bool, set[str]] = {}
+        self._joined_pieces, self._lines = dict[bool, str](), dict[bool, list[str]]()
 
     @property
     def text(self) -> str | None:
@@ -82,10 +86,19 @@ class PageText:
         return self.text is not None and plain in self._own
 
     def is_addressed(self, value: Any) -> bool:
-        """Return whether all of a value is in its address: the session, or the number of the page."""
+        """Return whether all of a value is in its address: the session, or the number of the page. The host counts only as a whole.
+
+        Room 1 is not named by 127.0.0.1.
+        """
         if self._of_url is None:
-            self._of_url = set(WORD.findall(unified(unquote(self._url))))
-        return self._of_url.issuperset(WORD.findall(unified(str(value))))
+            address, host = unified(unquote(self._url)), unified(urlsplit(self._url).netloc)
+            self._host = host or None
+            self._of_url = set(WORD.findall(address.partition(host)[2] if host else address))
+        written = unified(str(value))
+        if self._host and self._host.partition(":")[0] in written:
+            written = written.partition("://")[2] or written
+            written = written.replace(self._host, " ").replace(self._host.partition(":")[0], " ")
+        return self._of_url.issuperset(WORD.findall(written))
 
     def is_named_by(self, value: Any) -> bool:
         """Return whether a value tells by its address which page it is: its URL, or a part of that."""
@@ -156,13 +169,22 @@ class PageText:
             self._said_numbers[headings] = numbers_in(self._said(headings=headings)[0])
         return not readings.isdisjoint(self._said_numbers[headings])
 
+    def said_lines(self, *, headings: bool) -> list[str]:
+        """Return the short lines in which the page says numbers of itself."""
+        if headings not in self._lines:
+            self._said(headings=headings)
+            lines = map(readable, self._joined_pieces[headings].splitlines())
+            self._lines[headings] = [line for line in lines if len(line) <= _LONGEST_LINE and any(map(str.isdigit, line))]
+        return self._lines[headings]
+
     def _said(self, *, headings: bool) -> list[str]:
         """Return what it shows of itself, with a space for each tag, and without one."""
         if headings not in self._said_of_itself:
             from simcrawl.page.extraction import said_texts  # noqa: PLC0415 - as below
 
             pieces = said_texts(self._source, headings=headings) if self.text is not None else []
-            self._said_of_itself[headings] = [readable(" ".join(pieces)), readable("".join(pieces))]
+            self._joined_pieces[headings] = "".join(pieces)
+            self._said_of_itself[headings] = [readable(" ".join(pieces)), readable(self._joined_pieces[headings])]
         return self._said_of_itself[headings]
 
     def _seen(self) -> Iterator[str]:

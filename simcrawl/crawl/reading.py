@@ -6,6 +6,7 @@ import re
 import sys
 from decimal import Decimal
 from html import unescape
+from itertools import islice
 from string import punctuation
 from urllib.parse import unquote
 
@@ -31,6 +32,9 @@ _ESCAPED = late(r"""\\(?<!\\\\)\\*+(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|
 _SURROGATE = late("[\ud800-\udfff]")
 _LAST_DIGITS = late(r"(.*)(\D)(\d+)", re.DOTALL)
 _NUMBER = late(r"\d+(?:[.,'’ \u00a0\u202f]\d+)+|\d+")
+# A number, and what stands on either side.
+_BESIDE = late(r"\d+(?:[.,:/]\d+)*")
+_REACH, _MOST_BESIDE = 24, 64
 _MONTHS = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
@@ -122,6 +126,15 @@ def readings(written: str) -> set[str]:
         whole = re.sub(r"\D", "", found[1])
         readings.add(f"{whole}.{found[3]}".strip("0").rstrip("."))
     return readings
+
+
+def numbers_beside(text: str) -> set[str]:
+    """Return the numbers of a text, as `readable` has it: each alone, with the word before it and with the one behind it."""
+    numbers = set[str]()
+    for found in islice(_BESIDE.finditer(text), _MOST_BESIDE):
+        before, behind = text[max(found.start() - _REACH, 0) : found.start()].split(), text[found.end() : found.end() + _REACH].split()
+        numbers |= {found[0], f"{''.join(before[-1:])} {found[0]}", f"{found[0]} {''.join(behind[:1])}"}
+    return numbers
 
 
 def numbers_in(text: str) -> set[str]:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from simcrawl.crawl.field_names import field_name, is_technical
-from simcrawl.crawl.item_values import FILLED
-from simcrawl.crawl.reading import LONGEST_HIDDEN, OF_MARKUP, TOKEN, URL_IN_TEXT, as_written, digits_of, is_date
+from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
+from simcrawl.crawl.reading import LONGEST_HIDDEN, OF_MARKUP, TOKEN, URL_IN_TEXT, as_written, digits_of, is_date, numbers_beside, readable
+from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,13 +40,16 @@ _MOST_SETS = 16
 _ORIGINAL = 1
 _SHORTEST_TOKEN = 16
 _LEAST_OF_A_SET = 3
+LONGEST_SHORT = 100
+"""Characters of a value that is short."""
+_DIGIT = late(r"\d")
 
 
 class Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
     `rows`: how much they have listed, see `ItemRead.rows`. `states`: of each item the number of its page, a digest of what stands in each
-    of its fields, and a 0; None: too many. `content`: its number.
+    of its fields, those of the numbers in long texts, and a 0; None: too many. `content`: its number.
     """
 
     __slots__ = ("content", "fields", "rows", "states", "values")
@@ -157,8 +161,9 @@ class Memory:
         """
         before = said.size()
         for fields in items:
-            if said.states is not None and len(said.states) + len(fields) < _MOST_STATES - 1:
-                said.states = _with_item(said.states, page, fields)
+            digests = _digests(page, fields)
+            if said.states is not None and len(said.states) + len(digests) <= _MOST_STATES:
+                said.states.extend(digests)
         self._held += said.size() - before
         self._note_change(said)
 
@@ -259,15 +264,33 @@ def value_digest(key: str, value: Any) -> int:
     return xxh32_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
 
+def long_numbers(value: Any) -> set[str]:
+    """Return the numbers of a long text with the words beside them, see `numbers_beside`; none of anything else."""
+    if not isinstance(value, str) or len(value) <= LONGEST_SHORT or not _DIGIT.search(value):
+        return set()
+    return numbers_beside(readable(value[:LONGEST_VALUE]))
+
+
+def number_digest(key: str, number: str) -> int:
+    """Return a digest, never 0, of a number in a long text."""
+    return value_digest(f"{key}\0number", number) or 1
+
+
 def _content(use: str, url: str) -> int:
     return xxh3_64_intdigest(f"{use}\0{url}".encode("utf-8", "surrogatepass"))
+
+
+def _digests(page: int, fields: dict[str, list[Any]]) -> list[int]:
+    """Return what is remembered of an item, see `Said.states`."""
+    numbers = (number_digest(key, number) for key, parts in fields.items() for part in parts for number in long_numbers(part))
+    return [page, *starmap(state_digest, fields.items()), *numbers, 0]
 
 
 def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]) -> array[int] | None:
     """Return what is known of items, and what stands in the fields of another one; None where that is too much. `page`: its number."""
     if known is None:
         return None
-    known.extend([page, *starmap(state_digest, fields.items()), 0])
+    known.extend(_digests(page, fields))
     return known if len(known) <= _MOST_STATES else None
 
 

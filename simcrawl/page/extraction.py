@@ -157,6 +157,10 @@ _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _DOCTYPE_WITH_SLASH = re.compile("^< ?! ?DOCTYPE[^>]*/[^<>]*>", re.IGNORECASE)
 _ENDED_ROOT = re.compile(r"(<html.*?)\s*/>", re.IGNORECASE)
+_LINE_END = "\n"
+_WITHIN_A_LINE = frozenset(
+    ("a", "abbr", "b", "bdi", "big", "cite", "code", "data", "em", "font", "i", "kbd", "label", "mark", "output", "q", "s", "small")
+) | {"span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"}
 _WHOLE = re.compile(r"\s*<(?:html|!doctype)", re.IGNORECASE)
 # What begins a body that no tag does, and that libxml2, which does not know these, takes for a part of the head.
 _IN_THE_HEAD = re.compile(
@@ -202,7 +206,8 @@ def shown_texts(html: str) -> list[str]:
 def said_texts(html: str, *, headings: bool) -> list[str]:
     """Return the texts that a page shows of itself: no links, no menus, no buttons, nothing that calls itself furniture.
 
-    One for each place between two tags; none where it cannot be parsed. `headings`: whether those of headings are among them.
+    One for each place between two tags, and a line's end between blocks; none where it cannot be parsed. `headings`: whether those of
+    headings are among them, and the last part of the way to the page, which names it.
     """
     try:
         tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
@@ -213,14 +218,35 @@ def said_texts(html: str, *, headings: bool) -> list[str]:
     walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         text = element.tail
+        if pieces and event in ("start", "end") and element.tag not in _WITHIN_A_LINE:
+            pieces.append(_LINE_END)
         if event == "start":
             text = element.text
             if element.tag in unsaid or _calls_itself_furniture(element):
+                pieces += _end_of_trail(element) if headings else ()
                 walk.skip_subtree()
                 continue
         if text:
-            pieces.append(text)
+            pieces.append(text.replace(_LINE_END, " "))
     return pieces
+
+
+def _end_of_trail(element: Any) -> list[str]:
+    """Return the last text of what calls itself the way to the page, as a line of its own, if that is in no link and behind one."""
+    names = " ".join(filter(None, (part.get(name) for part in (element, *element[:1]) for name in ("class", "id"))))
+    found = kinds(names) if names else None
+    if not (found and found.trail):
+        return []
+    last, is_linked = "", False
+    walk: Any = etree.iterwalk(element, events=("start", "end"))
+    for event, part in walk:
+        if event == "start" and part.tag == "a":
+            walk.skip_subtree()
+            last, is_linked = "", True
+            continue
+        text = part.text if event == "start" else part.tail if part is not element else ""
+        last = text if text and any(map(str.isalnum, text)) else last
+    return [_LINE_END, last.replace(_LINE_END, " "), _LINE_END] if last and is_linked else []
 
 
 def _calls_itself_furniture(element: Any) -> bool:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SPIDERS = "tests.crawl.elsewhere_spiders"
 URL, OTHER, USE, LATER = "http://a.test/p/1", "http://a.test/p/2", "spider.parse", "spider.parse_more"
+# No page beside that one.
+VIEW = "http://a.test/view/2"
 NOW = datetime.now(UTC)
 HTML = """<html><h1>A <b>ham</b>burger &amp; caf&eacute;</h1><p>It costs 1,250.50 or 1 300, of Wien/Graz.</p><p>北京的博物馆</p>
 <script>{"dish": "cr\\u00eape\\nsuz\\u00e9tte"}</script></html>"""
@@ -677,7 +679,7 @@ def _rows(*values: Any) -> dict[str, Any]:
 
 
 def _longer(first: list[dict[str, Any]], second: list[dict[str, Any]], *, identical: bool = True) -> list[str | None]:
-    known, copy = Elsewhere(), Copy(lambda: [HTML, OTHER], OTHER)
+    known, copy = Elsewhere(), Copy(lambda: [HTML, VIEW], VIEW)
     for item in first:
         known.note(URL, USE, ItemRead(item))
     return [known.find(URL, USE, ItemRead(item), copy, identical=identical) for item in second]
@@ -802,7 +804,7 @@ def _fuller(first: dict[str, Any], second: dict[str, Any], *, url: str = OTHER) 
 )
 def test_a_field_that_the_original_left_empty_is_one_that_the_copy_has_more(empty: dict[str, Any], value: Any):
     assert _fuller(empty, {"price": value}) == "price"
-    assert _fuller({"price": "1,300"}, {"price": value}) is None
+    assert _fuller({"price": "1,300"}, {"price": value}, url=VIEW) is None
     assert _fuller({"price": value}, empty) is None
 
 

@@ -110,6 +110,58 @@ def test_a_long_text_may_be_another_one_in_a_near_copy():
     assert known.find(URL, USE, ItemRead({"text": words}), Copy(lambda: [f"<p>{words}</p>"]), identical=False) is None
 
 
+_LONG = english(40).replace(".", "")
+_SENTENCE = f"On the 7 of the month {english(20).lower()}"[:200]
+
+
+@pytest.mark.parametrize(
+    ("first", "html", "value"),
+    [
+        ("1", "<p>Room 2</p>", "2"),
+        (["Anna", "Ben"], "<p><b>Anna</b> <b>Carl</b></p>", ["Anna", "Carl"]),
+        (_SENTENCE, f"<p>{_SENTENCE.replace('7', '9')}</p>", _SENTENCE.replace("7", "9")),
+        (f"{_LONG} It is 17.3 here", f"<p>{_LONG}</p><p>It is <b>18.4</b> here</p>", f"{_LONG} It is 18.4 here"),
+        (f"{_LONG} 1 June 2019", f"<p>{_LONG}</p><p>1 July 2019</p>", f"{_LONG} 1 July 2019"),
+        ("Birch", "<ol class=breadcrumb><li><a href=/>Home</a><li>Cedar</ol>", "Cedar"),
+        ("Birch", "<nav><ol class=breadcrumb><li><a href=/>Home</a><li>Cedar</ol></nav>", "Cedar"),
+    ],
+)
+def test_of_pages_side_by_side_more_counts(first: Any, html: str, value: Any):
+    for original, url, tells in (("room/1", "room/2", True), ("way/to/x", "to/x", False)):
+        known = Elsewhere()
+        known.note(f"http://a.test/{original}", USE, ItemRead({"value": first}))
+        copy = Copy(partial(list[str], (html,)), f"http://a.test/{url}")
+        found = known.find(f"http://a.test/{original}", USE, ItemRead({"value": value}), copy, identical=False)
+        assert (found is not None) == (tells or value == "2")
+        assert known.find(f"http://a.test/{original}", USE, ItemRead({"value": value}), copy, identical=False) is None
+
+
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        ("<p>1043 views</p>", "1043 views"),
+        (f"<p>{NOW:%d %B %Y}</p>", f"{NOW:%d %B %Y}"),
+        ("<p>Made in 0.12 s</p>", "Made in 0.12 s"),
+        ("<p>Last modified: 12 May 2019</p>", "Last modified: 12 May 2019"),
+        ("<p><a href=/>Pens 17</a></p>", "Pens 17"),
+        (f"<p>{_LONG} and 1043 pens</p>", "and 1043 pens"),
+    ],
+)
+def test_a_long_texts_numbers_of_the_visit_links_and_paragraphs_do_not_count(html: str, said: str):
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"text": _LONG}))
+    copy = Copy(lambda: [f"<p>{_LONG}</p>{html}"], "http://a.test/p/2")
+    assert known.find(URL, USE, ItemRead({"text": f"{_LONG} {said}"}), copy, identical=False) is None
+
+
+def test_a_host_of_numbers_echoes_none():
+    known = Elsewhere()
+    known.note("http://127.0.0.1:8017/a", USE, ItemRead({"room": "Room 7"}))
+    for room, tells in (("Room 1", True), ("Room 8017", True), ("127.0.0.1", False), ("b", False)):
+        copy = Copy(partial(list[str], (f"<p>{room}</p>",)), "http://127.0.0.1:8017/b")
+        assert (known.find("http://127.0.0.1:8017/a", USE, ItemRead({"room": room}), copy, identical=False) is not None) == tells
+
+
 @pytest.mark.parametrize("key", ["updated_at", "lastModified", "scraped", "dateModified", "views", "page_views", "likes", "retry_times"])
 def test_names_of_when_a_page_was_made_and_who_looks_at_it_do_not(key: str):
     assert _found("5 May 2019", "12 May 2019", key=key) is None
