@@ -146,6 +146,11 @@ def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     )
 
 
+def are_forms(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether two pages have the same prose, shorter than an article's, and each other lines beside it: what is written in a form."""
+    return _fewest_words(a, a.prose.units, b, b.prose.units) < _ARTICLE and say_other_things_beside(a, b)
+
+
 def is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:
     """Return whether a page and two others are three records, see `are_three_records`."""
     of_it = [other for other in others if are_three_records(page, other)]

@@ -259,7 +259,8 @@ class Rule:
 
     Candidates within `max_distance` bits are copies where their contents resemble each other by `min_similarity`. Of pages with
     `min_prose` units of prose, one of them with `min_around` units around it, the prose decides as well. `outlinks` is a similarity, see
-    `simcrawl.page.recipes`.
+    `simcrawl.page.recipes`. `began`: seconds since 1970; a page that was not seen since then is an original only for those that say no
+    more than it did.
     """
 
     max_distance: int
@@ -272,6 +273,7 @@ class Rule:
     trusted_hosts: frozenset[str] = frozenset()
     copies_kept: int = 1
     expire_days: float = 0
+    began: float = 0
 
     @classmethod
     def of(cls, recipe: Recipe) -> Rule:
@@ -361,10 +363,20 @@ class Rule:
             1 - prose <= _PROSE_MAY_DIFFER * (1 - self.min_similarity)
             and differing(a.prose, b.prose) <= _PROSE_TO_SURROUNDINGS * (links + around)
             and links <= around + _STRAY_LINKS * min(page.prose.units for page in pages)
-            and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * around)
+            and min(own_units(a.beside, b.beside)) <= max(_BESIDE_OF_ARTICLE, _BESIDE_TO_AROUND * self._around_alone(a, b, around))
             and not self._are_records(a, b, links + around)
         )
         return prose if same else 0
+
+    @staticmethod
+    def _around_alone(a: PageFingerprint, b: PageFingerprint, around: float) -> float:
+        """Return how many units differ in what surrounds the prose and whatever stands beside it.
+
+        Where two pages have other lines beside the same short prose these are no surroundings that excuse them: the text in a form, say.
+        """
+        if not differences.are_forms(a, b):
+            return around
+        return max(0.0, around - differing(a.beside, b.beside))
 
     @staticmethod
     def _are_records_of_one_site(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -435,6 +447,7 @@ class Rule:
             for copy in copies:
                 url = copy.stored.page.url
                 allowed = copy.stored.serves(callback) and self._can_be_original(copy.stored, page, now)
+                allowed = allowed and not self._says_more_than_before(page, copy)
                 # One of the same text is near as well.
                 if not allowed or url in others or view.is_rejected(page, copy.stored.page):
                     continue
@@ -628,6 +641,12 @@ class Rule:
 
     def _can_be_original(self, stored: StoredPage, page: Page, now: float) -> bool:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
+
+    def _says_more_than_before(self, page: Page, copy: _Copy) -> bool:
+        """Return whether a page says something that its original, which only an earlier crawl has fetched, did not: it was corrected since."""
+        if copy.stored.last_seen >= self.began or copy.comparison.identical_text:
+            return False
+        return differences.may_be_another(page, copy.stored.page)
 
     def may_replace(self, original: str, url: str) -> bool:
         """Return whether the page of one URL may be dropped in favour of that of another one, by where they are."""

@@ -216,6 +216,28 @@ def test_what_differs_around_both_pages_is_what_the_conditions_say():
     assert differing(_sketched(155, 64), _sketched(155, 64, changed=64)) == 310
 
 
+@pytest.mark.parametrize(
+    ("lines", "words", "same"),
+    [
+        # What is written in a form, below an introduction that all forms have.
+        (("Measures memory and time.", "Mounts and watches disks."), 150, False),
+        (("Measures memory and time.", "Measures memory and time."), 150, True),
+        # Beside an article, teasers.
+        (("Measures memory and time.", "Mounts and watches disks."), 600, True),
+    ],
+)
+def test_other_lines_beside_one_short_text_are_no_surroundings(lines: tuple[str, str], words: int, same: bool):
+    """As an editor's forms: some 150 units differ around, of which 64 are what is written in them."""
+    pages = []
+    for number, line in enumerate(lines):
+        form = f"<body><section><p>{line}</p></section><main><h2>Edit this page</h2><p>{english(20)}</p></main></body>"
+        names = page_of(form, f"http://a.test/edit?{number}").names
+        around, beside = _sketched(150, 64, changed=43 * number), _sketched(126, 64, changed=26 * number)
+        made = _surrounded(number, prose=_sketched(words, 256, size=256), around=around, beside=beside)
+        pages.append(replace(made, names=names, url=f"http://a.test/edit?{number}"))
+    assert RULE.compare(*pages).same_article == same
+
+
 @pytest.mark.parametrize(("bits", "found"), [(7, True), (8, False)])
 def test_one_article_outside_the_radius_is_no_near_copy(bits: int, found: bool):
     asked = replace(OTHER, fingerprint=FIRST.fingerprint ^ (1 << bits) - 1)

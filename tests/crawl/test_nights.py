@@ -143,6 +143,20 @@ def test_with_originals_of_the_store_only_what_is_new_comes_out_and_that_is_said
     assert 'SIMCRAWL_ORIGINALS = "crawl"' in warning
 
 
+def test_with_originals_of_the_store_what_was_corrected_after_it_moved_comes_out(site: Site, tmp_path: Path) -> None:
+    def show(folder: str, more: str) -> set[str]:
+        site.answers.clear()
+        site.add("/", hub(*(f"/{folder}/{place}" for place in range(len(TOPICS)))))
+        for place, topic in enumerate(TOPICS):
+            site.add(f"/{folder}/{place}", page(topic, more=more and f"<p>{more} It was found by reader {english(2, seed=place)}.</p>"))
+        return contents(site, night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store"))
+
+    everything = show("articles", "")
+    assert len(everything) == len(TOPICS)
+    assert show("archive", "") == set()
+    assert show("archive", "Correction: an earlier version of this page gave a wrong name.") == everything
+
+
 def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_history(site: Site, tmp_path: Path) -> None:
     site.add("/", hub("/same", "/other", "/gone", "/moved", "/broken", "/unlinked"))
     site.add("/unlinked", page("7.4/en/find-replace"))
