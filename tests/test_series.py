@@ -746,3 +746,23 @@ def test_a_month_of_a_calendar_and_a_place_among_as_many_name_no_page(heading: s
         for number in range(3, 12)
     }
     assert lost(pages, 1)[0] == len(pages) - 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "address"),
+    [
+        ("Sida {}", "nyheter/sida/{}"),
+        ("Nyheter \u2013 sida {}", "nyheter/sida/{}"),
+        ("\u0421\u0442\u043e\u0440\u0456\u043d\u043a\u0430 {}", "novyny/{}"),
+        ("Post {} does not exist", "posts/{}"),
+        ("Beitrag {} existiert nicht", "beitrag/{}"),
+        ("Log in to see topic {}", "topics/{}"),
+    ],
+)
+def test_pages_of_lists_and_what_is_not_there_are_copies_at_any_number(heading: str, address: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/{address.format(number)}": _page(f"<h1>{heading.format(number)}</h1>{text}", title="Acme")
+        for number in range(3, 12)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1

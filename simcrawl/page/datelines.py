@@ -124,6 +124,7 @@ def _of_the_page() -> str:
         rf"{_renewed()}|{pattern('made', before=_of_making())}|{pattern('of now')}"
         rf"|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
         rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
+        rf"|^\W*(?:{pattern('state of')})\s*(?=\d|(?:{pattern('months')}))"
         # As in German, in one word.
         r"|\w(?:datum|stand|dato)\s*:"
         rf"|(?<!\d)(?!(?:19|20)\d\d\s)\d[\d.,]*\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{readers}\b"

@@ -610,7 +610,7 @@ def _has_its_own_number(heading: str) -> bool:
     Or a shorter one between words: "iPhone 12 case". At the end stands that of a page of a list, and beside a year or a month a day's.
     """
     heading = heading[:_LONGEST]
-    if IN_A_LIST.search(heading):
+    if not has_digit(heading) or IN_A_LIST.search(heading) or numerals.is_of_no_page(heading):
         return False
     if any(len(number) >= _DIGITS_OF_A_NAME and not YEAR.fullmatch(number) for number in _numbers(heading)):
         return True
@@ -621,10 +621,12 @@ def _has_its_own_number(heading: str) -> bool:
 def _is_numbered_as_addressed(heading: str, of_address: frozenset[str]) -> bool:
     """Return whether a heading has a number that the end of its page's address has as well: "Room 7" of /rooms/7, "Accidents in 1990".
 
-    That of a page of a list, of a day or a week, or of what is counted is no name: there is no end of them.
+    That of a page of a list, of a day or a week, of what is counted or of what is not there is no name: there is no end of them.
     """
     heading = heading[:_LONGEST]
     if is_counter(heading) or _MONTH_OR_PLACE.search(heading) or not of_address.intersection(numerals.plain(numerals.in_title(heading))):
+        return False
+    if numerals.is_of_no_page(heading):
         return False
     return bool(uncounted_words(heading)) or not _WORDS.search(heading)
 
