@@ -378,6 +378,8 @@ def _in_an_aside(number: int, aside: str) -> str:
 _TOLD_IN_AN_ASIDE = (
     "<aside><blockquote>{quotation}</blockquote></aside>",
     "<aside class=result><h2>Result</h2><p>{loan}</p></aside>",
+    "<aside class='promoter ad-libitum'><p>{sequence}</p></aside>",
+    "<aside class='quote widget'><blockquote>{quotation}</blockquote></aside>",
     "<aside><pre>{sequence}</pre></aside><aside><ul><li><a href='/more'>More about the harbour</a></li></ul></aside>",
 )
 
@@ -400,6 +402,13 @@ def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines
             "at/{}",
             "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
         ),
+        # What calls itself an advertisement, or says that it is of the day.
+        ("at/{}", "<aside class=ad><p>{quotation}</p></aside>"),
+        ("at/{}", "<aside><div class='tip-of-the-day'><p>{quotation}</p></div></aside>"),
+        ("at/{}", "<aside id=quoteOfTheDay><blockquote>{quotation}</blockquote></aside>"),
+        # Visits.
+        ("fire?sessid={}", _TOLD_IN_AN_ASIDE[0]),
+        ("fire?id=7&_={}", _TOLD_IN_AN_ASIDE[0]),
         # Mirrors.
         ("{}/fire.html", _TOLD_IN_AN_ASIDE[0]),
     ],
@@ -756,7 +765,7 @@ def test_a_month_of_a_calendar_and_a_place_among_as_many_name_no_page(heading: s
         ("\u0421\u0442\u043e\u0440\u0456\u043d\u043a\u0430 {}", "novyny/{}"),
         ("Post {} does not exist", "posts/{}"),
         ("Beitrag {} existiert nicht", "beitrag/{}"),
-        ("Log in to see topic {}", "topics/{}"),
+        ("Le sujet {} n\u2019existe pas", "sujet/{}"),
     ],
 )
 def test_pages_of_lists_and_what_is_not_there_are_copies_at_any_number(heading: str, address: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from simcrawl.page.blocks import join
 from simcrawl.page.common_words import factors
-from simcrawl.page.datelines import full_dates, has_other_words, is_counter, is_dateline, is_of_an_event
+from simcrawl.page.datelines import full_dates, has_other_words, is_counter, is_dateline, is_of_an_event, is_of_the_page
 from tests.page.layouts import article_of, layout_of, text_of
 from tests.samples import english
 
