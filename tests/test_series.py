@@ -422,6 +422,16 @@ def test_paragraphs_in_asides_that_change_tell_no_copies_apart(address: str, asi
     assert lost(pages, 1) == (len(pages) - 1, 0)
 
 
+@pytest.mark.parametrize("line", ["Mirror state of {} 2026", "Last synchronised: {} 2026", "Stand der Daten: {} 2026"])
+def test_pages_that_differ_in_the_state_of_a_mirror_are_copies(line: str) -> None:
+    body = f"<article><h1>Fire</h1>{SHARED['en']}</article>"
+    days = (
+        ("3. Oktober", "28. September", "7. November", "1. August") if line.startswith("Stand") else ("3 October", "28 September", "1 July")
+    )
+    pages = {f"https://site.example/m{day[-3:]}/{day[:2].strip('. ')}x.html": _page(f"{body}<p>{line.format(day)}</p>") for day in days}
+    assert lost(pages, 1) == (len(days) - 1, 0)
+
+
 def test_views_of_a_page_with_another_quotation_in_its_aside_are_copies() -> None:
     body = f"<article><h1>Fire</h1>{SHARED['en']}</article>"
     pages = {

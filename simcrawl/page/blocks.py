@@ -125,9 +125,9 @@ class Layout:
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
     site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: those in which a letter repeats
-    another one. `passing`: those that call themselves what is another one at each visit, see `simcrawl.page.furniture`. `asides`: those of no class that calls them furniture. `titled`: boxes that call themselves a title, with all that they are
-    called. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many elements
-    stand in one another at most, unseen ones too.
+    another one. `passing`: those that call themselves what is another one at each visit. `asides`: those of no class that calls
+    them furniture. `titled`: boxes that call themselves a title, with all that they are called. `title`, `meta`: from the page's head.
+    `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)

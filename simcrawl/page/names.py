@@ -26,7 +26,7 @@ from simcrawl.addresses import is_release
 from simcrawl.bits import mix
 from simcrawl.page import numerals, visits
 from simcrawl.page.characters import composed, normalize
-from simcrawl.page.datelines import LABELLED, full_dates, is_counter, is_of_an_event, is_of_the_page
+from simcrawl.page.datelines import LABELLED, full_dates, has_a_state, is_counter, is_of_an_event, is_of_the_page, undated
 from simcrawl.page.features import marks
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
@@ -581,7 +581,9 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     called = f"{title[:_LONGEST]} {unquote(url)}".casefold()
     kept = ([] if line in labelled else [*numerals.codes(line.casefold(), called), *numerals.said_in(line, own)] for line in lines)
     words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
-    words.update(" ".join(_without_numbers(line)) for line in (*parts.dated, *({*parts.aside} - labelled)))
+    # A month is a word.
+    dated = (undated(line) if has_a_state(line) else line for line in parts.dated)
+    words.update(" ".join(_without_numbers(line)) for line in (*dated, *({*parts.aside} - labelled)))
     return ({_bare(line) for line in labelled} | words) - {""}
 
 

@@ -141,7 +141,14 @@ def test_no_common_word_is_of_a_list_but_those_of_the_vocabulary():
 @pytest.mark.parametrize(
     "heading",
     [
-        *("Page 7", "News \u2013 page 7 of 12", "Sida 7", "Seite 7", "Seite 7 von 12", "\u0421\u0442\u0440\u0430\u043d\u0438\u0446\u0430 7"),
+        *(
+            "Page 7",
+            "News \u2013 page 7 of 12",
+            "Sida 7",
+            "Seite 7",
+            "Seite 7 von 12",
+            "\u0421\u0442\u0440\u0430\u043d\u0438\u0446\u0430 7",
+        ),
         *("Sayfa 7", "7. oldal", "\u7b2c7\u9875", "\u30da\u30fc\u30b8 7", "\u0e2b\u0e19\u0e49\u0e32 7", "\u0635\u0641\u062d\u0629 7"),
         *("Post 7 does not exist", "Log in to see topic 7", "Beitrag 7 existiert nicht", "Le sujet 7 n\u2019existe pas"),
         *("\u0422\u0435\u043c\u0430 7 \u043d\u0435 \u043d\u0430\u0439\u0434\u0435\u043d\u0430", "\u5e16\u5b507\u4e0d\u5b58\u5728"),
