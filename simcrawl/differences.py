@@ -147,7 +147,7 @@ def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def are_forms(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether two pages have the same prose, shorter than an article's, and each other lines beside it: what is written in a form."""
+    """Return whether two pages have other lines beside the same prose, which is shorter than an article's: what is typed in a form."""
     return _fewest_words(a, a.prose.units, b, b.prose.units) < _ARTICLE and say_other_things_beside(a, b)
 
 

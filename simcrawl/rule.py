@@ -42,8 +42,8 @@ _DATA = "\x1f"
 _MOST_SIBLINGS = 16
 # From so many on their sketches are compared first, all at once.
 _MANY = 4
-# Of those that are alike by their sketches so many are compared by all the rest, the most alike first: below one long text hundreds are, and
-# a page's own copy is more like it than other records are.
+# Of those that are alike by their sketches so many are compared by all the rest, the most alike first: hundreds are below one long text,
+# and a page's own copy is more like it than other records are.
 _MOST_ALIKE = 64
 # Of the article rule, see `Rule._same_article`. A block of prose counts whole where one word of it differs, so prose may differ by
 # more than content, whose shingles are five units long; a box of links may come and go. Found on real pages: docs/recipes.md.
@@ -503,8 +503,9 @@ class Rule:
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
         """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.
 
-        By what is asked of content and prose most others end here; of very many that are left the most alike stay. Of siblings the nearest would not do: pages below one long text are all
-        at distance 0, and the first of them may be of another template, and say nothing of this one.
+        By what is asked of content and prose most others end here; of very many that are left the most alike stay. Of siblings the nearest
+        would not do: pages below one long text are all at distance 0, and the first of them may be of another template, and say nothing of
+        this one.
         """
         own = page.content_sketch, page.prose.sketch
         sketches = [candidate.sketches() for candidate in candidates]
@@ -643,7 +644,7 @@ class Rule:
         return stored.page.url != page.url and not self._is_expired(stored, now) and self.may_replace(stored.page.url, page.url)
 
     def _says_more_than_before(self, page: Page, copy: _Copy) -> bool:
-        """Return whether a page says something that its original, which only an earlier crawl has fetched, did not: it was corrected since."""
+        """Return whether a page says something that its original, which only an earlier crawl has fetched, did not say."""
         if copy.stored.last_seen >= self.began or copy.comparison.identical_text:
             return False
         return differences.may_be_another(page, copy.stored.page)

@@ -378,6 +378,8 @@ def _in_an_aside(number: int, aside: str) -> str:
 _TOLD_IN_AN_ASIDE = (
     "<aside><blockquote>{quotation}</blockquote></aside>",
     "<aside class=result><h2>Result</h2><p>{loan}</p></aside>",
+    "<aside class='promoter ad-libitum'><p>{sequence}</p></aside>",
+    "<aside class='quote widget'><blockquote>{quotation}</blockquote></aside>",
     "<aside><pre>{sequence}</pre></aside><aside><ul><li><a href='/more'>More about the harbour</a></li></ul></aside>",
 )
 
@@ -400,6 +402,13 @@ def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines
             "at/{}",
             "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
         ),
+        # What calls itself an advertisement, or says that it is of the day.
+        ("at/{}", "<aside class=ad><p>{quotation}</p></aside>"),
+        ("at/{}", "<aside><div class='tip-of-the-day'><p>{quotation}</p></div></aside>"),
+        ("at/{}", "<aside id=quoteOfTheDay><blockquote>{quotation}</blockquote></aside>"),
+        # Visits.
+        ("fire?sessid={}", _TOLD_IN_AN_ASIDE[0]),
+        ("fire?id=7&_={}", _TOLD_IN_AN_ASIDE[0]),
         # Mirrors.
         ("{}/fire.html", _TOLD_IN_AN_ASIDE[0]),
     ],
@@ -411,6 +420,16 @@ def test_paragraphs_in_asides_that_change_tell_no_copies_apart(address: str, asi
         for number in range(11, 17)
     }
     assert lost(pages, 1) == (len(pages) - 1, 0)
+
+
+@pytest.mark.parametrize("line", ["Mirror state of {} 2026", "Last synchronised: {} 2026", "Stand der Daten: {} 2026"])
+def test_pages_that_differ_in_the_state_of_a_mirror_are_copies(line: str) -> None:
+    body = f"<article><h1>Fire</h1>{SHARED['en']}</article>"
+    days = (
+        ("3. Oktober", "28. September", "7. November", "1. August") if line.startswith("Stand") else ("3 October", "28 September", "1 July")
+    )
+    pages = {f"https://site.example/m{day[-3:]}/{day[:2].strip('. ')}x.html": _page(f"{body}<p>{line.format(day)}</p>") for day in days}
+    assert lost(pages, 1) == (len(days) - 1, 0)
 
 
 def test_views_of_a_page_with_another_quotation_in_its_aside_are_copies() -> None:
@@ -740,6 +759,26 @@ def test_a_day_or_a_class_behind_a_hyphen_names_pages(heading: str) -> None:
     ("heading", "address"), [("{:02}/2026", "cal/2026/{:02}"), ("2026-{:02}", "cal/2026/{:02}"), ("Part {} of 40", "part/{}")]
 )
 def test_a_month_of_a_calendar_and_a_place_among_as_many_name_no_page(heading: str, address: str) -> None:
+    text = _paragraphs(english(30, seed=5))
+    pages = {
+        f"https://site.example/{address.format(number)}": _page(f"<h1>{heading.format(number)}</h1>{text}", title="Acme")
+        for number in range(3, 12)
+    }
+    assert lost(pages, 1)[0] == len(pages) - 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "address"),
+    [
+        ("Sida {}", "nyheter/sida/{}"),
+        ("Nyheter \u2013 sida {}", "nyheter/sida/{}"),
+        ("\u0421\u0442\u043e\u0440\u0456\u043d\u043a\u0430 {}", "novyny/{}"),
+        ("Post {} does not exist", "posts/{}"),
+        ("Beitrag {} existiert nicht", "beitrag/{}"),
+        ("Le sujet {} n\u2019existe pas", "sujet/{}"),
+    ],
+)
+def test_pages_of_lists_and_what_is_not_there_are_copies_at_any_number(heading: str, address: str) -> None:
     text = _paragraphs(english(30, seed=5))
     pages = {
         f"https://site.example/{address.format(number)}": _page(f"<h1>{heading.format(number)}</h1>{text}", title="Acme")

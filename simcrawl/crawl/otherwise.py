@@ -4,6 +4,7 @@ Two pages are copies though they differ in lines that are not compared, because 
 seminar, the number that a calculator gives, a line in a box beside the text. What a spider takes from there it wants.
 
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
+                         ──► says as of when the page or its mirror is ("Last updated: 3 October 2026")    ──► says nothing
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
@@ -31,7 +32,7 @@ from simcrawl.crawl.moments import Moments
 from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
 from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
-from simcrawl.page.datelines import is_counter, is_of_the_page
+from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
 from simcrawl.page.patterns import late
 from simcrawl.rule import without_data
 
@@ -145,7 +146,9 @@ class Otherwise:
             return True
         if any(map(str.isalpha, text)) and (TOKEN.fullmatch(text) or OF_MARKUP.fullmatch(text)):
             return False
-        return not is_technical(key, digits_of(text)) and not is_counter(text)
+        if is_technical(key, digits_of(text)) or is_counter(text):
+            return False
+        return not (has_a_state(text) and is_dateline(text))
 
     def _says(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
         return any(not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts)

@@ -113,17 +113,25 @@ def _renewed() -> str:
     return rf"\xa9|\(c\)|{pattern('renewed')}|^\W*stand\s*:?\s*(?=\d)"
 
 
+def _state_of() -> str:
+    """Return the pattern of how a mirror's line begins."""
+    return (
+        rf"^\W*(?:(?:{pattern('last')})\W+)?(?:{pattern('synced')}){_ALONE}|^\W*(?:{pattern('state of')})\s*(?=\d|(?:{pattern('months')}))"
+    )
+
+
 def _of_making() -> str:
     """Return a pattern of what stands behind what was done with a page."""
     return rf"(?=\s*[:\uff1a]|\W*\d|\W*$|\W+(?:{pattern('behind what was done', 'months', 'days')}))"
 
 
 def _of_the_page() -> str:
-    alone, readers = pattern("made if alone"), alternatives("remarks", "visits", "visitors", "readers")
+    alone, readers = pattern("made if alone", "synced"), alternatives("remarks", "visits", "visitors", "readers")
     return (
         rf"{_renewed()}|{pattern('made', before=_of_making())}|{pattern('of now')}"
         rf"|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
         rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
+        rf"|{_state_of()}"
         # As in German, in one word.
         r"|\w(?:datum|stand|dato)\s*:"
         rf"|(?<!\d)(?!(?:19|20)\d\d\s)\d[\d.,]*\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{readers}\b"
@@ -135,6 +143,7 @@ def _of_the_page() -> str:
 
 
 _IS_RENEWED = late(_renewed, re.IGNORECASE)
+_HAS_A_STATE = late(lambda: f"{_renewed()}|{_state_of()}", re.IGNORECASE)
 _OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
@@ -202,6 +211,11 @@ def is_of_the_page(dateline: str) -> bool:
     dateline = composed(dateline)
     # A clock has a zone and no day: "10:23 GMT". With a day it may be when something begins.
     return bool(_OF_THE_PAGE.search(dateline)) or (bool(_CLOCK.search(dateline)) and not _CALENDAR.search(dateline))
+
+
+def has_a_state(dateline: str) -> bool:
+    """Return whether a dateline says as of when the page, its site or its mirror is: "Last updated", "Mirror state of"."""
+    return bool(_HAS_A_STATE.search(composed(dateline)))
 
 
 def is_counter(dateline: str) -> bool:

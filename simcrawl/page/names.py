@@ -27,7 +27,7 @@ from simcrawl.bits import mix
 from simcrawl.page import numerals, visits
 from simcrawl.page.alphabets import marks
 from simcrawl.page.characters import composed, normalize
-from simcrawl.page.datelines import LABELLED, full_dates, is_counter, is_of_an_event, is_of_the_page
+from simcrawl.page.datelines import LABELLED, full_dates, has_a_state, is_counter, is_of_an_event, is_of_the_page, undated
 from simcrawl.page.hashing import hash_units
 from simcrawl.page.names_record import (
     BITS_BELOW,
@@ -581,7 +581,9 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     called = f"{title[:_LONGEST]} {unquote(url)}".casefold()
     kept = ([] if line in labelled else [*numerals.codes(line.casefold(), called), *numerals.said_in(line, own)] for line in lines)
     words = {" ".join([*_without_numbers(line), *more]) for line, more in zip(lines, kept, strict=True)}
-    words.update(" ".join(_without_numbers(line)) for line in (*parts.dated, *({*parts.aside} - labelled)))
+    # A month is a word.
+    dated = (undated(line) if has_a_state(line) else line for line in parts.dated)
+    words.update(" ".join(_without_numbers(line)) for line in (*dated, *({*parts.aside} - labelled)))
     return ({_bare(line) for line in labelled} | words) - {""}
 
 
@@ -610,7 +612,7 @@ def _has_its_own_number(heading: str) -> bool:
     Or a shorter one between words: "iPhone 12 case". At the end stands that of a page of a list, and beside a year or a month a day's.
     """
     heading = heading[:_LONGEST]
-    if IN_A_LIST.search(heading):
+    if not has_digit(heading) or IN_A_LIST.search(heading) or numerals.is_of_no_page(heading):
         return False
     if any(len(number) >= _DIGITS_OF_A_NAME and not YEAR.fullmatch(number) for number in _numbers(heading)):
         return True
@@ -621,10 +623,12 @@ def _has_its_own_number(heading: str) -> bool:
 def _is_numbered_as_addressed(heading: str, of_address: frozenset[str]) -> bool:
     """Return whether a heading has a number that the end of its page's address has as well: "Room 7" of /rooms/7, "Accidents in 1990".
 
-    That of a page of a list, of a day or a week, or of what is counted is no name: there is no end of them.
+    That of a page of a list, of a day or a week, of what is counted or of what is not there is no name: there is no end of them.
     """
     heading = heading[:_LONGEST]
     if is_counter(heading) or _MONTH_OR_PLACE.search(heading) or not of_address.intersection(numerals.plain(numerals.in_title(heading))):
+        return False
+    if numerals.is_of_no_page(heading):
         return False
     return bool(uncounted_words(heading)) or not _WORDS.search(heading)
 

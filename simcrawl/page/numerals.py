@@ -51,6 +51,17 @@ _OF_A_LIST = late(
     r"|month|week|day|date)$",
     re.IGNORECASE,
 )
+# A heading that says no more, or behind a sign. The number stands before the word as well: "7. oldal", "\u7b2c7\u9875".
+_PAGE_OF_A_LIST = late(
+    lambda: (
+        rf"(?:^|[^\w\s])\W*(?:{alternatives('page of a list')}\W{{0,4}}\d++(?:\W{{1,3}}(?:[^\W\d]{{1,6}}\W{{1,3}})?\d++)?"
+        rf"|\u7b2c?\s?\d++\W{{0,3}}{alternatives('page of a list')})\W*$"
+    ),
+    re.IGNORECASE,
+)
+_NOT_THERE = late(lambda: pattern("not there"), re.IGNORECASE)
+# What follows is what the number is of: "Theorem 7: such a group does not exist".
+_LABELLED_BY_A_NUMBER = late(r"\d\s?[.:)](?:\s|$)")
 _DIGITS_OF_A_DAY = 2
 _DIGIT, _RUN, _LONG_WORD = late(r"\d"), late(r"\w+"), late(r"[^\W\d_]{4}")
 # Counters, measures and ordinals have some letters behind a number: "12k", "10pm", "3rd", "5min"; releases one in front.
@@ -137,6 +148,13 @@ def may_be_a_name(heading: str) -> bool:
 def changes(heading: str) -> bool:
     """Return whether a heading tells a time or a day, a share, a temperature, or how many there are of something."""
     return bool(OF_A_DAY.search(heading) or _SHARE.search(heading) or _TIME_OR_DAY.search(heading)) or counts(heading)
+
+
+def is_of_no_page(heading: str) -> bool:
+    """Return whether a heading numbers a page of a list, or says that what was asked for is not there: of such numbers there is no end."""
+    if not _DIGIT.search(heading):
+        return False
+    return bool(_PAGE_OF_A_LIST.search(heading) or (_NOT_THERE.search(heading) and not _LABELLED_BY_A_NUMBER.search(heading)))
 
 
 def are_label_and_number(one: str, other: str) -> bool:

@@ -19,7 +19,7 @@ from simcrawl.page.alphabets import marks
 from simcrawl.page.patterns import late
 
 PATH = Path(__file__).with_suffix(".txt")
-_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_UNSPACED = late("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 @cache
@@ -33,7 +33,7 @@ def words(kind: str) -> tuple[str, ...]:
 
 
 def pattern(*kinds: str, before: str = "") -> str:
-    """Return a pattern, to be used without regard to case, of whole words; Chinese, Japanese and Korean ones are found within others.
+    """Return a pattern, to be used without regard to case, of whole words; Chinese, Japanese, Korean and Thai ones are found within others.
 
     `before`: a pattern of what has to follow on whole words.
     """

@@ -30,6 +30,7 @@ HTML = f"""<html><head><title>A hidden title</title></head><body><nav>Ways of me
 <h1>Headed by words</h1><p>A <b>ham</b>burger of ours</p><p>It costs <i>1,250.50</i> and 3 : 1, on 12 May 2019 at {LATER}. Mind
 the <a href="/x">linked words</a>.</p>
 <p><span>3</span><span>17</span><span>44</span> of all</p><p>135/90</p><p>Made in 0.12 s, ends in 03:21:07</p>
+<p>Mirror state of 12 May 2019</p><p>Last synchronised: 12 May 2019</p><p>Date: 12 May 2019</p>
 <ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul>
 <footer>Served by host seven</footer></body></html>"""
 
@@ -53,6 +54,7 @@ def _found(first: Any, value: Any, *, key: str = "value", identical: bool = Fals
         ("130/85", "135/90"),
         (["3", "17", "43"], ["3", "17", "44"]),
         ("a hamburger, cold", "A hamburger"),
+        ("Date: 5 May 2019", "Date: 12 May 2019"),
     ],
 )
 def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
@@ -77,6 +79,8 @@ def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
         (12, 17),
         ("Made in 0.15 s", "Made in 0.12 s"),
         ("ends in 03:21:17", "ends in 03:21:07"),
+        ("Mirror state of 5 May 2019", "Mirror state of 12 May 2019"),
+        ("Last synchronised: 5 May 2019", "Last synchronised: 12 May 2019"),
         (["ham", "cheese"], ["ham", "costs"]),
         (True, False),
         ("", "!"),

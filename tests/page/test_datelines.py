@@ -6,7 +6,7 @@ import pytest
 
 from simcrawl.page.blocks import join
 from simcrawl.page.common_words import factors
-from simcrawl.page.datelines import full_dates, has_other_words, is_counter, is_dateline, is_of_an_event
+from simcrawl.page.datelines import full_dates, has_a_state, has_other_words, is_counter, is_dateline, is_of_an_event, is_of_the_page
 from tests.page.layouts import article_of, layout_of, text_of
 from tests.samples import english
 
@@ -342,3 +342,46 @@ def words_of(line: str) -> list[str]:
 )
 def test_the_days_in_a_line(line: str, found: list[str]):
     assert full_dates(line) == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "Mirror state of 3 October 2026",
+            "Last synchronised: 3 October 2026",
+            "Last sync: 3 October 2026",
+            "Snapshot taken on 3 October 2026",
+        ),
+        *("Stand der Daten: 3. Oktober 2026", "Zuletzt synchronisiert: 3. Oktober 2026"),
+        "Derni\xe8re synchronisation : 3 octobre 2026",
+        *("Stan na dzie\u0144 3 pa\u017adziernika 2026", "\u540c\u6b65\u65f6\u95f4\uff1a2026\u5e7410\u67083\u65e5"),
+        "\u0414\u0430\u043d\u043d\u044b\u0435 \u043d\u0430 3 \u043e\u043a\u0442\u044f\u0431\u0440\u044f 2026",
+    ],
+)
+def test_the_state_of_a_mirror_is_of_the_page(line: str):
+    assert is_dateline(line)
+    assert is_of_the_page(line)
+    assert has_a_state(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "State visit of 3 October 2026",
+            "State of the Union: 3 October 2026",
+            "Mirror maze opens 3 October 2026",
+            "\xc9tat civil : 3 octobre 2026",
+        ),
+        *(
+            "Stan Smith: 3 October 2026",
+            "Snapshot exhibition: 3 October 2026",
+            "Data protection day: 3 October 2026",
+            "Stato civile: 3 ottobre 2026",
+        ),
+    ],
+)
+def test_what_only_begins_so_is_not(line: str):
+    assert not is_of_the_page(line)
+    assert not has_a_state(line)

@@ -136,3 +136,35 @@ def test_any_text_can_be_asked(text: str):
 def test_no_common_word_is_of_a_list_but_those_of_the_vocabulary():
     """A stem or a single Han letter would be: "文件" is a file, and no piece."""
     assert [word for word in factors() if numerals.IN_A_LIST.search(word) and word not in words("of a list")] == []
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *(
+            "Page 7",
+            "News \u2013 page 7 of 12",
+            "Sida 7",
+            "Seite 7",
+            "Seite 7 von 12",
+            "\u0421\u0442\u0440\u0430\u043d\u0438\u0446\u0430 7",
+        ),
+        *("Sayfa 7", "7. oldal", "\u7b2c7\u9875", "\u30da\u30fc\u30b8 7", "\u0e2b\u0e19\u0e49\u0e32 7", "\u0635\u0641\u062d\u0629 7"),
+        *("Post 7 does not exist", "Log in to see topic 7", "Beitrag 7 existiert nicht", "Le sujet 7 n\u2019existe pas"),
+        *("\u0422\u0435\u043c\u0430 7 \u043d\u0435 \u043d\u0430\u0439\u0434\u0435\u043d\u0430", "\u5e16\u5b507\u4e0d\u5b58\u5728"),
+        "\u0e44\u0e21\u0e48\u0e1e\u0e1a\u0e2b\u0e31\u0e27\u0e02\u0e49\u0e2d 7",
+    ],
+)
+def test_pages_of_lists_and_what_is_not_there_have_no_number_of_their_own(heading: str) -> None:
+    assert numerals.is_of_no_page(heading)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("Room 7", "Lot 512", "Homepage 7", "Page Street 7", "Sidan 7 meter bred", "Page seven", "Login node 7", "Petition 7 denied"),
+        *("Theorem 7: such a group does not exist", "Exercise 7. Prove that it does not exist", "Platform 7 is closed", "Lost and found 7"),
+    ],
+)
+def test_other_headings_with_a_number_may_be_names(heading: str) -> None:
+    assert not numerals.is_of_no_page(heading)
