@@ -45,7 +45,7 @@ _DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|(?:19|20)\d{6}"), re.compil
 # Parameters that say how a page is shown, and from where a reader came to it.
 _ARRANGED = re.compile(
     r"(?:sort\w*|order\w*|dir(?:ection)?|asc|desc|view|mode|layout|format|style|theme|skin|print\w*|lang(?:uage)?|locale|hl|from|via|ref(?:err?er)?"
-    r"|src|source|back|return\w*|next|redirect\w*|continue|sid|sess\w*|\w+sess(?:ion)?_?id|zenid|oscsid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id"
+    r"|src|source|back|return\w*|next|redirect\w*|continue|sid|session\w*|sess(?:_?id)?|\w+sess(?:ion)?_?id|zenid|oscsid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id"
     r"|_|rnd|rand|random|no_?cache|cache_?bust(?:er)?|currency|tab)$",
     re.IGNORECASE,
 )

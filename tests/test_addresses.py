@@ -149,6 +149,7 @@ def test_directories_of_releases_mirrors_and_languages(name: str, is_one: bool):
         ("http://a.test/list", "http://a.test/list", False),
         ("http://a.test/story?sess_id=4ac1", "http://a.test/story?sess_id=77b0", True),
         ("http://a.test/story?id=7&_=1732860000", "http://a.test/story?id=7&_=1732861111", True),
+        ("http://a.test/debate?sessno=7", "http://a.test/debate?sessno=8", False),
         ("http://a.test/story?assessment=7", "http://a.test/story?assessment=8", False),
         ("http://a.test/story?token=usdt", "http://a.test/story?token=usdc", False),
     ],

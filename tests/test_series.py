@@ -378,7 +378,7 @@ def _in_an_aside(number: int, aside: str) -> str:
 _TOLD_IN_AN_ASIDE = (
     "<aside><blockquote>{quotation}</blockquote></aside>",
     "<aside class=result><h2>Result</h2><p>{loan}</p></aside>",
-    "<aside class='promoter ad-libitum'><p>{sequence}</p></aside>",
+    "<aside class='promoter ad'><p>{sequence}</p></aside>",
     "<aside class='quote widget'><blockquote>{quotation}</blockquote></aside>",
     "<aside><pre>{sequence}</pre></aside><aside><ul><li><a href='/more'>More about the harbour</a></li></ul></aside>",
 )
@@ -403,7 +403,7 @@ def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines
             "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
         ),
         # What calls itself an advertisement, or says that it is of the day.
-        ("at/{}", "<aside class=ad><p>{quotation}</p></aside>"),
+        ("at/{}", "<aside class=ad-slot><p>{quotation}</p></aside>"),
         ("at/{}", "<aside><div class='tip-of-the-day'><p>{quotation}</p></div></aside>"),
         ("at/{}", "<aside id=quoteOfTheDay><blockquote>{quotation}</blockquote></aside>"),
         # Visits.

@@ -114,9 +114,11 @@ def _renewed() -> str:
 
 
 def _state_of() -> str:
-    """Return the pattern of how a mirror's line begins."""
+    """Return the pattern of how a line begins that says as of when a page or its mirror is."""
+    last = f"(?:{pattern('last')})"
     return (
-        rf"^\W*(?:(?:{pattern('last')})\W+)?(?:{pattern('synced')}){_ALONE}|^\W*(?:{pattern('state of')})\s*(?=\d|(?:{pattern('months')}))"
+        rf"^\W*{last}\W*(?:{pattern('renewed')})|^\W*(?:{last}\W+)?(?:{pattern('synced')}){_ALONE}"
+        rf"|^\W*(?:{pattern('state of')})\s*(?=\d|(?:{pattern('months')}))"
     )
 
 
@@ -143,7 +145,7 @@ def _of_the_page() -> str:
 
 
 _IS_RENEWED = late(_renewed, re.IGNORECASE)
-_HAS_A_STATE = late(lambda: f"{_renewed()}|{_state_of()}", re.IGNORECASE)
+_HAS_A_STATE = late(_state_of, re.IGNORECASE)
 _OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4

@@ -45,7 +45,7 @@ _SIDEBAR = late(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 _TITLED = late(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
 # What stands there for each visit, or each day, another time: where it is the only text of an aside it says nothing of the page.
 _PASSING = late(
-    r"(?:^|\s)(?:ads?|ad-?(?:box|slot|unit|banner|block|space|zone|container|wrapper)|promos?|promo-?(?:box|banner|block|text)|banners?|teasers?"
+    r"(?:^|\s)(?:ad-?(?:box|slot|unit|banner|block|space|zone|container|wrapper)|promos?|promo-?(?:box|banner|block|text)|banners?|teasers?"
     r"|(?:\w+-)*(?:quote|tip|word|fact|thought|joke|photo|picture|verse)s?-of-(?:the-)?(?:day|week|month)|did-?you-?know|random-?(?:quote|tip|fact|post)s?)"
     r"(?:$|\s)",
     re.IGNORECASE,

@@ -59,7 +59,8 @@ _PAGE_OF_A_LIST = late(
     ),
     re.IGNORECASE,
 )
-_NOT_THERE = late(lambda: pattern("not there"), re.IGNORECASE)
+# Where it begins or ends so: "How to log in to room 7" is about something.
+_NOT_THERE = late(lambda: rf"^\W*(?:{pattern('not there')})|(?:{pattern('not there')})\W*$", re.IGNORECASE)
 # What follows is what the number is of: "Theorem 7: such a group does not exist".
 _LABELLED_BY_A_NUMBER = late(r"\d\s?[.:)](?:\s|$)")
 _DIGITS_OF_A_DAY = 2

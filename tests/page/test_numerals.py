@@ -163,7 +163,14 @@ def test_pages_of_lists_and_what_is_not_there_have_no_number_of_their_own(headin
     "heading",
     [
         *("Room 7", "Lot 512", "Homepage 7", "Page Street 7", "Sidan 7 meter bred", "Page seven", "Login node 7", "Petition 7 denied"),
-        *("Theorem 7: such a group does not exist", "Exercise 7. Prove that it does not exist", "Platform 7 is closed", "Lost and found 7"),
+        *(
+            "Theorem 7: such a group does not exist",
+            "Exercise 7. Prove that it does not exist",
+            "Platform 7 is closed",
+            "House 7 no longer exists",
+            "How to log in to node 7",
+            "Lost and found 7",
+        ),
     ],
 )
 def test_other_headings_with_a_number_may_be_names(heading: str) -> None:
