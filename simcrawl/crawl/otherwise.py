@@ -151,7 +151,9 @@ class Otherwise:
         return not (has_a_state(text) and is_dateline(text))
 
     def _says(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
-        return any(not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts)
+        said = [not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts]
+        # In a list of texts a link may be what is new: a way to the page, or what is like it.
+        return all(said) if len(parts) > 1 and any(map(self._is_text, parts)) else any(said)
 
     def _is_said(self, sight: _Sight, key: str, value: Any) -> bool:
         """Return whether a page says a value, and not when it was made."""

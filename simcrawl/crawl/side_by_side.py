@@ -12,7 +12,8 @@ And not:
     /thread/7        /post/8           another last directory
     /men/pen         /sale/pen         a word before the last part: a way to one page, or a mirror
     /room/7          /room/7?print=1   one has more: a view
-    /room?sid=4f...  /room?sid=a0...   a long token: a session
+    /room?ref=4f...  /room?ref=a0...   a long token: a session
+    /room?sid=7      /room?sid=8       a parameter of visits or of views, see `simcrawl.addresses`
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from itertools import starmap
 from operator import ne
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
+from simcrawl.addresses import is_arrangement, is_view
 from simcrawl.crawl.reading import TOKEN
 from simcrawl.page.patterns import late
 
@@ -35,7 +37,7 @@ def are_side_by_side(url: str, other: str) -> bool:
     if [name for name, _ in last] != [name for name, _ in other_last]:
         return False
     unlike = [(value, of_other) for (_, value), (_, of_other) in zip(last, other_last, strict=True) if value != of_other]
-    if len(unlike) > 1 or (unlike and all(map(TOKEN.fullmatch, unlike[0]))):
+    if len(unlike) > 1 or (unlike and all(map(TOKEN.fullmatch, unlike[0]))) or is_view(url, other) or is_arrangement(url, other):
         return False
     if one.netloc == two.netloc and before == other_before:
         return bool(unlike)

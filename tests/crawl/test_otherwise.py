@@ -215,6 +215,18 @@ def test_a_few_pages_that_differ_are_no_reason_to_fetch_all_copies():
     assert may_lose == [False, False, True]
 
 
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [(["Home", "Anna", "Ben"], "names"), (["Home", "Sale", "Pen"], None), (["Home", "Anna", "Sale"], None)],
+)
+def test_a_list_of_texts_counts_side_by_side_if_no_part_of_it_is_a_link(names: list[str], says: str | None):
+    known = Elsewhere()
+    known.note("http://a.test/pen?cid=1", USE, ItemRead({"names": ["Home", "Men", "Pen"]}))
+    html = "<p>Home</p><ol class=way><li><a href=/sale>Sale</a><li>Pen</ol><p>Anna</p><p>Ben</p>"
+    copy = Copy(lambda: [html], "http://a.test/pen?cid=2")
+    assert known.find("http://a.test/pen?cid=1", USE, ItemRead({"names": names}), copy, identical=False) == says
+
+
 # ---- over HTTP
 
 _TEXT = english(150)

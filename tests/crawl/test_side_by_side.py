@@ -31,6 +31,7 @@ def test_pages_side_by_side(url: str, other: str):
         ("/room/7", "/room/7?print=1"),
         ("/room/7/print", "/room/7"),
         ("/room?sid=4f00aa11bb22cc33dd", "/room?sid=a0ff99ee88dd77cc66"),
+        ("/room?sid=7", "/room?sid=8"),
         ("/calc?kg=60&m=2", "/calc?kg=80&m=3"),
         ("/calc?kg=60", "/calc?sid=60"),
         ("/2024/manual/intro", "/2025/manual/intro"),
