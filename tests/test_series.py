@@ -402,10 +402,9 @@ def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines
             "at/{}",
             "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
         ),
-        # What calls itself an advertisement, or says that it is of the day.
+        # What calls itself an advertisement.
         ("at/{}", "<aside class=ad-slot><p>{quotation}</p></aside>"),
-        ("at/{}", "<aside><div class='tip-of-the-day'><p>{quotation}</p></div></aside>"),
-        ("at/{}", "<aside id=quoteOfTheDay><blockquote>{quotation}</blockquote></aside>"),
+        ("at/{}", "<aside><div class='promo-box'><p>{quotation}</p></div></aside>"),
         # Visits.
         ("fire?sessid={}", _TOLD_IN_AN_ASIDE[0]),
         ("fire?id=7&_={}", _TOLD_IN_AN_ASIDE[0]),

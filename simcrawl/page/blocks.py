@@ -448,7 +448,7 @@ class Layout:
     def _told_aside(self, sizes: list[int]) -> list[Block]:
         """Return the paragraphs of the only aside that is not mostly links, if nothing in it is a link: a result, a sequence, a quotation.
 
-        Teasers are linked, or stand in several. A box that says by its name that it is an advertisement or of the day is none of the page.
+        Teasers are linked, or stand in several. A box that says by its name that it is an advertisement is none of the page.
         """
         alone = [*self._outermost(self.asides - self._mostly_links(self.asides, sizes))]
         if len(alone) != 1:

@@ -128,12 +128,11 @@ def _of_making() -> str:
 
 
 def _of_the_page() -> str:
-    alone, readers = pattern("made if alone", "synced"), alternatives("remarks", "visits", "visitors", "readers")
+    alone, readers = pattern("made if alone"), alternatives("remarks", "visits", "visitors", "readers")
     return (
         rf"{_renewed()}|{pattern('made', before=_of_making())}|{pattern('of now')}"
         rf"|^\W*(?:(?:the|this|page|article|document|site|date)\s+)*(?:{alone}){_ALONE}"
         rf"|^\W*(?:{pattern('last')})(?=\W*\d|\s*:|\W+(?:{alone}))"
-        rf"|{_state_of()}"
         # As in German, in one word.
         r"|\w(?:datum|stand|dato)\s*:"
         rf"|(?<!\d)(?!(?:19|20)\d\d\s)\d[\d.,]*\s+(?:[^\W\d]{{1,20}}\s+){{0,2}}{readers}\b"
@@ -146,6 +145,7 @@ def _of_the_page() -> str:
 
 _IS_RENEWED = late(_renewed, re.IGNORECASE)
 _HAS_A_STATE = late(_state_of, re.IGNORECASE)
+_SAYS_MORE = late(r"\d|\w\w\w")
 _OF_THE_PAGE = late(_of_the_page, re.IGNORECASE)
 # "Friday", "November"; only one of them beside 2026-11-27.
 _WORDS_OF_A_DATE, _LEAST_OF_A_WORD = 2, 4
@@ -211,13 +211,20 @@ def undated(line: str) -> str:
 def is_of_the_page(dateline: str) -> bool:
     """Return whether a dateline says when the page was made, changed or asked for, or counts who did."""
     dateline = composed(dateline)
+    if _OF_THE_PAGE.search(dateline) or has_a_state(dateline):
+        return True
     # A clock has a zone and no day: "10:23 GMT". With a day it may be when something begins.
-    return bool(_OF_THE_PAGE.search(dateline)) or (bool(_CLOCK.search(dateline)) and not _CALENDAR.search(dateline))
+    return bool(_CLOCK.search(dateline)) and not _CALENDAR.search(dateline)
 
 
 def has_a_state(dateline: str) -> bool:
-    """Return whether a dateline says as of when the page, its site or its mirror is: "Last updated", "Mirror state of"."""
-    return bool(_HAS_A_STATE.search(composed(dateline)))
+    """Return whether a dateline says as of when the page, its site or its mirror is, and no more: "Mirror state of 3 October 2026".
+
+    "Stand vom 31.12.2024: 1234 Einwohner" says how many there were.
+    """
+    line = composed(dateline)
+    found = _HAS_A_STATE.search(line)
+    return found is not None and not _SAYS_MORE.search(_SAYS_WHEN.sub(" ", undated(line[found.end() :])))
 
 
 def is_counter(dateline: str) -> bool:

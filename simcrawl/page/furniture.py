@@ -43,10 +43,11 @@ _LETTER = late(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\
 _SIDEBAR = late(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 # What a page without an h1 calls the box with its name, if there is one such box alone. Not the name of its site.
 _TITLED = late(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
-# What stands there for each visit, or each day, another time: where it is the only text of an aside it says nothing of the page.
+# What is another one at each visit: where it is the only text of an aside it says nothing of the page. Not "word-of-the-day": in an archive
+# of these it is what the page is about.
 _PASSING = late(
     r"(?:^|\s)(?:ad-?(?:box|slot|unit|banner|block|space|zone|container|wrapper)|promos?|promo-?(?:box|banner|block|text)|banners?|teasers?"
-    r"|(?:\w+-)*(?:quote|tip|word|fact|thought|joke|photo|picture|verse)s?-of-(?:the-)?(?:day|week|month)|did-?you-?know|random-?(?:quote|tip|fact|post)s?)"
+    r"|random-?(?:quote|tip|fact|post)s?)"
     r"(?:$|\s)",
     re.IGNORECASE,
 )

@@ -385,3 +385,20 @@ def test_the_state_of_a_mirror_is_of_the_page(line: str):
 def test_what_only_begins_so_is_not(line: str):
     assert not is_of_the_page(line)
     assert not has_a_state(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Stand vom 31.12.2024: 1234 Einwohner",
+        "Datos a 1 de enero de 2022: 1234 habitantes",
+        "Sync: 17 ms, 3 May 2025",
+        "As at 30 June 2025: 17 of 20",
+        "Snapshot from 3 May 2025 by Anna Meyer",
+        "\u540c\u671f\uff1a1234 2025\u5e7412\u670831\u65e5",
+        "State of May 2019",
+    ],
+)
+def test_what_says_how_much_there_was_then_is_no_state_of_the_page(line: str):
+    assert not is_of_the_page(line)
+    assert not has_a_state(line)
