@@ -27,7 +27,7 @@ SIMCRAWL_SCOPE = "all"
 # Hosts whose pages are never dropped in favour of a page of a host that is not in the list: a list, or names separated by commas.
 SIMCRAWL_TRUSTED_HOSTS = ()
 # From which crawl an original may come. "crawl": only from this one (or it was loaded); "store": from any crawl that the store knows, so
-# that what an earlier crawl had at another address does not come out again, unless it says something more now.
+# that what an earlier crawl had at another address does not come out again.
 SIMCRAWL_ORIGINALS = "crawl"
 # A name. Processes and spiders with the same name and store are one crawl, as long as one of them is running.
 # SIMCRAWL_CRAWL = "nightly"

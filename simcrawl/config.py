@@ -258,7 +258,7 @@ class Config:
         _one_of("crawl", "store"),
         "crawl",
         'from which crawl an original may come. `"crawl"`: only from this one (or it was loaded); `"store"`: from any crawl that the store '
-        "knows, so that what an earlier crawl had at another address does not come out again, unless it says something more now",
+        "knows, so that what an earlier crawl had at another address does not come out again",
         ". A page that is crawled again at its own address always comes out. A warning tells you if most originals are from other crawls. "
         "See [crawls](#crawls)",
         detector=True,

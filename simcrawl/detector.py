@@ -249,12 +249,18 @@ class Detector:
         pages = self.crawl if self._originals == "crawl" else self.store
         page = self._with_names(page)
         try:
-            admission = pages.claim(page, self.rule, never_drop=never_drop, callback=callback)
+            admission = pages.claim(page, self._rule_for(page), never_drop=never_drop, callback=callback)
         finally:
             self.seconds["store"] += monotonic() - started
         if admission.claim:
             self._named.note(page.url, page.hints)
         return admission
+
+    def _rule_for(self, page: PageFingerprint | Abstention) -> Rule:
+        """Return the rule for a page: where it says something else than in the spider's last crawl, earlier crawls have no say in that."""
+        if self._originals == "crawl" or self._crawl is None or not isinstance(page, PageFingerprint):
+            return self.rule
+        return replace(self.rule, began=self._crawl.started) if self._crawl.has_changed(page.url, page.says) else self.rule
 
     @property
     def falls_behind(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +53,6 @@ class Common:
             by_default = 0 if self.store.path is None else _TEXTS
             keep_text = by_default if self.config.keep_text is None else self.config.keep_text
             self.detector = Detector(self.store, crawl=self.crawl, keep_text=keep_text, **self.config.detector_options)
-            if self.config.originals == "store":
-                self.detector.rule = replace(self.detector.rule, began=self.crawl.started)
             opened.pop_all()
         self.pages = self.crawl.own if self.config.originals == "crawl" else self.store
         """Where the pages that have come out are, among which it is decided."""

@@ -148,6 +148,11 @@ class Crawl:
         """Whether the spider has finished a crawl on this store before."""
         return self._last is not None
 
+    def has_changed(self, url: str, content: bytes) -> bool:
+        """Return whether the spider's last finished crawl saw this address say something else. `content`: as for `visit`."""
+        before = self._last.get(self._key_of(url)) if self._last else None
+        return before is not None and before[:1] != SEEN and before[1:] != content
+
     def visit(self, url: str, content: bytes | None = None, *, kept: bool = False) -> Change | None:
         """Note that the spider has fetched a URL; return what has become of the page since the spider's last finished crawl.
 
