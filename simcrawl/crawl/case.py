@@ -100,25 +100,27 @@ class Case:
 
     def end(self) -> None:
         """Settle the claim by what is known: nothing more will come of this page."""
-        is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
+        is_lost = self.failed or not (self.called and self.exhausted) or (self.items > 0 and not self.items_out)
         if self.give_back and (is_lost or (self.items and not self.items_taken)):
             self.give_back()
         # What a spider has asked for again may give more than at first, and has no claim.
         if self.has_given and not is_lost:
             self.has_given(items=bool(self.items_taken))
-        if self.claim is None:
-            return
+        if self.claim:
+            self._settle_claim(self.claim, is_lost=is_lost)
+        if self.came_out and not is_lost:
+            self.came_out()
+            self.came_out = None
+
+    def _settle_claim(self, claim: Claim | HeldClaim, *, is_lost: bool) -> None:
         lost, self.lost = self.lost, None
-        if is_lost:
-            self.claim.withdraw()
-            # Once, and not where it was confirmed before: what has come out is not lost.
-            if lost:
-                lost()
-        else:
-            self.claim.confirm(kept_for(self.callback, items=self.items_taken))
-            if self.came_out:
-                self.came_out()
-                self.came_out = None
+        if not is_lost:
+            claim.confirm(kept_for(self.callback, items=self.items_taken))
+            return
+        claim.withdraw()
+        # Once, and not where it was confirmed before: what has come out is not lost.
+        if lost:
+            lost()
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
