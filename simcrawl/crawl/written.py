@@ -24,7 +24,6 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from simcrawl.crawl.reading import LONGEST_HIDDEN
 from simcrawl.page.characters import composed
 from simcrawl.page.patterns import late
 from simcrawl.page.vocabulary import words
@@ -32,8 +31,8 @@ from simcrawl.page.vocabulary import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Characters of a day or a price, with what stands beside it.
-_LONGEST = 64
+# Characters of a value, and of a day or a price with what stands beside it.
+_LONGEST, _LONGEST_DAY = 100, 64
 _MONTHS, _DAYS, _HALF_A_DAY = 12, 7, 12
 # Letters: of a shorter word the case or the stop behind it may tell what it means, and fewer name no month.
 _LONG_WORD, _SHORTEST_NAME = 4, 3
@@ -77,7 +76,7 @@ _DATES = tuple(
         rf"{_NAME}\s+{_DAY}(?:st|nd|rd|th)?,?\s+{_YEAR}",
     )
 )
-_FOUR_DIGITS = late(r"[12]\d{3}")
+_DIGIT, _FOUR_DIGITS = late(r"\d"), late(r"[12]\d{3}")
 
 # ---- prices
 
@@ -99,21 +98,23 @@ _STOP = late(rf"(?<=[^\W\d_]{{{_LONG_WORD}}})\s?[.,:;]\Z")
 
 def one_form(key: str, text: str) -> str:
     """Return the form of a value that all ways to write it have in common, as far as that is sure. `key`: its field's name."""
-    return text if len(text) > LONGEST_HIDDEN else _one_form(key.rpartition(".")[2], text)
+    return text if len(text) > _LONGEST else _one_form(key.rpartition(".")[2], text)
 
 
 # Each value of an item is asked for twice, and once more for each copy.
 @lru_cache(maxsize=4096)
 def _one_form(name: str, text: str) -> str:
-    plain = _without_label(name, " ".join(composed(text).translate(_SIGNS).split()))
-    if not any(map(str.isdigit, plain)):
+    # Most values are of ASCII.
+    signs = text if text.isascii() else composed(text).translate(_SIGNS)
+    plain = _without_label(name, " ".join(signs.split()))
+    if not _DIGIT.search(plain):
         return _in_one_case(_STOP.sub("", plain))
-    return (_day(plain) or _price(plain) or _STOP.sub("", plain)) if len(plain) <= _LONGEST else _STOP.sub("", plain)
+    return (len(plain) <= _LONGEST_DAY and (_day(plain) or _price(plain))) or _STOP.sub("", plain)
 
 
 def _without_label(name: str, text: str) -> str:
     """Return what stands behind a label that is what the field is called."""
-    found = _LABEL.match(text)
+    found = _LABEL.match(text) if ":" in text else None
     return text[found.end() :] if found and _letters(found[1]) == _letters(name) else text
 
 
@@ -126,11 +127,13 @@ def _in_one_case(text: str) -> str:
 
     Words with capitals within, such as names in a program, are left, and so is what stands beside them.
     """
-    found = _LETTERS.findall(text)
-    is_long = [word for word in found if len(word) >= _LONG_WORD]
-    if len(is_long) < _LONG_WORDS or any(word not in {word.lower(), word.upper(), word.capitalize()} for word in is_long):
+    if text == (lower := text.lower()):
         return text
-    return text.lower() if text.isupper() else _LETTERS.sub(_in_lower_case, text)
+    is_long = [word for word in _LETTERS.findall(text) if len(word) >= _LONG_WORD]
+    # Behind its first letter each is of one case, where its script has any.
+    if len(is_long) < _LONG_WORDS or any((rest := word[1:]) != rest.lower() and not word.isupper() for word in is_long):
+        return text
+    return lower if text.isupper() else _LETTERS.sub(_in_lower_case, text)
 
 
 def _in_lower_case(word: re.Match[str]) -> str:
