@@ -22,6 +22,7 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
 from simcrawl.crawl.reading import LONGEST_HIDDEN, OF_MARKUP, TOKEN, URL_IN_TEXT, as_written, digits_of, is_date, numbers_beside, readable
+from simcrawl.crawl.written import one_form
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Memory:
         # Of an item that is too large the same places are looked at each time.
         self._fill(said, fields if item.all_seen else None, dict(chain(item.values, item.beside)))
         # Whether the callback downloads more may be known only later.
-        said.values = self._with(known, starmap(value_digest, chain(item.values, item.files, item.facts)))
+        said.values = self._with(known, chain(starmap(value_digest, chain(item.values, item.facts)), starmap(file_digest, item.files)))
         said.rows += item.rows
         said.states = _with_item(states, _ORIGINAL, item.by_field())
         self._held += said.size() - before
@@ -230,10 +231,15 @@ def state_digest(key: str, parts: list[Any]) -> int:
     """
     if len(parts) == 1:
         return value_digest(key, parts[0]) or 1
-    says = [part for part in parts if tells_apart(key, part)]
+    says = [_in_one_form(key, part) for part in parts if tells_apart(key, part) or _says_when(part)]
     if len(says) >= _LEAST_OF_A_SET and len(says) == len({*says}) and all(isinstance(part, str) and part is not FILLED for part in says):
         says.sort()
-    return value_digest(key, "\0".join(map(str, says))) or 1
+    return _digest(key, "\0".join(map(str, says))) or 1
+
+
+def _says_when(value: Any) -> bool:
+    """Return whether a value is a day or a time: a list may be of nothing else."""
+    return isinstance(value, str) and value is not FILLED and is_date(value)
 
 
 def tells_apart(key: str, value: Any) -> bool:
@@ -259,7 +265,20 @@ def field_digest(key: str) -> int:
 
 
 def value_digest(key: str, value: Any) -> int:
-    """Return a digest of a value under its name."""
+    """Return a digest of a value under its name, whichever way it is written there."""
+    return _digest(key, _in_one_form(key, value))
+
+
+def file_digest(key: str, name: str) -> int:
+    """Return a digest of what a file is called that an item asks for in a field."""
+    return _digest(key, name)
+
+
+def _in_one_form(key: str, value: Any) -> Any:
+    return one_form(key, value) if isinstance(value, str) and value is not FILLED else value
+
+
+def _digest(key: str, value: Any) -> int:
     # Four bytes are enough: each is looked for among the few of one content.
     return xxh32_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
@@ -273,7 +292,7 @@ def long_numbers(value: Any) -> set[str]:
 
 def number_digest(key: str, number: str) -> int:
     """Return a digest, never 0, of a number in a long text."""
-    return value_digest(f"{key}\0number", number) or 1
+    return _digest(f"{key}\0number", number) or 1
 
 
 def _content(use: str, url: str) -> int:
