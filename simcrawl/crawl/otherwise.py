@@ -10,7 +10,7 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
                                       as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
-    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, a number that the address has,
+    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, what has a number of the address,
                                                              and one of a long text that is in a short line of the page
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
@@ -173,8 +173,11 @@ class _Sight(NamedTuple):
     beside: bool
 
     def is_echo(self, value: Any) -> bool:
-        """Return whether a value only repeats the address. A number by which two addresses differ is what these pages are about."""
-        return self.page.is_addressed(value) and not (self.beside and str(value).isdigit())
+        """Return whether a value only repeats the address.
+
+        A number or a day by which two addresses differ is what these pages are about: "7", "Week 7", "12.03.2026". A word may be a category.
+        """
+        return self.page.is_addressed(value) and not (self.beside and any(map(str.isdigit, str(value))))
 
 
 def _directory(url: str) -> str:

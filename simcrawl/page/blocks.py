@@ -23,6 +23,7 @@ from simcrawl.page.furniture import leads_on
 from simcrawl.page.numerals import are_label_and_number
 from simcrawl.page.patterns import late
 from simcrawl.page.runs import has_digit
+from simcrawl.page.signatures import signature
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
 if TYPE_CHECKING:
@@ -245,6 +246,8 @@ class Layout:
         shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
         if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
             shown += (arranged,)
+        if said := signature(heading or outer, (block.text for block in parts.prose if block.element not in self.headings)):
+            shown += (said,)
         above, *below = self._headings_by_section(parts.prose, heading)
         return parts._replace(
             content=self._without_others(parts, sizes),
