@@ -540,8 +540,8 @@ class Rule:
         """Return whether much would be lost with a page that is near its original: it shows or says more, or is the page itself.
 
         An old version, a preview or a page for printing asks search engines to leave it alone. The page that they are to find may say a
-        sentence more, and is never dropped in favour of such a one, but where they say the same. Nor is what a wiki says now for what it said
-        before, by their addresses: of forms for editing both ask for that.
+        sentence more, and is never dropped in favour of such a one, but where they say the same. Nor is what a wiki says now for what it
+        said before, by their addresses: of forms for editing both ask for that.
         The other way round nothing is: a bare difference is a copy of the page that has the message, too. A picture or a file is lost that
         the original does not show: the first page of a site that has none would else take all others with it.
         What surrounds an article on another site is no loss, and where fingerprints alone decide nothing else does. On one site an
