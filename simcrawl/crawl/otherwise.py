@@ -168,7 +168,7 @@ class Otherwise:
 
 
 class _Sight(NamedTuple):
-    """A copy's page, beside its original. `headings`: theirs count; `beside`: see `are_side_by_side`; `own`: numbers of its address then."""
+    """A copy's page, beside its original. `headings`: theirs count; `beside`: see `are_side_by_side`; `own`: numbers of its address."""
 
     use: str
     page: PageText
