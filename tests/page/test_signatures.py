@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from simcrawl import compare
 from simcrawl.page.signatures import signature
+from tests.judged import page_of
+from tests.samples import english, page
+
+if TYPE_CHECKING:
+    from simcrawl.page.fingerprint import PageFingerprint
 
 
 @pytest.mark.parametrize(
@@ -52,3 +60,16 @@ def test_the_first_one_counts():
 
 def test_a_long_line_takes_no_time():
     assert not signature("f", ["a " * 195, f"f{'(' * 390}", "f(" + "a -> " * 70])
+
+
+def _page(signature: str, path: str) -> PageFingerprint:
+    return page_of(
+        f"<html><head><title>f</title></head><body><h1>f</h1><pre>{signature}</pre>{page(english(400))}</body></html>",
+        f"http://a.test/{path}",
+    )
+
+
+def test_another_parameter_makes_another_page_in_the_next_release():
+    pages = [_page(*of) for of in (("def f(a, b)", "1.0/f.html"), ("def f(a, b, c=None)", "1.1/f.html"), ("def f(a, b)", "1.2/f.html"))]
+    assert not compare(*pages[:2]).is_near_duplicate
+    assert compare(*pages[::2]).is_near_duplicate
