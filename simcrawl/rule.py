@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from simcrawl import differences
-from simcrawl.addresses import host_of, of_one_site
+from simcrawl.addresses import host_of, is_earlier_state, of_one_site
 from simcrawl.bits import hamming_distance
 from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import Abstention, Page, PageFingerprint, Reason
@@ -540,7 +540,8 @@ class Rule:
         """Return whether much would be lost with a page that is near its original: it shows or says more, or is the page itself.
 
         An old version, a preview or a page for printing asks search engines to leave it alone. The page that they are to find may say a
-        sentence more, and is never dropped in favour of such a one, but where they say the same.
+        sentence more, and is never dropped in favour of such a one, but where they say the same. Nor is what a wiki says now for what it
+        said before, by their addresses: of forms for editing both ask for that.
         The other way round nothing is: a bare difference is a copy of the page that has the message, too. A picture or a file is lost that
         the original does not show: the first page of a site that has none would else take all others with it.
         What surrounds an article on another site is no loss, and where fingerprints alone decide nothing else does. On one site an
@@ -563,6 +564,7 @@ class Rule:
         surrounds_itself = on_one_site or not comparison.same_article
         return (
             (names_compared.is_left_alone(original.names) and not names_compared.is_left_alone(page.names))
+            or is_earlier_state(original.url, page.url)
             or (surrounds_itself and differences.adds_beside(page, original))
             or (on_one_site and (differences.adds_paragraphs(page, original) or differences.adds_content(page, original)))
             or (is_known_apart and differences.may_be_another(page, original))

@@ -816,6 +816,16 @@ def test_of_two_addresses_a_title_tells_apart_and_nothing_at_all_does_not(
         assert detector.admit(_named(texts[1], "9", "", titles[1])).is_duplicate
 
 
+@pytest.mark.parametrize(("path", "is_copy"), [("w?title=Harbours&action=edit", False), ("w?title=Harbours&action=edit&oldid=8", True)])
+def test_what_a_wiki_says_now_is_not_dropped_for_what_it_said_before(path: str, *, is_copy: bool):
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(_version(TEXT, "w?title=Harbours&action=edit&oldid=7", noindex=True))
+        words = TEXT.split(" ")
+        words[len(words) // 2] = "otherwise"
+        assert detector.admit(_version(" ".join(words), path, noindex=True)).is_duplicate == is_copy
+
+
 def test_where_fingerprints_alone_decide_it_does_not_matter_who_is_to_be_left_alone():
     with open_store("memory:") as store:
         detector = Detector(store, min_similarity=0)

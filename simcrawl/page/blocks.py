@@ -23,6 +23,7 @@ from simcrawl.page.furniture import leads_on
 from simcrawl.page.numerals import are_label_and_number
 from simcrawl.page.patterns import late
 from simcrawl.page.runs import has_digit
+from simcrawl.page.signatures import signature
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
 if TYPE_CHECKING:
@@ -239,12 +240,9 @@ class Layout:
         outer = self._name_outside(parts)
         heading, facts = self._called(parts.prose, is_named=bool(outer))
         heading = self._linked_name(parts) or heading
-        # What scripts show may be anywhere, and without a heading nothing says to which paragraph a picture belongs.
-        of_all = not self.headings
-        pictured = [(name, at) for name, at in self.pictures if (of_all or inside[at] or not at) and not furniture[at]]
-        shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
-        if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
-            shown += (arranged,)
+        shown = self._shown(url, inside, furniture)
+        if said := signature(heading or outer, self._lines_of(parts.prose)):
+            shown += (said,)
         above, *below = self._headings_by_section(parts.prose, heading)
         return parts._replace(
             content=self._without_others(parts, sizes),
@@ -262,6 +260,19 @@ class Layout:
             headings_beside=_texts(block for block in parts.beside if block.element in self.headings),
             aside=_texts(self._told_aside(sizes)) if self.asides else (),
         )
+
+    def _shown(self, url: str, inside: bytearray, furniture: bytearray) -> tuple[str, ...]:
+        """Return the names of what is shown outside the furniture."""
+        # What scripts show may be anywhere, and without a heading nothing says to which paragraph a picture belongs.
+        of_all = not self.headings
+        pictured = [(name, at) for name, at in self.pictures if (of_all or inside[at] or not at) and not furniture[at]]
+        shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
+        if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
+            shown += (arranged,)
+        return shown
+
+    def _lines_of(self, prose: Iterable[Block]) -> Iterator[str]:
+        return (block.text for block in prose if block.element not in self.headings)
 
     def _tables(self, lines: Iterable[Block], links: Iterable[Block], paragraphs: Iterable[Block]) -> list[tuple[tuple[str, ...], ...]]:
         """Return the texts of lines that stand in cells, together by table and row; links where other cells are in their row.

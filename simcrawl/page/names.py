@@ -92,6 +92,8 @@ _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
 _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 _DIGITS = late(r"\d+")
+# Of an address: /archive/20260312.html.
+_DAY_IN_ONE = late(r"(?<!\d)((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 # A number by itself, or an ordinal; not "3gp".
 _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12". Or it is called a
@@ -174,7 +176,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
-    raw = [composed(text[:_LONGEST]) for text in (*headings, title)]
+    raw = [*(numerals.apart(composed(text[:_LONGEST])) for text in headings), composed(title[:_LONGEST])]
     measures = _measures(" | ".join(raw[:2]), raw[2])
     # Before numbers are taken for those of chapters: "6 mm hex bolt".
     slug = _slug(url)
@@ -638,7 +640,8 @@ def _is_of_a_day(line: str, url: str, title: str) -> bool:
     found = full_dates(line[:_LONGEST])
     if not found:
         return False
-    numbers, of_title = _plain_numbers(url.partition("://")[2][:_LONGEST]), full_dates(title[:_LONGEST])
+    address = _DAY_IN_ONE.sub(r"\1-\2-\3", url.partition("://")[2][:_LONGEST])
+    numbers, of_title = _plain_numbers(address), full_dates(title[:_LONGEST])
     return any(day in of_title or _plain_numbers(day) <= numbers for day in found)
 
 

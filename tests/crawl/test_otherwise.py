@@ -141,6 +141,24 @@ def test_of_pages_side_by_side_more_counts(first: Any, html: str, value: Any):
 
 
 @pytest.mark.parametrize(
+    ("original", "url", "value", "tells"),
+    [
+        ("week/7", "week/8", "Week 8", True),
+        ("book?page=7", "book?page=8", "Page 8", True),
+        ("2019/05/31/", "2019/06/02/", "2019/06/02", True),
+        ("2019/03/04/", "2019/04/03/", "2019/04/03", True),
+        ("plant/amber", "plant/birch", "Birch", False),
+        ("print/week/8", "week/8", "Week 8", False),
+    ],
+)
+def test_what_has_the_number_by_which_addresses_differ_echoes_none(original: str, url: str, value: str, *, tells: bool):
+    known, original = Elsewhere(), f"http://a.test/{original}"
+    known.note(original, USE, ItemRead({"value": "Another one"}))
+    copy = Copy(partial(list[str], (f"<p>{value}</p>",)), f"http://a.test/{url}")
+    assert (known.find(original, USE, ItemRead({"value": value}), copy, identical=False) is not None) == tells
+
+
+@pytest.mark.parametrize(
     ("html", "said"),
     [
         ("<p>1043 views</p>", "1043 views"),
