@@ -91,7 +91,8 @@ class Parts(NamedTuple):
     `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture. `rows`: what stands together in
     the content's tables: the cells of each row, a term and its definitions; `tables_beside`: likewise beside it, table by table, and in the
     end what boxes have as a label and a value. `headings_beside`: the headings in `beside`. `aside`: the paragraphs of the page's only
-    aside, which `beside` has not, if nothing in it is a link.
+    aside, which `beside` has not, if nothing in it is a link. `of_visits`: lines that are other ones at each visit, see
+    `simcrawl.page.visits`.
     """
 
     content: list[Block]
@@ -113,6 +114,7 @@ class Parts(NamedTuple):
     tables_beside: tuple[tuple[tuple[str, ...], ...], ...] = ()
     headings_beside: tuple[str, ...] = ()
     aside: tuple[str, ...] = ()
+    of_visits: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -258,6 +260,7 @@ class Layout:
             rows=(*chain.from_iterable(self._tables(values, parts.links, paragraphs)), *self._pairs(parts.prose)),
             tables_beside=(*self._tables(parts.beside, (), ()), *filter(None, [self._labelled(parts.beside)])),
             headings_beside=_texts(block for block in parts.beside if block.element in self.headings),
+            of_visits=_texts(self.blocks[place] for place in sorted(of_visits)),
             aside=_texts(self._told_aside(sizes)) if self.asides else (),
         )
 

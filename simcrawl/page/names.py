@@ -361,6 +361,7 @@ def of(
     known_as: str = "",
     is_known_elsewhere: bool = False,
     units_of_a_word: float = 1.0,
+    lasting: bytes = b"",
 ) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
@@ -371,7 +372,8 @@ def of(
     search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
     (`url`; `said`: see `language`); how many units say what a word does; and by which address of its own it wants to be known
     (`known_as`: see `simcrawl.page.hints.Hints.own_address`). Where it names another one (`is_known_elsewhere`) its title is none by
-    itself, nor is a heading with a number. `title`: the page's title, as it is.
+    itself, nor is a heading with a number. `title`: the page's title, as it is. `lasting`: an even number of bytes that stand for its text
+    without the lines of a visit, if it has any.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -389,7 +391,7 @@ def of(
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
     # In the order of the set, as their hashes will be.
-    lasting = [not visits.are_spoken_of(text) for text in paragraphs]
+    are_lasting = [not visits.are_spoken_of(text) for text in paragraphs]
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _FURTHER_ENDINGS.sub("", _slug(url))))
@@ -408,7 +410,7 @@ def of(
     )
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, rows_beside, address = hashed
-    of_all_visits = [*compress(others[0], lasting)]
+    of_all_visits = [*compress(others[0], are_lasting)]
     shown, lines = _digests(pictures), _digests(short)
     values += [END, *shown[:MOST_PICTURES], END, *([reduce(xor, shown) or 1] if len(shown) > MOST_PICTURES else ())]
     values += [END, *([min(len(lines), WORD | SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -423,10 +425,13 @@ def of(
     second += map(_in_order, ([], []) if is_known_elsewhere else (uncounted, uncounted_title))
     values += [END, *_shortened(second)]
     mixed = _shortened([*map(_mixed, (short, in_rows, rows_beside))])
-    if mixed or len(of_all_visits) > 1:
+    sums = [min(len(of_all_visits), WORD | SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))] if len(of_all_visits) > 1 else []
+    if mixed or sums or lasting:
         values += [END, *mixed]
-    if len(of_all_visits) > 1:
-        values += [END, min(len(of_all_visits), WORD | SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))]
+    if sums or lasting:
+        values += [END, *sums]
+    if lasting:
+        values += [END, *(number or 1 for number in struct.unpack(f">{len(lasting) // 2}H", lasting))]
     return struct.pack(f">{len(values)}H", *values)
 
 
