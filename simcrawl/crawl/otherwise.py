@@ -31,7 +31,7 @@ from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.moments import Moments
 from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
-from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
+from simcrawl.crawl.said import LONGEST_SHORT, NUMBERS_LEFT_OUT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
 from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
 from simcrawl.page.patterns import late
@@ -115,7 +115,7 @@ class Otherwise:
 
     def _says_number(self, sight: _Sight, together: Together, key: str, parts: list[Any]) -> bool:
         """Return whether a long text has a number that the original's has not, in a short line of the page."""
-        if not field_name(key).of_page:
+        if not field_name(key).of_page or together.items_with(NUMBERS_LEFT_OUT):
             return False
         new = {number for part in parts for number in long_numbers(part) if not together.items_with(number_digest(key, number))}
         return bool(new) and any(self._is_said_in(sight, key, line, new) for line in sight.page.said_lines(headings=sight.headings))

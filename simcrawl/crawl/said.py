@@ -35,12 +35,16 @@ _MOST_CONTENTS, _MOST_FIELDS = 100_000, 64
 _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of the items of one content: what stands in their fields, field by field.
 _MOST_STATES = 20_000
+# Past so many of these, numbers in long texts are left out: they must not take the room of what stands in fields.
+_MOST_WITH_NUMBERS = 5_000
 # Contents whose values are at hand as a set: those of the pages that are being parsed. Some 300 kB each at most.
 _MOST_SETS = 16
 # The number of the original itself among the pages of its content.
 _ORIGINAL = 1
 _SHORTEST_TOKEN = 16
 _LEAST_OF_A_SET = 3
+NUMBERS_LEFT_OUT = 1
+"""Stands for the numbers in long texts of an item, where these are too many."""
 LONGEST_SHORT = 100
 """Characters of a value that is short."""
 _DIGIT = late(r"\d")
@@ -50,7 +54,7 @@ class Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
     `rows`: how much they have listed, see `ItemRead.rows`. `states`: of each item the number of its page, a digest of what stands in each
-    of its fields, those of the numbers in long texts, and a 0; None: too many. `content`: its number.
+    of its fields, those of the numbers in long texts or `NUMBERS_LEFT_OUT`, and a 0; None: too many. `content`: its number.
     """
 
     __slots__ = ("content", "fields", "rows", "states", "values")
@@ -162,8 +166,10 @@ class Memory:
         """
         before = said.size()
         for fields in items:
-            digests = _digests(page, fields)
-            if said.states is not None and len(said.states) + len(digests) <= _MOST_STATES:
+            if said.states is None:
+                break
+            digests = _digests(page, fields, len(said.states))
+            if len(said.states) + len(digests) <= _MOST_STATES:
                 said.states.extend(digests)
         self._held += said.size() - before
         self._note_change(said)
@@ -299,9 +305,11 @@ def _content(use: str, url: str) -> int:
     return xxh3_64_intdigest(f"{use}\0{url}".encode("utf-8", "surrogatepass"))
 
 
-def _digests(page: int, fields: dict[str, list[Any]]) -> list[int]:
-    """Return what is remembered of an item, see `Said.states`."""
-    numbers = (number_digest(key, number) for key, parts in fields.items() for part in parts for number in long_numbers(part))
+def _digests(page: int, fields: dict[str, list[Any]], known: int) -> list[int]:
+    """Return what is remembered of an item, see `Said.states`. `known`: how many of these there are already."""
+    numbers = [number_digest(key, number) for key, parts in fields.items() for part in parts for number in long_numbers(part)]
+    if numbers and known + len(numbers) > _MOST_WITH_NUMBERS:
+        numbers = [NUMBERS_LEFT_OUT]
     return [page, *starmap(state_digest, fields.items()), *numbers, 0]
 
 
@@ -309,7 +317,7 @@ def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]
     """Return what is known of items, and what stands in the fields of another one; None where that is too much. `page`: its number."""
     if known is None:
         return None
-    known.extend(_digests(page, fields))
+    known.extend(_digests(page, fields, len(known)))
     return known if len(known) <= _MOST_STATES else None
 
 

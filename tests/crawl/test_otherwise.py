@@ -176,6 +176,18 @@ def test_a_long_texts_numbers_of_the_visit_links_and_paragraphs_do_not_count(htm
     assert known.find(URL, USE, ItemRead({"text": f"{_LONG} {said}"}), copy, identical=False) is None
 
 
+@pytest.mark.parametrize(("rows", "tells"), [(20, True), (130, False)])
+def test_very_many_numbers_in_long_texts_take_no_room_of_fields(rows: int, tells: bool):
+    known, copy = Elsewhere(), Copy(lambda: [f"<p>18.13 kg</p><p>{_LONG}</p><p>and 1043 pens</p>"], "http://a.test/p/2")
+    known.note(URL, USE, ItemRead({"result": "17.03 kg"}))
+    for row in range(rows):
+        known.note(URL, USE, ItemRead({"text": " ".join(f"beech {row * 100 + place}" for place in range(64))}))
+    # From then on numbers of long texts say nothing of this content.
+    said = f"{_LONG} and 1043 pens"
+    assert (known.find(URL, USE, ItemRead({"text": said}), copy, identical=False) is not None) == tells
+    assert known.find(URL, USE, ItemRead({"result": "18.13 kg"}), copy, identical=False) == "result"
+
+
 def test_a_host_of_numbers_echoes_none():
     known = Elsewhere()
     known.note("http://127.0.0.1:8017/a", USE, ItemRead({"room": "Room 7"}))
