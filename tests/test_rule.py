@@ -691,6 +691,25 @@ def test_no_copy_is_passed_over_where_candidates_are_many(changes: list[tuple[in
         ] == []
 
 
+def test_of_many_that_are_alike_those_are_compared_that_may_be_originals(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.rule._MOST_ALIKE", 4)
+    # On other hosts, and more like the page than its original is.
+    others = [like(number, url=f"http://other{number}.example/") for number in range(1, 10)]
+    store = store_of(*others, like(50, registers=8, url=ORIGINAL))
+    store.candidates.clear()
+    assert Detector(store, scope="site").admit(like(100, url="http://example.org/b")).original == ORIGINAL
+    assert store.candidates["at_cap"] == 0
+    assert Detector(store).admit(like(101, url="http://example.org/c")).is_duplicate
+    assert store.candidates["at_cap"] == 1
+
+
+def test_where_several_copies_are_kept_so_many_are_compared(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.rule._MOST_ALIKE", 4)
+    store = store_of(*(like(number) for number in range(1, 10)))
+    assert Detector(store, copies_kept=6).admit(like(100)).drop_page
+    assert not Detector(store, copies_kept=12).admit(like(101)).drop_page
+
+
 def test_candidates_are_counted_and_so_are_decisions_that_stop_at_the_most():
     store = store_of(*(like(number, registers=400) for number in range(1, 301)))
     store.candidates.clear()
