@@ -380,6 +380,11 @@ _TOLD_IN_AN_ASIDE = (
     "<aside class=result><h2>Result</h2><p>{loan}</p></aside>",
     "<aside class='promoter ad'><p>{sequence}</p></aside>",
     "<aside class='quote widget'><blockquote>{quotation}</blockquote></aside>",
+    # The offers of a site of coupons, a quotation that is all of its page.
+    "<aside class=promo><p>{loan}</p></aside>",
+    "<aside><div class=ad-box><p>{loan}</p></div></aside>",
+    "<aside class=teaser><p>{quotation}</p></aside>",
+    "<aside class=random-quote><blockquote>{quotation}</blockquote></aside>",
     "<aside><pre>{sequence}</pre></aside><aside><ul><li><a href='/more'>More about the harbour</a></li></ul></aside>",
 )
 
@@ -402,10 +407,9 @@ def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines
             "at/{}",
             "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
         ),
-        # What calls itself an advertisement.
-        ("at/{}", "<aside class=ad-slot><p>{quotation}</p></aside>"),
-        ("at/{}", "<aside><div class='promo-box'><p>{quotation}</p></div></aside>"),
-        # Visits.
+        # Visits: advertisements, too.
+        ("fire?sessid={}", "<aside class=ad-slot><p>{quotation}</p></aside>"),
+        ("{}/fire.html", "<aside><div class='promo-box'><p>{quotation}</p></div></aside>"),
         ("fire?sessid={}", _TOLD_IN_AN_ASIDE[0]),
         ("fire?id=7&_={}", _TOLD_IN_AN_ASIDE[0]),
         # Mirrors.
