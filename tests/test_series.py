@@ -791,6 +791,18 @@ def test_pages_of_lists_and_what_is_not_there_are_copies_at_any_number(heading: 
 
 
 @pytest.mark.parametrize(
+    "heading", ["House {} does not exist", "Haltepunkt {} existiert nicht", "\u9519\u8bef {} \u6587\u4ef6\u4e0d\u5b58\u5728"]
+)
+def test_records_of_what_is_not_there_are_kept_where_the_address_has_no_such_number(heading: str) -> None:
+    text = _paragraphs(english(12, seed=5))
+    pages = {
+        f"https://site.example/houses/{name}/": _page(f"<h1>{heading.format(4041 + 7 * number)}</h1>{text}", title="Valley")
+        for number, name in enumerate(("aldby", "borrow", "canton", "dunley", "elmwick"))
+    }
+    assert lost(pages, 1)[0] == 0
+
+
+@pytest.mark.parametrize(
     ("heading", "language", "is_one"),
     [
         ("文章{}不存在", "zh", True),
