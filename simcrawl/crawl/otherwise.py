@@ -5,6 +5,7 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
 
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says as of when the page or its mirror is ("Last updated: 3 October 2026")    ──► says nothing
+                               but of pages side by side, unless that is now                      ──► counts
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
@@ -111,7 +112,7 @@ class Otherwise:
         if len(parts) > 1 and (len(parts) > _MOST_LISTED or (not sight.beside and any(self._is_text(part) for part in parts))):
             return False
         longest = _LONGEST_BESIDE if sight.beside and len(parts) == 1 else LONGEST_SHORT
-        return all(self._may_say(sight.use, key, part, longest) for part in parts)
+        return all(self._may_say(sight, key, part, longest) for part in parts)
 
     def _says_number(self, sight: _Sight, together: Together, key: str, parts: list[Any]) -> bool:
         """Return whether a long text has a number that the original's has not, in a short line of the page."""
@@ -130,18 +131,18 @@ class Otherwise:
     def _is_text(self, value: Any) -> bool:
         return isinstance(value, str) and any(map(str.isalpha, value)) and not self._moments.may_say(value)
 
-    def _may_say(self, use: str, key: str, value: Any, longest: int) -> bool:
+    def _may_say(self, sight: _Sight, key: str, value: Any, longest: int) -> bool:
         """Return whether a value may say something of a page, whatever that shows."""
         name = field_name(key)
         if value is False or value is FILLED or not name.of_page or name.of_making or name.of_readers:
             return False
         if isinstance(value, str):
-            return self._may_be_said(key, value, longest)
+            return self._may_be_said(sight, key, value, longest)
         digits = digits_of(as_written(value))
-        is_of_counter = isinstance(value, int) and self._counters.has(use, key)
+        is_of_counter = isinstance(value, int) and self._counters.has(sight.use, key)
         return is_long_enough(digits) and not is_technical(key, digits) and not is_of_counter
 
-    def _may_be_said(self, key: str, text: str, longest: int) -> bool:
+    def _may_be_said(self, sight: _Sight, key: str, text: str, longest: int) -> bool:
         # First: not every pattern is looked for in one pass.
         if len(text) > longest or _OF_A_VISIT.search(text):
             return False
@@ -151,7 +152,10 @@ class Otherwise:
             return False
         if is_technical(key, digits_of(text)) or is_counter(text):
             return False
-        return not (has_a_state(text) and is_dateline(text))
+        if not (has_a_state(text) and is_dateline(text)):
+            return True
+        # Of mirrors and views. Of services, species and towns it may be all that the page says of each.
+        return sight.beside and self._moments.is_another_state(without_data(sight.use), key, text)
 
     def _says(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
         said = [not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts]

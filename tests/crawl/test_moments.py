@@ -104,3 +104,24 @@ def test_what_is_known_of_fields_is_bounded(monkeypatch: pytest.MonkeyPatch):
     for key in ("a", "b", "c"):
         assert moments.is_content(USE, key, "12 May 2019", page)
     assert [moments.is_content(USE, key, f"{NOW:%Y-%m-%d}", page) for key in ("a", "b", "c")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "is_another"),
+    [
+        ("Last updated 12 May 2019", None, True),
+        ("Stand vom 31.12.2024", None, True),
+        ("\u622a\u81f32019\u5e7412\u670831\u65e5", None, True),
+        (f"Last updated {NOW:%d %B %Y}", None, False),
+        (f"Last updated {NOW:%d %B %Y}", "Last updated 12 May 2019", True),
+        # What else stands in the field is judged by itself.
+        (f"Last updated {NOW:%d %B %Y}", "12 May 2019", False),
+        ("Last updated 3 days ago", None, False),
+        ("12 May 2019", None, False),
+        ("Stand vom 31.12.2024: 1234 Einwohner", None, False),
+    ],
+)
+def test_a_state_is_another_one_unless_it_is_now(value: str, before: str | None, is_another: bool) -> None:
+    moments = Moments()
+    moments.note(USE, [("at", before)])
+    assert moments.is_another_state(USE, "at", value) is is_another

@@ -126,6 +126,8 @@ _SENTENCE = f"On the 7 of the month {english(20).lower()}"[:200]
         (_SENTENCE, f"<p>{_SENTENCE.replace('7', '9')}</p>", _SENTENCE.replace("7", "9")),
         (f"{_LONG} It is 17.3 here", f"<p>{_LONG}</p><p>It is <b>18.4</b> here</p>", f"{_LONG} It is 18.4 here"),
         (f"{_LONG} 1 June 2019", f"<p>{_LONG}</p><p>1 July 2019</p>", f"{_LONG} 1 July 2019"),
+        ("Last updated 5 May 2019", "<p>Last updated 12 May 2019</p>", "Last updated 12 May 2019"),
+        ("Stand vom 5.12.2024", "<p>Stand vom 9.12.2024</p>", "Stand vom 9.12.2024"),
         ("Birch", "<ol class=breadcrumb><li><a href=/>Home</a><li>Cedar</ol>", "Cedar"),
         ("Birch", "<nav><ol class=breadcrumb><li><a href=/>Home</a><li>Cedar</ol></nav>", "Cedar"),
     ],
@@ -195,6 +197,21 @@ def test_today_is_no_other_day():
     known.note(URL, USE, ItemRead({"day": "Not known yet"}))
     html = f"<p>{NOW:%d %B %Y}</p>"
     assert known.find(URL, USE, ItemRead({"day": f"{NOW:%d %B %Y}"}), Copy(lambda: [html]), identical=False) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "value"),
+    [
+        ("No state known", f"Last updated: {NOW:%d %B %Y}"),
+        ("No state known", f"Mirror state of {NOW:%d %B %Y, %H:%M}"),
+        ("Last updated 2 days ago", "Last updated 3 days ago"),
+    ],
+)
+def test_the_present_state_of_a_page_side_by_side_is_no_other_one(first: str, value: str):
+    known, original = Elsewhere(), "http://a.test/room/1"
+    known.note(original, USE, ItemRead({"state": first}))
+    copy = Copy(partial(list[str], (f"<p>{value}</p>",)), "http://a.test/room/2")
+    assert known.find(original, USE, ItemRead({"state": value}), copy, identical=False) is None
 
 
 def test_an_item_may_say_known_values_that_no_item_of_its_original_says_together():
