@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.crawl.reading import is_date, readable
-from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
+from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page, places_of_days
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Moments:
         behind = [_since(time) for time in times]
         if len(self._behind) < _MOST_FIELDS:
             self._behind.setdefault(field, behind[0])
-        if not all(minutes % _AN_HOUR <= _BEFORE or -minutes % _AN_HOUR <= _AFTER for minutes in behind):
+        if not all(map(_is_near, behind)):
             return False
         apart = behind[0] - self._behind.get(field, behind[0])
         return min(apart % _HALF_A_DAY, -apart % _HALF_A_DAY) <= _BEFORE + _AFTER
@@ -109,6 +109,26 @@ def _is_today(day: frozenset[int]) -> bool:
     now = datetime.now(UTC)
     near = (now - _A_DAY, now, now + _A_DAY)
     return any(one.day in day and day <= {one.year, one.year % 100, one.month, one.day} for one in near)
+
+
+def places_of_now(line: str) -> list[tuple[int, int]]:
+    """Return where a line says the present day and time begin and end, as a clock does: of a day alone it is not known.
+
+    A spider that takes a whole page takes many lines, and that one of them says another moment says nothing of the next.
+    """
+    clocks = [found.span() for found in _CLOCK.finditer(line) if _is_near(_since(_minutes(found)))]
+    days = places_of_days(line) if clocks else []
+    today = [(start, end) for start, end in days if _is_today(frozenset(map(int, _NUMBER.findall(line[start:end]))))]
+    return [*today, *clocks] if today else []
+
+
+def _is_near(minutes: int) -> bool:
+    """Return whether a time of day so many minutes ago is now in some zone."""
+    return minutes % _AN_HOUR <= _BEFORE or -minutes % _AN_HOUR <= _AFTER
+
+
+def _minutes(clock: re.Match[str]) -> int:
+    return 60 * int(clock[1]) + int(clock[2])
 
 
 def _since(time: int) -> int:
@@ -141,6 +161,6 @@ def _of_states(key: str) -> str:
 
 
 def _numbers_of(value: str) -> _When:
-    times = tuple(60 * int(found[1]) + int(found[2]) for found in _CLOCK.finditer(value))
+    times = tuple(map(_minutes, _CLOCK.finditer(value)))
     rest = _COMPACT.sub(r" \1 \2 \3 ", _CLOCK.sub(" ", value))
     return _When(frozenset(map(int, _NUMBER.findall(rest))), times)

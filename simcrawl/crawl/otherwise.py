@@ -30,11 +30,12 @@ from urllib.parse import unquote, urlsplit
 
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
-from simcrawl.crawl.moments import Moments
+from simcrawl.crawl.moments import Moments, places_of_now
 from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
 from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
 from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
+from simcrawl.page.numerals import OF_A_READER
 from simcrawl.page.patterns import late
 from simcrawl.rule import without_data
 
@@ -51,6 +52,7 @@ _LONGEST_BESIDE, _MOST_LISTED = 300, 32
 # How long it took to make a page, and how long something goes on: "generated in 0.12 s", "ends in 03:21:07".
 _OF_A_VISIT = late(r"[^\W\d_]\D*(?:\d+[.,]\d+\s?(?:m?s|sec)\b|\b\d{1,2}:\d\d:\d\d\s*$)")
 _NUMBER = late(r"\d+")
+_OF_THE_INTERNET = late(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
 # Contents whose items are at hand.
 _MOST_TOGETHER = 16
 
@@ -123,7 +125,9 @@ class Otherwise:
 
     def _is_said_in(self, sight: _Sight, key: str, line: str, numbers: set[str]) -> bool:
         """Return whether a line has one of some numbers, and says neither how often nor when the page was made."""
-        if numbers.isdisjoint(numbers_beside(line)) or _OF_A_VISIT.search(line) or is_counter(line) or is_of_the_page(line):
+        if numbers.isdisjoint(numbers_beside(line, places_of_now(line))) or _says_who_asks(line):
+            return False
+        if _OF_A_VISIT.search(line) or is_counter(line) or is_of_the_page(line):
             return False
         # A day may stand behind a label, which makes it none of a field.
         return self._moments.is_content(without_data(sight.use), key, line, sight.page) is not False
@@ -186,6 +190,11 @@ class _Sight(NamedTuple):
         A number or a day by which two addresses differ is what these pages are about: "7", "Week 7", "12.03.2026". A word may be a way.
         """
         return self.page.is_addressed(value) and self.own.isdisjoint(_NUMBER.findall(str(value)))
+
+
+def _says_who_asks(line: str) -> bool:
+    """Return whether a line says from which address it was asked for: "Your IP is 10.1.3.7"."""
+    return bool(_OF_THE_INTERNET.search(line) and OF_A_READER.search(line))
 
 
 def _own_numbers(url: str, other: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from simcrawl.crawl.moments import Moments
+from simcrawl.crawl.moments import Moments, places_of_now
 from simcrawl.crawl.page_text import PageText
 
 USE = "spider.parse"
@@ -125,3 +125,24 @@ def test_a_state_is_another_one_unless_it_is_now(value: str, before: str | None,
     moments = Moments()
     moments.note(USE, [("at", before)])
     assert moments.is_another_state(USE, "at", value) is is_another
+
+
+@pytest.mark.parametrize(
+    ("line", "is_now"),
+    [
+        (f"it is {NOW:%H:%M:%S} on {NOW:%d %B %Y}", True),
+        (f"{NOW:%Y-%m-%d}t{NOW:%H:%M:%S}", True),
+        (f"{NOW:%d.%m.%Y %H:%M}", True),
+        # In another zone.
+        (f"{NOW + timedelta(hours=5):%d.%m.%Y %H:%M}", True),
+        # What begins today, and a time of day that is that of a train.
+        (f"{NOW:%d %B %Y}", False),
+        (f"{NOW:%H:%M}", False),
+        (f"{NOW + timedelta(minutes=30):%d.%m.%Y %H:%M}", False),
+        (f"{OTHER:%d %B %Y}, {NOW:%H:%M}", False),
+        ("room 7", False),
+    ],
+)
+def test_where_a_line_has_a_clock(line: str, *, is_now: bool) -> None:
+    said = "".join(line[start:end] for start, end in places_of_now(line))
+    assert {*filter(str.isdigit, said)} == ({*filter(str.isdigit, line)} if is_now else set())

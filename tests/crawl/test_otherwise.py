@@ -167,6 +167,7 @@ def test_what_has_the_number_by_which_addresses_differ_echoes_none(original: str
         (f"<p>{NOW:%d %B %Y}</p>", f"{NOW:%d %B %Y}"),
         ("<p>Made in 0.12 s</p>", "Made in 0.12 s"),
         ("<p>Last modified: 12 May 2019</p>", "Last modified: 12 May 2019"),
+        ("<p>Your address is 10.1.3.7</p>", "Your address is 10.1.3.7"),
         ("<p><a href=/>Pens 17</a></p>", "Pens 17"),
         (f"<p>{_LONG} and 1043 pens</p>", "and 1043 pens"),
     ],
@@ -176,6 +177,25 @@ def test_a_long_texts_numbers_of_the_visit_links_and_paragraphs_do_not_count(htm
     known.note(URL, USE, ItemRead({"text": _LONG}))
     copy = Copy(lambda: [f"<p>{_LONG}</p>{html}"], "http://a.test/p/2")
     assert known.find(URL, USE, ItemRead({"text": f"{_LONG} {said}"}), copy, identical=False) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        (f"It is {NOW:%H:%M:%S} on {NOW:%d %B %Y}", False),
+        (f"{NOW:%Y-%m-%dT%H:%M:%S}", False),
+        (f"It is {NOW:%H:%M:%S} on {NOW:%d %B %Y} in room 17", True),
+        (f"It was {NOW:%H:%M:%S} on 12 May 2019", True),
+        (f"Doors open on {NOW:%d %B %Y} at {LATER}", True),
+    ],
+)
+def test_a_clock_in_a_long_text_says_nothing_although_other_lines_said_other_moments(line: str, *, tells: bool):
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"text": _LONG}))
+    for number, said in enumerate(("Founded on 12 May 1987", line), 2):
+        copy = Copy(partial(list[str], (f"<p>{_LONG}</p><p>{said}</p>",)), f"http://a.test/p/{number}")
+        found = known.find(URL, USE, ItemRead({"text": f"{_LONG} {said}"}), copy, identical=False)
+    assert (found is not None) == tells
 
 
 def test_a_host_of_numbers_echoes_none():
