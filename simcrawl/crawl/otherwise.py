@@ -5,13 +5,14 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
 
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says as of when the page or its mirror is ("Last updated: 3 October 2026")    ──► says nothing
-                               but of pages side by side, unless that is now                      ──► counts
+                             of pages side by side, unless that is now                             ──► counts
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
                                       as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
-    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, what has a number of the address,
+    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts but for their paragraphs, sentences,
+                                                             what has a number of the address,
                                                              and one of a long text that is in a short line of the page
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
@@ -31,12 +32,23 @@ from urllib.parse import unquote, urlsplit
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.moments import Moments, places_of_now
-from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
+from simcrawl.crawl.reading import (
+    LONGEST_HIDDEN,
+    OF_MARKUP,
+    TOKEN,
+    as_written,
+    digits_of,
+    is_long_enough,
+    numbers_beside,
+    readable,
+    readings,
+)
 from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
 from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
 from simcrawl.page.numerals import OF_A_READER
 from simcrawl.page.patterns import late
+from simcrawl.page.visits import is_of_a_visit
 from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
@@ -83,10 +95,12 @@ class Otherwise:
         for key, parts in fields.items():
             if sight.beside and self._says_number(sight, together, key, parts):
                 return key
-            if not self._may_all_say(sight, key, parts):
+            short = _but_for_paragraphs(sight, parts)
+            if not self._may_all_say(sight, key, short):
                 continue
+            # The longest ones count for nothing there.
             known = together.items_with(state_digest(key, parts))
-            if not known and says(key, parts):
+            if not known and says(key, short):
                 return key
             if known:
                 items &= known
@@ -94,7 +108,7 @@ class Otherwise:
         if items:
             return None
         # All of it is known, but in no item of the original together. Now it matters what of it the page says.
-        said = {key: known for key, known in told.items() if says(key, fields[key])}
+        said = {key: known for key, known in told.items() if says(key, _but_for_paragraphs(sight, fields[key]))}
         return None if not said or reduce(and_, said.values()) else next(iter(said))
 
     def _read(self, states: array[int]) -> Together:
@@ -111,7 +125,9 @@ class Otherwise:
 
         But for pages side by side, which are no views of one.
         """
-        if len(parts) > 1 and (len(parts) > _MOST_LISTED or (not sight.beside and any(self._is_text(part) for part in parts))):
+        if not parts or len(parts) > _MOST_LISTED:
+            return False
+        if len(parts) > 1 and not sight.beside and any(self._is_text(part) for part in parts):
             return False
         longest = _LONGEST_BESIDE if sight.beside and len(parts) == 1 else LONGEST_SHORT
         return all(self._may_say(sight, key, part, longest) for part in parts)
@@ -148,7 +164,7 @@ class Otherwise:
 
     def _may_be_said(self, sight: _Sight, key: str, text: str, longest: int) -> bool:
         # First: not every pattern is looked for in one pass.
-        if len(text) > longest or _OF_A_VISIT.search(text):
+        if len(text) > longest or _OF_A_VISIT.search(text) or is_of_a_visit(text) or _says_who_asks(text):
             return False
         if self._moments.may_say(text):
             return True
@@ -162,6 +178,8 @@ class Otherwise:
         return sight.beside and self._moments.is_another_state(without_data(sight.use), key, text)
 
     def _says(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
+        if len(parts) > 1 and any(map(_is_a_clock, parts)):
+            return False
         said = [not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts]
         # In a list of texts a link may be what is new: a way to the page, or what is like it.
         return all(said) if len(parts) > 1 and any(map(self._is_text, parts)) else any(said)
@@ -190,6 +208,18 @@ class _Sight(NamedTuple):
         A number or a day by which two addresses differ is what these pages are about: "7", "Week 7", "12.03.2026". A word may be a way.
         """
         return self.page.is_addressed(value) and self.own.isdisjoint(_NUMBER.findall(str(value)))
+
+
+def _but_for_paragraphs(sight: _Sight, parts: list[Any]) -> list[Any]:
+    """Return the parts of a list of pages side by side without its long texts, which say nothing: the short ones do all the same."""
+    if len(parts) == 1 or not sight.beside:
+        return parts
+    return [part for part in parts if not isinstance(part, str) or len(part) <= LONGEST_HIDDEN]
+
+
+def _is_a_clock(value: Any) -> bool:
+    """Return whether a text has no number but those of the present day and time."""
+    return isinstance(value, str) and bool(now := places_of_now(line := readable(value))) and not numbers_beside(line, now)
 
 
 def _says_who_asks(line: str) -> bool:

@@ -199,6 +199,40 @@ def test_a_clock_in_a_long_text_says_nothing_although_other_lines_said_other_mom
     assert [one is not None for one in found] == [True, tells]
 
 
+_PARAGRAPH = english(20)
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        ("Anna", True),
+        ("Released 12 May 2019", True),
+        ("Page generated in 0.12 seconds", False),
+        (f"It is {NOW:%H:%M:%S} on {NOW:%d %B %Y}", False),
+        ("Your address is 10.1.3.7", False),
+    ],
+)
+@pytest.mark.parametrize("before", ["Founded on 12 May 1987", "Ben"])
+def test_a_long_paragraph_does_not_silence_a_list(before: str, line: str, *, tells: bool):
+    assert len(_PARAGRAPH) > 300
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"lines": ["Hall", _PARAGRAPH, "Carl"]}))
+    found = list[str | None]()
+    for number, said in enumerate((before, line, line), 2):
+        # One word of it is another one, as in any near-copy.
+        lines = ["Hall", f"{_PARAGRAPH} {number}", said]
+        copy = Copy(partial(list[str], ("".join(f"<p>{one}</p>" for one in lines),)), f"http://a.test/p/{number}")
+        found.append(known.find(URL, USE, ItemRead({"lines": lines}), copy, identical=False))
+    assert [one is not None for one in found] == [True, tells, False]
+
+
+def test_a_list_that_differs_in_a_long_paragraph_alone_says_nothing():
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"lines": ["Hall", _PARAGRAPH, "Carl"]}))
+    copy = Copy(lambda: [f"<p>Hall</p><p>{_PARAGRAPH} of ours</p><p>Carl</p>"], "http://a.test/p/2")
+    assert known.find(URL, USE, ItemRead({"lines": ["Hall", f"{_PARAGRAPH} of ours", "Carl"]}), copy, identical=False) is None
+
+
 def test_a_host_of_numbers_echoes_none():
     known = Elsewhere()
     known.note("http://127.0.0.1:8017/a", USE, ItemRead({"room": "Room 7"}))
