@@ -5,7 +5,7 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
 
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says as of when the page or its mirror is ("Last updated: 3 October 2026")    ──► says nothing
-                             of pages side by side, unless that is now                             ──► counts
+                             of pages side by side, unless that is now                                     ──► counts
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
