@@ -45,8 +45,13 @@ _DAY, _DAYS = re.compile(r"(?:19|20)\d\d-\d\d?-\d\d?|(?:19|20)\d{6}"), re.compil
 # Parameters that say how a page is shown, and from where a reader came to it.
 _ARRANGED = re.compile(
     r"(?:sort\w*|order\w*|dir(?:ection)?|asc|desc|view|mode|layout|format|style|theme|skin|print\w*|lang(?:uage)?|locale|hl|from|via|ref(?:err?er)?"
-    r"|src|source|back|return\w*|next|redirect\w*|continue|sid|session\w*|sess(?:_?id)?|\w+sess(?:ion)?_?id|zenid|oscsid|cfid|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id"
-    r"|_|rnd|rand|random|no_?cache|cache_?bust(?:er)?|currency|tab)$",
+    r"|src|source|back|return\w*|next|redirect\w*|continue|sid|session\w+|sess_?id|phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|zenid|oscsid|cfid"
+    r"|cftoken|utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|_|no_?cache|cache_?bust(?:er)?|currency|tab)$",
+    re.IGNORECASE,
+)
+# And those that say it where their value is one of chance. A small number is what the page is about: session 41 of a course, round 3.
+_ARRANGED_BY_CHANCE = re.compile(
+    r"(?:(?:session|sess|\w+sess(?:ion)?_?id)=(?:\d{9,}|(?=\D*\d)(?=[\d_-]*[a-z])[\w-]{6,})|(?:rnd|rand|random)=(?:\d{5,}|\d*[.,]\d+|(?=\D*\d)[\w-]{6,}))$",
     re.IGNORECASE,
 )
 # Parameters that say which state of a page is shown: of MediaWiki, DokuWiki, MoinMoin, Trac, XWiki and others.
@@ -125,7 +130,7 @@ def is_arrangement(url: str, other: str) -> bool:
     if path.partition("://")[2].partition("/")[2] != other_path.partition("://")[2].partition("/")[2]:
         return False
     a, b = ({*parse_qsl(one)} for one in (query, other_query))
-    return a != b and all(_ARRANGED.match(key) for key, _ in a ^ b)
+    return a != b and all(_ARRANGED.match(key) or _ARRANGED_BY_CHANCE.match(f"{key}={value}") for key, value in a ^ b)
 
 
 def is_earlier_state(url: str, other: str) -> bool:

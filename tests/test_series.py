@@ -380,6 +380,11 @@ _TOLD_IN_AN_ASIDE = (
     "<aside class=result><h2>Result</h2><p>{loan}</p></aside>",
     "<aside class='promoter ad'><p>{sequence}</p></aside>",
     "<aside class='quote widget'><blockquote>{quotation}</blockquote></aside>",
+    # The offers of a site of coupons, a quotation that is all of its page.
+    "<aside class=promo><p>{loan}</p></aside>",
+    "<aside><div class=ad-box><p>{loan}</p></div></aside>",
+    "<aside class=teaser><p>{quotation}</p></aside>",
+    "<aside class=random-quote><blockquote>{quotation}</blockquote></aside>",
     "<aside><pre>{sequence}</pre></aside><aside><ul><li><a href='/more'>More about the harbour</a></li></ul></aside>",
 )
 
@@ -402,10 +407,9 @@ def test_a_paragraph_in_the_only_aside_tells_three_pages_apart(aside: str, lines
             "at/{}",
             "<aside><p>All of this was seen by 1{number} visitors of the harbour, who came on many days of this long year.</p></aside>",
         ),
-        # What calls itself an advertisement.
-        ("at/{}", "<aside class=ad-slot><p>{quotation}</p></aside>"),
-        ("at/{}", "<aside><div class='promo-box'><p>{quotation}</p></div></aside>"),
-        # Visits.
+        # Visits: advertisements, too.
+        ("fire?sessid={}", "<aside class=ad-slot><p>{quotation}</p></aside>"),
+        ("{}/fire.html", "<aside><div class='promo-box'><p>{quotation}</p></div></aside>"),
         ("fire?sessid={}", _TOLD_IN_AN_ASIDE[0]),
         ("fire?id=7&_={}", _TOLD_IN_AN_ASIDE[0]),
         # Mirrors.
@@ -784,6 +788,18 @@ def test_pages_of_lists_and_what_is_not_there_are_copies_at_any_number(heading: 
         for number in range(3, 12)
     }
     assert lost(pages, 1)[0] == len(pages) - 1
+
+
+@pytest.mark.parametrize(
+    "heading", ["House {} does not exist", "Haltepunkt {} existiert nicht", "\u9519\u8bef {} \u6587\u4ef6\u4e0d\u5b58\u5728"]
+)
+def test_records_of_what_is_not_there_are_kept_where_the_address_has_no_such_number(heading: str) -> None:
+    text = _paragraphs(english(12, seed=5))
+    pages = {
+        f"https://site.example/houses/{name}/": _page(f"<h1>{heading.format(4041 + 7 * number)}</h1>{text}", title="Valley")
+        for number, name in enumerate(("aldby", "borrow", "canton", "dunley", "elmwick"))
+    }
+    assert lost(pages, 1)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
     which is as far from now as its field's first one   ──► is now
     now          ──► says nothing, as long as no value of its field was another moment
     else         ──► says when something takes place
+    as of when   ──► likewise, where it is asked for: of pages side by side, "Last updated 12 May 2019" is of what the page is about
 
 Only the present moment is another one at each visit. Names such as "last_modified" are `simcrawl.crawl.field_names`'s.
 """
@@ -18,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.crawl.reading import is_date, readable
-from simcrawl.page.datelines import is_counter, is_dateline, is_of_the_page
+from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page, places_of_days
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Moments:
             self._noted[field] += 1
             if when := _read(value):
                 self._is_other(field, when)
+            elif when := _read_state(value):
+                self._is_other((use, _of_states(key)), when)
 
     def may_say(self, value: str) -> bool:
         """Return whether a value says when."""
@@ -78,6 +81,11 @@ class Moments:
             return False
         return self._is_other((use, key), when) or (use, key) in self._fields
 
+    def is_another_state(self, use: str, key: str, value: str) -> bool:
+        """Return whether a value says as of when its page is, and that is not now; see `simcrawl.page.datelines.has_a_state`."""
+        when, field = _read_state(value), (use, _of_states(key))
+        return when is not None and (self._is_other(field, when) or field in self._fields)
+
     def _is_other(self, field: tuple[str, str], when: _When) -> bool:
         """Return whether a moment is not now, and note that of its field."""
         if _is_today(when.day) if when.day else self._is_now(field, when.times):
@@ -90,7 +98,7 @@ class Moments:
         behind = [_since(time) for time in times]
         if len(self._behind) < _MOST_FIELDS:
             self._behind.setdefault(field, behind[0])
-        if not all(minutes % _AN_HOUR <= _BEFORE or -minutes % _AN_HOUR <= _AFTER for minutes in behind):
+        if not all(map(_is_near, behind)):
             return False
         apart = behind[0] - self._behind.get(field, behind[0])
         return min(apart % _HALF_A_DAY, -apart % _HALF_A_DAY) <= _BEFORE + _AFTER
@@ -101,6 +109,26 @@ def _is_today(day: frozenset[int]) -> bool:
     now = datetime.now(UTC)
     near = (now - _A_DAY, now, now + _A_DAY)
     return any(one.day in day and day <= {one.year, one.year % 100, one.month, one.day} for one in near)
+
+
+def places_of_now(line: str) -> list[tuple[int, int]]:
+    """Return where a line says the present day and time begin and end, as a clock does: of a day alone it is not known.
+
+    A spider that takes a whole page takes many lines, and that one of them says another moment says nothing of the next.
+    """
+    clocks = [found.span() for found in _CLOCK.finditer(line) if _is_near(_since(_minutes(found)))]
+    days = places_of_days(line) if clocks else []
+    today = [(start, end) for start, end in days if _is_today(frozenset(map(int, _NUMBER.findall(line[start:end]))))]
+    return [*today, *clocks] if today else []
+
+
+def _is_near(minutes: int) -> bool:
+    """Return whether a time of day so many minutes ago is now in some zone."""
+    return minutes % _AN_HOUR <= _BEFORE or -minutes % _AN_HOUR <= _AFTER
+
+
+def _minutes(clock: re.Match[str]) -> int:
+    return 60 * int(clock[1]) + int(clock[2])
 
 
 def _since(time: int) -> int:
@@ -117,6 +145,22 @@ def _read(value: str) -> _When | None:
         return None
     if not is_date(value) and (not is_dateline(value) or is_counter(value) or is_of_the_page(value)):
         return None
-    times = tuple(60 * int(found[1]) + int(found[2]) for found in _CLOCK.finditer(value))
+    return _numbers_of(value)
+
+
+def _read_state(value: str) -> _When | None:
+    """Return what a text says of when, if it says as of when its page is, and not how long ago."""
+    if len(value) > _LONGEST or not _NUMBER.search(value):
+        return None
+    return _numbers_of(value) if has_a_state(value) and is_dateline(value) and not is_counter(value) else None
+
+
+def _of_states(key: str) -> str:
+    """Return another name for a field: what else it says is judged by itself."""
+    return f"{key}\0state"
+
+
+def _numbers_of(value: str) -> _When:
+    times = tuple(map(_minutes, _CLOCK.finditer(value)))
     rest = _COMPACT.sub(r" \1 \2 \3 ", _CLOCK.sub(" ", value))
     return _When(frozenset(map(int, _NUMBER.findall(rest))), times)

@@ -5,12 +5,14 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
 
     the value of a field ──► long; a URL, a token; in the page's address; of a fetch, a counter, readers   ──► says nothing
                          ──► says as of when the page or its mirror is ("Last updated: 3 October 2026")    ──► says nothing
+                             of pages side by side, unless that is now                                     ──► counts
                          ──► says when (`simcrawl.crawl.moments`): of its page                             ──► says nothing
                                                                    of what the page is about               ──► counts
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
                                       as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
-    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, what has a number of the address,
+    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts but for their paragraphs, sentences,
+                                                             what has a number of the address,
                                                              and one of a long text that is in a short line of the page
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
@@ -29,12 +31,24 @@ from urllib.parse import unquote, urlsplit
 
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
-from simcrawl.crawl.moments import Moments
-from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
+from simcrawl.crawl.moments import Moments, places_of_now
+from simcrawl.crawl.reading import (
+    LONGEST_HIDDEN,
+    OF_MARKUP,
+    TOKEN,
+    as_written,
+    digits_of,
+    is_long_enough,
+    numbers_beside,
+    readable,
+    readings,
+)
 from simcrawl.crawl.said import LONGEST_SHORT, NUMBERS_LEFT_OUT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
 from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
+from simcrawl.page.numerals import OF_A_READER
 from simcrawl.page.patterns import late
+from simcrawl.page.visits import is_of_a_visit
 from simcrawl.rule import without_data
 
 if TYPE_CHECKING:
@@ -50,6 +64,7 @@ _LONGEST_BESIDE, _MOST_LISTED = 300, 32
 # How long it took to make a page, and how long something goes on: "generated in 0.12 s", "ends in 03:21:07".
 _OF_A_VISIT = late(r"[^\W\d_]\D*(?:\d+[.,]\d+\s?(?:m?s|sec)\b|\b\d{1,2}:\d\d:\d\d\s*$)")
 _NUMBER = late(r"\d+")
+_OF_THE_INTERNET = late(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
 # Contents whose items are at hand.
 _MOST_TOGETHER = 16
 
@@ -80,10 +95,12 @@ class Otherwise:
         for key, parts in fields.items():
             if sight.beside and self._says_number(sight, together, key, parts):
                 return key
-            if not self._may_all_say(sight, key, parts):
+            short = _but_for_paragraphs(sight, parts)
+            if not self._may_all_say(sight, key, short):
                 continue
+            # The longest ones count for nothing there.
             known = together.items_with(state_digest(key, parts))
-            if not known and says(key, parts):
+            if not known and says(key, short):
                 return key
             if known:
                 items &= known
@@ -91,7 +108,7 @@ class Otherwise:
         if items:
             return None
         # All of it is known, but in no item of the original together. Now it matters what of it the page says.
-        said = {key: known for key, known in told.items() if says(key, fields[key])}
+        said = {key: known for key, known in told.items() if says(key, _but_for_paragraphs(sight, fields[key]))}
         return None if not said or reduce(and_, said.values()) else next(iter(said))
 
     def _read(self, states: array[int]) -> Together:
@@ -108,10 +125,12 @@ class Otherwise:
 
         But for pages side by side, which are no views of one.
         """
-        if len(parts) > 1 and (len(parts) > _MOST_LISTED or (not sight.beside and any(self._is_text(part) for part in parts))):
+        if not parts or len(parts) > _MOST_LISTED:
+            return False
+        if len(parts) > 1 and not sight.beside and any(self._is_text(part) for part in parts):
             return False
         longest = _LONGEST_BESIDE if sight.beside and len(parts) == 1 else LONGEST_SHORT
-        return all(self._may_say(sight.use, key, part, longest) for part in parts)
+        return all(self._may_say(sight, key, part, longest) for part in parts)
 
     def _says_number(self, sight: _Sight, together: Together, key: str, parts: list[Any]) -> bool:
         """Return whether a long text has a number that the original's has not, in a short line of the page."""
@@ -122,7 +141,9 @@ class Otherwise:
 
     def _is_said_in(self, sight: _Sight, key: str, line: str, numbers: set[str]) -> bool:
         """Return whether a line has one of some numbers, and says neither how often nor when the page was made."""
-        if numbers.isdisjoint(numbers_beside(line)) or _OF_A_VISIT.search(line) or is_counter(line) or is_of_the_page(line):
+        if numbers.isdisjoint(numbers_beside(line, places_of_now(line))) or _says_who_asks(line):
+            return False
+        if _OF_A_VISIT.search(line) or is_counter(line) or is_of_the_page(line):
             return False
         # A day may stand behind a label, which makes it none of a field.
         return self._moments.is_content(without_data(sight.use), key, line, sight.page) is not False
@@ -130,20 +151,20 @@ class Otherwise:
     def _is_text(self, value: Any) -> bool:
         return isinstance(value, str) and any(map(str.isalpha, value)) and not self._moments.may_say(value)
 
-    def _may_say(self, use: str, key: str, value: Any, longest: int) -> bool:
+    def _may_say(self, sight: _Sight, key: str, value: Any, longest: int) -> bool:
         """Return whether a value may say something of a page, whatever that shows."""
         name = field_name(key)
         if value is False or value is FILLED or not name.of_page or name.of_making or name.of_readers:
             return False
         if isinstance(value, str):
-            return self._may_be_said(key, value, longest)
+            return self._may_be_said(sight, key, value, longest)
         digits = digits_of(as_written(value))
-        is_of_counter = isinstance(value, int) and self._counters.has(use, key)
+        is_of_counter = isinstance(value, int) and self._counters.has(sight.use, key)
         return is_long_enough(digits) and not is_technical(key, digits) and not is_of_counter
 
-    def _may_be_said(self, key: str, text: str, longest: int) -> bool:
+    def _may_be_said(self, sight: _Sight, key: str, text: str, longest: int) -> bool:
         # First: not every pattern is looked for in one pass.
-        if len(text) > longest or _OF_A_VISIT.search(text):
+        if len(text) > longest or _OF_A_VISIT.search(text) or is_of_a_visit(text) or _says_who_asks(text):
             return False
         if self._moments.may_say(text):
             return True
@@ -151,9 +172,14 @@ class Otherwise:
             return False
         if is_technical(key, digits_of(text)) or is_counter(text):
             return False
-        return not (has_a_state(text) and is_dateline(text))
+        if not (has_a_state(text) and is_dateline(text)):
+            return True
+        # Of mirrors and views. Of services, species and towns it may be all that the page says of each.
+        return sight.beside and self._moments.is_another_state(without_data(sight.use), key, text)
 
     def _says(self, sight: _Sight, key: str, parts: list[Any]) -> bool:
+        if len(parts) > 1 and any(map(_is_a_clock, parts)):
+            return False
         said = [not sight.is_echo(part) and self._is_said(sight, key, part) for part in parts]
         # In a list of texts a link may be what is new: a way to the page, or what is like it.
         return all(said) if len(parts) > 1 and any(map(self._is_text, parts)) else any(said)
@@ -182,6 +208,23 @@ class _Sight(NamedTuple):
         A number or a day by which two addresses differ is what these pages are about: "7", "Week 7", "12.03.2026". A word may be a way.
         """
         return self.page.is_addressed(value) and self.own.isdisjoint(_NUMBER.findall(str(value)))
+
+
+def _but_for_paragraphs(sight: _Sight, parts: list[Any]) -> list[Any]:
+    """Return the parts of a list of pages side by side without its long texts, which say nothing: the short ones do all the same."""
+    if len(parts) == 1 or not sight.beside:
+        return parts
+    return [part for part in parts if not isinstance(part, str) or len(part) <= LONGEST_HIDDEN]
+
+
+def _is_a_clock(value: Any) -> bool:
+    """Return whether a text has no number but those of the present day and time."""
+    return isinstance(value, str) and bool(now := places_of_now(line := readable(value))) and not numbers_beside(line, now)
+
+
+def _says_who_asks(line: str) -> bool:
+    """Return whether a line says from which address it was asked for: "Your IP is 10.1.3.7"."""
+    return bool(_OF_THE_INTERNET.search(line) and OF_A_READER.search(line))
 
 
 def _own_numbers(url: str, other: str) -> frozenset[str]:

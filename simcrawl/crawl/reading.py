@@ -8,10 +8,14 @@ from decimal import Decimal
 from html import unescape
 from itertools import islice
 from string import punctuation
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from simcrawl.page.characters import unified
 from simcrawl.page.patterns import late
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LONGEST_NUMBER = 30
 # Of what stands in mark-up alone, in characters: what is longer is a page's text, or data of a program.
@@ -128,10 +132,15 @@ def readings(written: str) -> set[str]:
     return readings
 
 
-def numbers_beside(text: str) -> set[str]:
-    """Return the numbers of a text, as `readable` has it: each alone, with the word before it and with the one behind it."""
+def numbers_beside(text: str, but_for: Sequence[tuple[int, int]] = ()) -> set[str]:
+    """Return the numbers of a text, as `readable` has it: each alone, with the word before it and with the one behind it.
+
+    `but_for`: where others begin and end.
+    """
     numbers = set[str]()
     for found in islice(_BESIDE.finditer(text), _MOST_BESIDE):
+        if any(start <= found.start() < end for start, end in but_for):
+            continue
         before, behind = text[max(found.start() - _REACH, 0) : found.start()].split(), text[found.end() : found.end() + _REACH].split()
         numbers |= {found[0], f"{''.join(before[-1:])} {found[0]}", f"{found[0]} {''.join(behind[:1])}"}
     return numbers

@@ -128,9 +128,9 @@ class Layout:
     `unseen`: text that a browser does not show at once, or only in a drawing. `shown`: what stands for pictures, what is embedded.
     `pictures`: what they are called, and where they stand; `linked`: those in links, with the hosts that these name. `headers`: of the
     site, without the page's own heading. `mains`: what is marked as the page's main part. `quoted`: those in which a letter repeats
-    another one. `passing`: those that call themselves what is another one at each visit. `asides`: those of no class that calls
-    them furniture. `titled`: boxes that call themselves a title, with all that they are called. `title`, `meta`: from the page's head.
-    `mounts`: the elements that a client-side program draws in. `depth`: how many elements stand in one another at most, unseen ones too.
+    another one. `asides`: those of no class that calls them furniture. `titled`: boxes that call themselves a title, with all that they are
+    called. `title`, `meta`: from the page's head. `mounts`: the elements that a client-side program draws in. `depth`: how many elements
+    stand in one another at most, unseen ones too.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -154,7 +154,6 @@ class Layout:
     mains: set[int] = field(default_factory=set)
     left_out: set[int] = field(default_factory=set)
     quoted: set[int] = field(default_factory=set)
-    passing: set[int] = field(default_factory=set)
     title: str = ""
     meta: list[str] = field(default_factory=list)
     mounts: set[int] = field(default_factory=set)
@@ -462,17 +461,14 @@ class Layout:
     def _told_aside(self, sizes: list[int]) -> list[Block]:
         """Return the paragraphs of the only aside that is not mostly links, if nothing in it is a link: a result, a sequence, a quotation.
 
-        Teasers are linked, or stand in several. A box that says by its name that it is an advertisement is none of the page.
+        Teasers are linked, or stand in several. What the box is called does not matter: the offers of a site of coupons stand in promos.
         """
         alone = [*self._outermost(self.asides - self._mostly_links(self.asides, sizes))]
         if len(alone) != 1:
             return []
         ((start, end),) = alone
         blocks = [block for block in self.blocks if start <= block.element < end]
-        if any(block.link_characters for block in blocks):
-            return []
-        passing = self._below(self.passing) if self.passing else None
-        return [block for block in blocks if block.width >= _PARAGRAPH and not (passing and passing[block.element])]
+        return [] if any(block.link_characters for block in blocks) else [block for block in blocks if block.width >= _PARAGRAPH]
 
     def _mostly_links(self, named: set[int], sizes: list[int]) -> set[int]:
         """Return those of some elements of which at least half is links."""

@@ -200,6 +200,11 @@ def full_dates(line: str) -> list[str]:
     return [" ".join(found[0].casefold().split()) for found in dates]
 
 
+def places_of_days(line: str) -> list[tuple[int, int]]:
+    """Return where dates with a day and a year begin and end in a line, whose accents are on their letters."""
+    return [found.span() for found in _OF_A_DAY.finditer(line)] if has_digit(line) else []
+
+
 def undated(line: str) -> str:
     """Return a line without its dates, ages and counters."""
     line = composed(line)

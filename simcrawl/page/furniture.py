@@ -43,14 +43,6 @@ _LETTER = late(rf"{_START}(?:(?:gmail|yahoo|protonmail|zmail)_?quoted?|moz-cite\
 _SIDEBAR = late(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 # What a page without an h1 calls the box with its name, if there is one such box alone. Not the name of its site.
 _TITLED = late(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
-# What is another one at each visit: where it is the only text of an aside it says nothing of the page. Not "word-of-the-day": in an archive
-# of these it is what the page is about.
-_PASSING = late(
-    r"(?:^|\s)(?:ad-?(?:box|slot|unit|banner|block|space|zone|container|wrapper)|promos?|promo-?(?:box|banner|block|text)|banners?|teasers?"
-    r"|random-?(?:quote|tip|fact|post)s?)"
-    r"(?:$|\s)",
-    re.IGNORECASE,
-)
 _CAMEL = late("(?<=[a-z])(?=[A-Z])")
 _LONGEST_NAMES = 256
 
@@ -59,7 +51,7 @@ class Kinds(NamedTuple):
     """What a box calls itself.
 
     `around`: furniture, whatever is in it; `links`: furniture if most of it is links; `sidebar`; `trail`: where a page stands, see
-    `_TRAIL`; `letter`: what a letter repeats of an earlier one; `passing`: see `_PASSING`; `title`: of the page, or of a part of it.
+    `_TRAIL`; `letter`: what a letter repeats of an earlier one; `title`: of the page, or of a part of it.
     """
 
     around: bool
@@ -67,7 +59,6 @@ class Kinds(NamedTuple):
     sidebar: bool
     trail: bool
     letter: bool
-    passing: bool
     title: bool
 
 
@@ -81,7 +72,7 @@ def kinds(names: str) -> Kinds | None:
 @lru_cache(maxsize=4096)
 def _kinds(names: str) -> Kinds | None:
     words = _hyphened((_SUBJECT.sub("", names) if _OWN_BOX.search(names) else names).strip())
-    found = Kinds(*(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER, _PASSING, _TITLED)))
+    found = Kinds(*(bool(kind.search(words)) for kind in (_AROUND_NAMES, _LINKS_NAMES, _SIDEBAR, _TRAIL, _LETTER, _TITLED)))
     return found if any(found) else None
 
 

@@ -176,7 +176,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
-    raw = [*(numerals.apart(composed(text[:_LONGEST])) for text in headings), composed(title[:_LONGEST])]
+    raw = [*(numerals.apart(composed(text[:_LONGEST]), url) for text in headings), composed(title[:_LONGEST])]
     measures = _measures(" | ".join(raw[:2]), raw[2])
     # Before numbers are taken for those of chapters: "6 mm hex bolt".
     slug = _slug(url)
@@ -576,11 +576,11 @@ def _said_beside(parts: Parts, title: str, url: str) -> set[str]:
     labelled.update(line for line in parts.dated if is_of_an_event(line, _without_numbers(line)))
     headings = (parts.heading, parts.outer_heading)
     of_address = numerals.in_address(url, _slug(url))
-    labelled.update(heading for heading in headings if _has_its_own_number(heading) or full_dates(heading[:_LONGEST]))
-    labelled.update(heading for heading in headings if _is_numbered_as_addressed(heading, of_address))
+    labelled.update(heading for heading in headings if _has_its_own_number(heading, url) or full_dates(heading[:_LONGEST]))
+    labelled.update(heading for heading in headings if _is_numbered_as_addressed(heading, of_address, url))
     labelled.update(line for line in parts.dated if _is_of_a_day(line, url, title) and not is_of_the_page(line))
     beside = (one for one in parts.headings_beside if not numerals.changes(one[:_LONGEST]) or full_dates(one[:_LONGEST]))
-    labelled.update(one for one in beside if numerals.may_be_a_name(one) or _has_its_own_number(one))
+    labelled.update(one for one in beside if numerals.may_be_a_name(one) or _has_its_own_number(one, url))
     labelled.update(filter(numerals.is_a_symbol, lines))
     labelled.update(text for text in parts.aside if not (visits.are_spoken_of(text.casefold()) or is_of_the_page(text[:_LONGEST])))
     own = of_address | numerals.plain(numerals.in_title(title[:_LONGEST]))
@@ -613,13 +613,13 @@ def _is_of_a_calendar(row: tuple[str, ...]) -> bool:
     return len(days) == len(row) and all(after == day + 1 for day, after in pairwise(days))
 
 
-def _has_its_own_number(heading: str) -> bool:
+def _has_its_own_number(heading: str, url: str) -> bool:
     """Return whether a heading has a number that may be the page's own: "Lot 512", "CVE-2025-61784", "Coin of 1741".
 
     Or a shorter one between words: "iPhone 12 case". At the end stands that of a page of a list, and beside a year or a month a day's.
     """
     heading = heading[:_LONGEST]
-    if not has_digit(heading) or IN_A_LIST.search(heading) or numerals.is_of_no_page(heading):
+    if not has_digit(heading) or IN_A_LIST.search(heading) or numerals.is_of_no_page(heading, url):
         return False
     if any(len(number) >= _DIGITS_OF_A_NAME and not YEAR.fullmatch(number) for number in _numbers(heading)):
         return True
@@ -627,7 +627,7 @@ def _has_its_own_number(heading: str) -> bool:
     return bool(is_one) and not any(pattern.search(heading) for pattern in (YEAR, OF_A_DAY, OF_A_READER))
 
 
-def _is_numbered_as_addressed(heading: str, of_address: frozenset[str]) -> bool:
+def _is_numbered_as_addressed(heading: str, of_address: frozenset[str], url: str) -> bool:
     """Return whether a heading has a number that the end of its page's address has as well: "Room 7" of /rooms/7, "Accidents in 1990".
 
     That of a page of a list, of a day or a week, of what is counted or of what is not there is no name: there is no end of them.
@@ -635,7 +635,7 @@ def _is_numbered_as_addressed(heading: str, of_address: frozenset[str]) -> bool:
     heading = heading[:_LONGEST]
     if is_counter(heading) or _MONTH_OR_PLACE.search(heading) or not of_address.intersection(numerals.plain(numerals.in_title(heading))):
         return False
-    if numerals.is_of_no_page(heading):
+    if numerals.is_of_no_page(heading, url):
         return False
     return bool(uncounted_words(heading)) or not _WORDS.search(heading)
 

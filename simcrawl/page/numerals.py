@@ -69,6 +69,7 @@ _TOUCHED = late(
 _LABELLED_BY_A_NUMBER = late(r"\d\s?[.:)](?:\s|$)")
 _DIGITS_OF_A_DAY = 2
 _DIGIT, _RUN, _LONG_WORD = late(r"\d"), late(r"\w+"), late(r"[^\W\d_]{4}")
+_NUMBER, _THOUSANDS = late(r"\d+"), late(r"(?<=\d)[.,'\u2019\xa0](?=\d{3}(?!\d))")
 # Counters, measures and ordinals have some letters behind a number: "12k", "10pm", "3rd", "5min"; releases one in front.
 _COUNTED = late(r"(?:v?\d++(?:t\d++z?|[^\W\d_]{0,4})|(?:19|20)\d\d[01]\d.*)$")
 _WRITTEN_AS_A_CODE = late(
@@ -155,19 +156,30 @@ def changes(heading: str) -> bool:
     return bool(OF_A_DAY.search(heading) or _SHARE.search(heading) or _TIME_OR_DAY.search(heading)) or counts(heading)
 
 
-def is_of_no_page(heading: str) -> bool:
-    """Return whether a heading numbers a page of a list, or says that what was asked for is not there: of such numbers there is no end."""
+def is_of_no_page(heading: str, url: str) -> bool:
+    """Return whether a heading numbers a page of a list, or says that what was asked for is not there: of such numbers there is no end.
+
+    The latter repeats a number of its address. One that has it from nowhere is a record: "House 4041 does not exist" of /houses/aldby.
+    `url`: "" where that plays no part.
+    """
     if not _DIGIT.search(heading):
         return False
-    return bool(_PAGE_OF_A_LIST.search(heading) or (_NOT_THERE.search(heading) and not _LABELLED_BY_A_NUMBER.search(heading)))
+    if _PAGE_OF_A_LIST.search(heading):
+        return True
+    if not _NOT_THERE.search(heading) or _LABELLED_BY_A_NUMBER.search(heading):
+        return False
+    if not url:
+        return True
+    asked = map(_plain, _NUMBER.findall(url.partition("://")[2].partition("/")[2]))
+    return not {*map(_plain, _NUMBER.findall(_THOUSANDS.sub("", heading)))}.isdisjoint(asked)
 
 
-def apart(heading: str) -> str:
-    """Return a heading with spaces around its numbers, if what was asked for is not there.
+def apart(heading: str, url: str) -> str:
+    """Return a heading with spaces around its numbers, if what was asked for is not there, see `is_of_no_page`.
 
     In Chinese, Japanese and Korean they touch words, and each heading would have a word of its own.
     """
-    if not (_TOUCHED.search(heading) and is_of_no_page(heading)):
+    if not (_TOUCHED.search(heading) and is_of_no_page(heading, url)):
         return heading
     return _TOUCHED.sub(r" \1 ", heading)
 

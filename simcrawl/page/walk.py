@@ -418,7 +418,7 @@ class _Walk:
 
     def _call(self, number: int, found: Kinds) -> None:
         layout = self._layout
-        named = layout.named_around, layout.named_links, layout.sidebars, layout.left_out, layout.quoted, layout.passing
+        named = layout.named_around, layout.named_links, layout.sidebars, layout.left_out, layout.quoted
         for is_so, elements in zip(found[:-1], named, strict=True):
             if is_so:
                 elements.add(number)

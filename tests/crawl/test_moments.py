@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from simcrawl.crawl.moments import Moments
+from simcrawl.crawl.moments import Moments, places_of_now
 from simcrawl.crawl.page_text import PageText
 
 USE = "spider.parse"
@@ -33,14 +33,17 @@ def _is_content(value: str, *, before: str | None = None, shown: str = "") -> bo
         "Sunday, 12 May 2019",
         "2019-05-12T19:30:00+02:00",
         "20190512T193000Z",
-        f"{OTHER:%Y-%m-%d}",
-        f"{OTHER:%d.%m.%Y %H:%M}",
+        "{other:%Y-%m-%d}",
+        "{other:%d.%m.%Y %H:%M}",
         "Doors open: 12 May 2019, room 7",
-        f"{NOW:%B %Y}",
-        f"{NOW.year}",
+        "{now:%B %Y}",
+        "{now.year}",
     ],
 )
 def test_another_day_than_today_says_when_something_takes_place(value: str):
+    # In the test: collected a minute later it would be another one.
+    now = datetime.now(UTC)
+    value = value.format(now=now, other=now + timedelta(days=40))
     assert _is_content(value) is True
     # A spider may write it in its own way.
     assert _is_content(value, shown="nothing") is True
@@ -104,3 +107,47 @@ def test_what_is_known_of_fields_is_bounded(monkeypatch: pytest.MonkeyPatch):
     for key in ("a", "b", "c"):
         assert moments.is_content(USE, key, "12 May 2019", page)
     assert [moments.is_content(USE, key, f"{NOW:%Y-%m-%d}", page) for key in ("a", "b", "c")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "is_another"),
+    [
+        ("Last updated 12 May 2019", None, True),
+        ("Stand vom 31.12.2024", None, True),
+        ("\u622a\u81f32019\u5e7412\u670831\u65e5", None, True),
+        (f"Last updated {NOW:%d %B %Y}", None, False),
+        (f"Last updated {NOW:%d %B %Y}", "Last updated 12 May 2019", True),
+        # What else stands in the field is judged by itself.
+        (f"Last updated {NOW:%d %B %Y}", "12 May 2019", False),
+        ("Last updated 3 days ago", None, False),
+        ("12 May 2019", None, False),
+        ("Stand vom 31.12.2024: 1234 Einwohner", None, False),
+    ],
+)
+def test_a_state_is_another_one_unless_it_is_now(value: str, before: str | None, is_another: bool) -> None:
+    moments = Moments()
+    moments.note(USE, [("at", before)])
+    assert moments.is_another_state(USE, "at", value) is is_another
+
+
+@pytest.mark.parametrize(
+    ("line", "is_now"),
+    [
+        ("it is {now:%H:%M:%S} on {now:%d %B %Y}", True),
+        ("{now:%Y-%m-%d}t{now:%H:%M:%S}", True),
+        ("{now:%d.%m.%Y %H:%M}", True),
+        # In another zone.
+        ("{zone:%d.%m.%Y %H:%M}", True),
+        # What begins today, and a time of day that is that of a train.
+        ("{now:%d %B %Y}", False),
+        ("{now:%H:%M}", False),
+        ("{later:%d.%m.%Y %H:%M}", False),
+        ("{other:%d %B %Y}, {now:%H:%M}", False),
+        ("room 7", False),
+    ],
+)
+def test_where_a_line_has_a_clock(line: str, *, is_now: bool) -> None:
+    now = datetime.now(UTC)
+    line = line.format(now=now, zone=now + timedelta(hours=5), later=now + timedelta(minutes=30), other=now + timedelta(days=40))
+    said = "".join(line[start:end] for start, end in places_of_now(line))
+    assert {*filter(str.isdigit, said)} == ({*filter(str.isdigit, line)} if is_now else set())

@@ -35,6 +35,12 @@ the <a href="/x">linked words</a>.</p>
 <footer>Served by host seven</footer></body></html>"""
 
 
+def _at_present(text: str) -> str:
+    """Return a text with the present time, and one a while later. When it is collected a test is of another minute, or day."""
+    now = datetime.now(UTC)
+    return text.format(now=now, later=now + timedelta(minutes=30))
+
+
 def _found(first: Any, value: Any, *, key: str = "value", identical: bool = False) -> str | None:
     known = Elsewhere()
     known.note(URL, USE, ItemRead({"url": URL, key: first}))
@@ -49,7 +55,7 @@ def _found(first: Any, value: Any, *, key: str = "value", identical: bool = Fals
         (1300.0, 1250.5),
         ("0 : 0", "3 : 1"),
         ("5 May 2019", "12 May 2019"),
-        ("18:00", LATER),
+        pytest.param("18:00", LATER, id="a time of day"),
         ("3 17 43", "3 17 44"),
         ("130/85", "135/90"),
         (["3", "17", "43"], ["3", "17", "44"]),
@@ -126,6 +132,8 @@ _SENTENCE = f"On the 7 of the month {english(20).lower()}"[:200]
         (_SENTENCE, f"<p>{_SENTENCE.replace('7', '9')}</p>", _SENTENCE.replace("7", "9")),
         (f"{_LONG} It is 17.3 here", f"<p>{_LONG}</p><p>It is <b>18.4</b> here</p>", f"{_LONG} It is 18.4 here"),
         (f"{_LONG} 1 June 2019", f"<p>{_LONG}</p><p>1 July 2019</p>", f"{_LONG} 1 July 2019"),
+        ("Last updated 5 May 2019", "<p>Last updated 12 May 2019</p>", "Last updated 12 May 2019"),
+        ("Stand vom 5.12.2024", "<p>Stand vom 9.12.2024</p>", "Stand vom 9.12.2024"),
         ("Birch", "<ol class=breadcrumb><li><a href=/>Home</a><li>Cedar</ol>", "Cedar"),
         ("Birch", "<nav><ol class=breadcrumb><li><a href=/>Home</a><li>Cedar</ol></nav>", "Cedar"),
     ],
@@ -165,6 +173,7 @@ def test_what_has_the_number_by_which_addresses_differ_echoes_none(original: str
         (f"<p>{NOW:%d %B %Y}</p>", f"{NOW:%d %B %Y}"),
         ("<p>Made in 0.12 s</p>", "Made in 0.12 s"),
         ("<p>Last modified: 12 May 2019</p>", "Last modified: 12 May 2019"),
+        ("<p>Your address is 10.1.3.7</p>", "Your address is 10.1.3.7"),
         ("<p><a href=/>Pens 17</a></p>", "Pens 17"),
         (f"<p>{_LONG} and 1043 pens</p>", "and 1043 pens"),
     ],
@@ -188,6 +197,60 @@ def test_very_many_numbers_in_long_texts_take_no_room_of_fields(rows: int, tells
     assert known.find(URL, USE, ItemRead({"result": "18.13 kg"}), copy, identical=False) == "result"
 
 
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        ("It is {now:%H:%M:%S} on {now:%d %B %Y}", False),
+        ("{now:%Y-%m-%dT%H:%M:%S}", False),
+        ("It is {now:%H:%M:%S} on {now:%d %B %Y} in room 17", True),
+        ("It was {now:%H:%M:%S} on 12 May 2019", True),
+        ("Doors open on {now:%d %B %Y} at {later:%H:%M}", True),
+    ],
+)
+def test_a_clock_in_a_long_text_says_nothing_although_other_lines_said_other_moments(line: str, *, tells: bool):
+    known, line = Elsewhere(), _at_present(line)
+    known.note(URL, USE, ItemRead({"text": _LONG}))
+    found = list[str | None]()
+    for number, said in enumerate(("Founded on 12 May 1987", line), 2):
+        copy = Copy(partial(list[str], (f"<p>{_LONG}</p><p>{said}</p>",)), f"http://a.test/p/{number}")
+        found.append(known.find(URL, USE, ItemRead({"text": f"{_LONG} {said}"}), copy, identical=False))
+    assert [one is not None for one in found] == [True, tells]
+
+
+_PARAGRAPH = english(20)
+
+
+@pytest.mark.parametrize(
+    ("line", "tells"),
+    [
+        ("Anna", True),
+        ("Released 12 May 2019", True),
+        ("Page generated in 0.12 seconds", False),
+        ("It is {now:%H:%M:%S} on {now:%d %B %Y}", False),
+        ("Your address is 10.1.3.7", False),
+    ],
+)
+@pytest.mark.parametrize("before", ["Founded on 12 May 1987", "Ben"])
+def test_a_long_paragraph_does_not_silence_a_list(before: str, line: str, *, tells: bool):
+    assert len(_PARAGRAPH) > 300
+    known, line = Elsewhere(), _at_present(line)
+    known.note(URL, USE, ItemRead({"lines": ["Hall", _PARAGRAPH, "Carl"]}))
+    found = list[str | None]()
+    for number, said in enumerate((before, line, line), 2):
+        # One word of it is another one, as in any near-copy.
+        lines = ["Hall", f"{_PARAGRAPH} {number}", said]
+        copy = Copy(partial(list[str], ("".join(f"<p>{one}</p>" for one in lines),)), f"http://a.test/p/{number}")
+        found.append(known.find(URL, USE, ItemRead({"lines": lines}), copy, identical=False))
+    assert [one is not None for one in found] == [True, tells, False]
+
+
+def test_a_list_that_differs_in_a_long_paragraph_alone_says_nothing():
+    known = Elsewhere()
+    known.note(URL, USE, ItemRead({"lines": ["Hall", _PARAGRAPH, "Carl"]}))
+    copy = Copy(lambda: [f"<p>Hall</p><p>{_PARAGRAPH} of ours</p><p>Carl</p>"], "http://a.test/p/2")
+    assert known.find(URL, USE, ItemRead({"lines": ["Hall", f"{_PARAGRAPH} of ours", "Carl"]}), copy, identical=False) is None
+
+
 def test_a_host_of_numbers_echoes_none():
     known = Elsewhere()
     known.note("http://127.0.0.1:8017/a", USE, ItemRead({"room": "Room 7"}))
@@ -207,6 +270,21 @@ def test_today_is_no_other_day():
     known.note(URL, USE, ItemRead({"day": "Not known yet"}))
     html = f"<p>{NOW:%d %B %Y}</p>"
     assert known.find(URL, USE, ItemRead({"day": f"{NOW:%d %B %Y}"}), Copy(lambda: [html]), identical=False) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "value"),
+    [
+        ("No state known", "Last updated: {now:%d %B %Y}"),
+        ("No state known", "Mirror state of {now:%d %B %Y, %H:%M}"),
+        ("Last updated 2 days ago", "Last updated 3 days ago"),
+    ],
+)
+def test_the_present_state_of_a_page_side_by_side_is_no_other_one(first: str, value: str):
+    known, original, value = Elsewhere(), "http://a.test/room/1", _at_present(value)
+    known.note(original, USE, ItemRead({"state": first}))
+    copy = Copy(partial(list[str], (f"<p>{value}</p>",)), "http://a.test/room/2")
+    assert known.find(original, USE, ItemRead({"state": value}), copy, identical=False) is None
 
 
 def test_an_item_may_say_known_values_that_no_item_of_its_original_says_together():

@@ -181,8 +181,8 @@ def test_words_that_have_those_of_lists_in_them_are_rows(cell: str):
     ("one", "other"), [("软件 512", "软件 513"), ("刑法 第512条", "刑法 第513条"), ("Ergebnisbericht 512", "Ergebnisbericht 513")]
 )
 def test_a_number_in_a_heading_is_the_pages_own_beside_such_words(one: str, other: str):
-    assert names._has_its_own_number(one)
-    assert names._has_its_own_number(other)
+    assert names._has_its_own_number(one, "")
+    assert names._has_its_own_number(other, "")
 
 
 @pytest.mark.parametrize("row", [("12", "13", "15"), ("3", "9" * 5_000), ("Ann", "12"), ("1.08", "USD")])

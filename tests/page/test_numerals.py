@@ -156,7 +156,22 @@ def test_no_common_word_is_of_a_list_but_those_of_the_vocabulary():
     ],
 )
 def test_pages_of_lists_and_what_is_not_there_have_no_number_of_their_own(heading: str) -> None:
-    assert numerals.is_of_no_page(heading)
+    assert numerals.is_of_no_page(heading, "https://a.test/posts/7")
+
+
+@pytest.mark.parametrize(
+    ("heading", "url", "is_of_none"),
+    [
+        ("House 4041 does not exist", "https://a.test/houses/aldby/", False),
+        ("House 4041 does not exist", "https://a.test/houses/4041/", True),
+        ("House 4,041 does not exist", "https://a.test/houses/4041/view", True),
+        ("Tile 7 (no longer available)", "https://a7.test/tiles/amber", False),
+        ("Post 7 does not exist", "https://a.test/forum?t=007", True),
+        ("Page 7", "https://a.test/list", True),
+    ],
+)
+def test_a_number_of_what_is_not_there_is_a_name_unless_the_address_has_it(heading: str, url: str, is_of_none: bool) -> None:
+    assert numerals.is_of_no_page(heading, url) is is_of_none
 
 
 @pytest.mark.parametrize(
@@ -170,7 +185,8 @@ def test_pages_of_lists_and_what_is_not_there_have_no_number_of_their_own(headin
     ],
 )
 def test_numbers_that_touch_words_are_set_apart_where_something_is_not_there(heading: str, apart: str):
-    assert numerals.apart(heading) == apart
+    assert numerals.apart(heading, "https://a.test/posts?id=7&of=17") == apart
+    assert numerals.apart(heading, "https://a.test/posts/a") == heading
 
 
 @pytest.mark.parametrize(
@@ -188,4 +204,4 @@ def test_numbers_that_touch_words_are_set_apart_where_something_is_not_there(hea
     ],
 )
 def test_other_headings_with_a_number_may_be_names(heading: str) -> None:
-    assert not numerals.is_of_no_page(heading)
+    assert not numerals.is_of_no_page(heading, "https://a.test/posts/7")
