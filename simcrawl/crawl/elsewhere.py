@@ -107,6 +107,8 @@ class Elsewhere:
         # Of which uses something was noted since somebody asked, if anybody does.
         self._told_now: set[str] | None = None
         self._download = set[str]()
+        # Whether what was known in another run is lost.
+        self._has_forgotten = False
 
     def downloads(self, callback: str) -> None:
         """Note that a callback, by its name alone, downloads more itself than the page that it is given."""
@@ -138,6 +140,9 @@ class Elsewhere:
             Exception: whatever an item of the user's own raises.
         """
         said, told = self._memory.of(original, use), self._told.get(use, _NOTHING_TOLD)
+        if said is None and self._has_forgotten and item.is_item:
+            item.read()
+            return next(iter(item.by_field()), None)
         if (said is None and told is _NOTHING_TOLD) or not item.is_item:
             return None
         item.read()
@@ -376,9 +381,13 @@ class Elsewhere:
         for said in contents:
             self._memory.put(said)
 
+    def forget(self) -> None:
+        """Note that what was known in another run is lost: items of copies of what nothing is known of come out."""
+        self._has_forgotten = True
+
     def may_lose(self, use: str) -> bool:
         """Return whether a page may give items from elsewhere if it is left out unseen: a copy has, for the same callback."""
-        return use in self._told
+        return use in self._told or self._has_forgotten
 
 
 def _is_state(value: Any) -> bool:

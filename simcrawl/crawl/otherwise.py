@@ -43,7 +43,7 @@ from simcrawl.crawl.reading import (
     readable,
     readings,
 )
-from simcrawl.crawl.said import LONGEST_SHORT, NUMBERS_LEFT_OUT, Together, long_numbers, number_digest, state_digest
+from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
 from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
 from simcrawl.page.numerals import OF_A_READER
@@ -134,7 +134,7 @@ class Otherwise:
 
     def _says_number(self, sight: _Sight, together: Together, key: str, parts: list[Any]) -> bool:
         """Return whether a long text has a number that the original's has not, in a short line of the page."""
-        if not field_name(key).of_page or together.items_with(NUMBERS_LEFT_OUT):
+        if not field_name(key).of_page:
             return False
         new = {number for part in parts for number in long_numbers(part) if not together.items_with(number_digest(key, number))}
         return bool(new) and any(self._is_said_in(sight, key, line, new) for line in sight.page.said_lines(headings=sight.headings))
@@ -206,8 +206,11 @@ class _Sight(NamedTuple):
         """Return whether a value only repeats the address.
 
         A number or a day by which two addresses differ is what these pages are about: "7", "Week 7", "12.03.2026". A word may be a way.
+        And a number alone may be a result that happens to stand in both: `?a=107&b=60`.
         """
-        return self.page.is_addressed(value) and self.own.isdisjoint(_NUMBER.findall(str(value)))
+        if not self.page.is_addressed(value) or (self.beside and str(value).isdigit()):
+            return False
+        return self.own.isdisjoint(_NUMBER.findall(str(value)))
 
 
 def _but_for_paragraphs(sight: _Sight, parts: list[Any]) -> list[Any]:

@@ -35,7 +35,7 @@ _MOST_CONTENTS, _MOST_FIELDS = 100_000, 64
 _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of the items of one content: what stands in their fields, field by field.
 _MOST_STATES = 20_000
-# Past so many of these, numbers in long texts are left out: they must not take the room of what stands in fields.
+# Past so many of these, numbers in long texts are left out: they must not take the room of what stands in fields. What is not known is new.
 _MOST_WITH_NUMBERS = 5_000
 # Contents whose values are at hand as a set: those of the pages that are being parsed. Some 300 kB each at most.
 _MOST_SETS = 16
@@ -43,8 +43,6 @@ _MOST_SETS = 16
 _ORIGINAL = 1
 _SHORTEST_TOKEN = 16
 _LEAST_OF_A_SET = 3
-NUMBERS_LEFT_OUT = 1
-"""Stands for the numbers in long texts of an item, where these are too many."""
 LONGEST_SHORT = 100
 """Characters of a value that is short."""
 _DIGIT = late(r"\d")
@@ -54,7 +52,7 @@ class Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
     `rows`: how much they have listed, see `ItemRead.rows`. `states`: of each item the number of its page, a digest of what stands in each
-    of its fields, those of the numbers in long texts or `NUMBERS_LEFT_OUT`, and a 0; None: too many. `content`: its number.
+    of its fields, those of the numbers in long texts where these are not too many, and a 0; None: too many. `content`: its number.
     """
 
     __slots__ = ("content", "fields", "rows", "states", "values")
@@ -308,9 +306,8 @@ def _content(use: str, url: str) -> int:
 def _digests(page: int, fields: dict[str, list[Any]], known: int) -> list[int]:
     """Return what is remembered of an item, see `Said.states`. `known`: how many of these there are already."""
     numbers = [number_digest(key, number) for key, parts in fields.items() for part in parts for number in long_numbers(part)]
-    if numbers and known + len(numbers) > _MOST_WITH_NUMBERS:
-        numbers = [NUMBERS_LEFT_OUT]
-    return [page, *starmap(state_digest, fields.items()), *numbers, 0]
+    has_room = known + len(numbers) <= _MOST_WITH_NUMBERS
+    return [page, *starmap(state_digest, fields.items()), *(numbers if has_room else ()), 0]
 
 
 def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]) -> array[int] | None:

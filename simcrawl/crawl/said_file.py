@@ -21,6 +21,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from simcrawl.crawl.said import Said
+from simcrawl.errors import StoreCorruptError
 from simcrawl.sealed import seal, unseal
 
 if TYPE_CHECKING:
@@ -51,12 +52,17 @@ class SaidFile:
 
         Raises:
             OSError: the file cannot be read or written.
-            StoreCorruptError: it is damaged. The crawl goes on without it, and it is written anew.
+            StoreCorruptError: it is damaged, or another version's. The crawl goes on without it, and it is written anew: of originals from
+                before the stop nothing is known, so items of their copies come out.
         """
         self._elsewhere.changes()
         try:
             if resumed:
                 self._elsewhere.restore(*read(self._file))
+        except Exception:
+            # Whatever it is: a file that somebody has changed may hold anything.
+            self._elsewhere.forget()
+            raise
         finally:
             self._write(self._elsewhere.known())
 
@@ -96,11 +102,11 @@ def packed(told: dict[str, list[list[str]]], contents: Iterable[Said]) -> bytes:
 
 
 def read(file: Path) -> Known:
-    """Return what was written; nothing where nothing was, or by another version, or on another kind of machine.
+    """Return what was written; nothing where nothing was.
 
     Raises:
         OSError: it cannot be read.
-        StoreCorruptError: it is damaged, elsewhere than at its end.
+        StoreCorruptError: it is damaged, elsewhere than at its end; or another version has written it, or another kind of machine.
     """
     told, contents = dict[str, list[list[str]]](), dict[int, Said]()
     try:
@@ -117,7 +123,7 @@ def read(file: Path) -> Known:
         head, _, rest = unseal(batch, str(file), "the crawl goes on without it").partition(b"\n")
         made: dict[str, Any] = json.loads(head)
         if (made["version"], made["order"]) != (_VERSION, sys.byteorder):
-            return {}, []
+            raise StoreCorruptError(f"{file} is of another version of simcrawl; items of copies of pages from before the stop come out")
         told |= made["told"]
         contents |= {said.content: said for said in _unpacked(rest)}
     return told, [*contents.values()]

@@ -87,8 +87,8 @@ _GONE = "%s was removed, moved or replaced: this crawl goes on as before, and th
 _IN_VAIN = "Callbacks and item pipelines take so long that copies stop waiting before their originals have come out: some are kept"
 _NO_TEXT = "The main text of %s cannot be made: it takes more than %g seconds, or its process died of it. Its item has none"
 _NOT_SAID = (
-    "simcrawl cannot keep in JOBDIR what items have said: items of copies of pages from before a stop, which differ in a day or a number, "
-    "may be missing (%r)"
+    "simcrawl cannot keep in JOBDIR what items have said: of pages from before a stop, items of copies may come out once more, "
+    "or be missing where they differ in a day or a number (%r)"
 )
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {

@@ -64,13 +64,20 @@ def test_what_is_read_is_what_was_known_last(file: Path, batches: list[tuple[lis
     assert sorted(map(_told, contents)) == sorted(map(_told, memory.all()))
 
 
-def test_nothing_is_known_where_nothing_was_written_or_by_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    file = tmp_path / NAME
+def test_what_another_version_wrote_is_unknown_and_items_of_such_copies_come_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file, known = tmp_path / NAME, Elsewhere()
     assert read(file) == ({}, [])
     file.write_bytes(packed({USE: [[], []]}, [Said(7)]))
     assert len(read(file)[1]) == 1
     monkeypatch.setattr("simcrawl.crawl.said_file._VERSION", 99)
-    assert read(file) == ({}, [])
+    with pytest.raises(StoreCorruptError, match="another version"):
+        SaidFile(file, known).begin(resumed=True)
+    item, page = ItemRead({"day": "5 May 2019"}), Copy(lambda: ["<p>5 May 2019</p>"], OTHER)
+    assert known.find(URL, USE, item, page, identical=False) == "day"
+    assert known.may_lose(USE)
+    # What is said from now on is known.
+    known.note(OTHER, USE, ItemRead({"day": "5 May 2019"}))
+    assert known.find(OTHER, USE, item, Copy(lambda: ["<p>5 May 2019</p>"], URL), identical=False) is None
 
 
 @pytest.mark.parametrize("at", [4, 9, -1])
