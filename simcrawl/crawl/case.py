@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from simcrawl.crawl.feeds import HeldClaim
     from simcrawl.crawl.item_values import ItemRead
     from simcrawl.rule import Verdict
-    from simcrawl.store import Claim
 
 # Of one page: items that are held. Some 2 kB each.
 _MOST_HELD = 10_000
@@ -44,7 +43,7 @@ class Case:
     """
 
     verdict: Verdict
-    claim: Claim | HeldClaim | None = None
+    claim: HeldClaim | None = None
     body: bytes = b""
     callback: str = ""
     called: bool = False
@@ -100,25 +99,27 @@ class Case:
 
     def end(self) -> None:
         """Settle the claim by what is known: nothing more will come of this page."""
-        is_lost = self.failed or not (self.called and self.exhausted) or (self.items and not self.items_out)
+        is_lost = self.failed or not (self.called and self.exhausted) or bool(self.items and not self.items_out)
         if self.give_back and (is_lost or (self.items and not self.items_taken)):
             self.give_back()
         # What a spider has asked for again may give more than at first, and has no claim.
         if self.has_given and not is_lost:
             self.has_given(items=bool(self.items_taken))
-        if self.claim is None:
+        if self.claim:
+            self._settle_claim(self.claim, is_lost=is_lost)
+
+    def _settle_claim(self, claim: HeldClaim, *, is_lost: bool) -> None:
+        if not is_lost:
+            claim.confirm(kept_for(self.callback, items=self.items_taken), then=self._tell)
             return
-        lost, self.lost = self.lost, None
-        if is_lost:
-            self.claim.withdraw()
-            # Once, and not where it was confirmed before: what has come out is not lost.
-            if lost:
-                lost()
-        else:
-            self.claim.confirm(kept_for(self.callback, items=self.items_taken))
-            if self.came_out:
-                self.came_out()
-                self.came_out = None
+        claim.withdraw()
+        self._tell(is_out=False)
+
+    def _tell(self, *, is_out: bool) -> None:
+        """Tell once whether the content has come out, when a feed has it. What has come out before is not lost."""
+        told, self.came_out, self.lost = self.came_out if is_out else self.lost, None, None
+        if told:
+            told()
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
