@@ -49,6 +49,8 @@ _ARRANGED = re.compile(
     r"|_|rnd|rand|random|no_?cache|cache_?bust(?:er)?|currency|tab)$",
     re.IGNORECASE,
 )
+# Parameters that say which state of a page is shown: of MediaWiki, DokuWiki, MoinMoin, Trac, XWiki and others.
+_STATE = re.compile(r"(?:old_?id|rev|rev_?id|revision(?:_?id)?|old_?rev(?:ision)?|version(?:_?id)?|ver|as_?of)$", re.IGNORECASE)
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 
 
@@ -124,6 +126,17 @@ def is_arrangement(url: str, other: str) -> bool:
         return False
     a, b = ({*parse_qsl(one)} for one in (query, other_query))
     return a != b and all(_ARRANGED.match(key) for key, _ in a ^ b)
+
+
+def is_earlier_state(url: str, other: str) -> bool:
+    """Return whether one address is that of an earlier state of the page at the other one: `?title=A&oldid=5` and `?title=A`."""
+    path, _, query = url.partition("#")[0].partition("?")
+    other_path, _, other_query = other.partition("#")[0].partition("?")
+    if path != other_path or not query:
+        return False
+    of_page, of_other = parse_qsl(query, keep_blank_values=True), parse_qsl(other_query, keep_blank_values=True)
+    of_state = [pair for pair in of_page if _STATE.match(pair[0])]
+    return bool(of_state) and sorted(of_other) == sorted(pair for pair in of_page if pair not in of_state)
 
 
 def is_release(name: str) -> bool:

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from simcrawl import differences
-from simcrawl.addresses import host_of, of_one_site
+from simcrawl.addresses import host_of, is_earlier_state, of_one_site
 from simcrawl.bits import hamming_distance
 from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import Abstention, Page, PageFingerprint, Reason
@@ -232,6 +232,7 @@ class Decision:
     """A verdict, the stored page it judges the page a copy of, and whether the page is to be recorded.
 
     `candidates`: how many pages within the radius were looked at, `MOST_CANDIDATES` at most; None where none had to be looked for.
+    `stopped`: whether there were more of them than may be looked at, or compared in full.
     `others`: URLs of pages that it is near, and yet no copy of: what was dropped as copies of them says something else.
     """
 
@@ -240,6 +241,7 @@ class Decision:
     record: bool = True
     candidates: int | None = None
     others: tuple[str, ...] = ()
+    stopped: bool = False
 
 
 def _none(_url: str) -> Iterable[PageFingerprint]:
@@ -413,14 +415,14 @@ class Rule:
         if known and not self._is_expired(known, now):
             return Decision(_not_a_copy(page, Kind.REVISITED))
         others: dict[str, None] = {}
-        copies, candidates = self._copies(page, view, now, callback, dropped=dropped, others=others)
+        copies, candidates, stopped = self._copies(page, view, now, callback, dropped=dropped, others=others)
         if not copies:
             earlier = view.earlier(page.url)
             kind = Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED
-            return Decision(_not_a_copy(page, kind), candidates=candidates, others=tuple(others))
+            return Decision(_not_a_copy(page, kind), candidates=candidates, others=tuple(others), stopped=stopped)
         best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
         keep = never_drop or len(copies) < self.copies_kept
-        return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep, candidates=candidates)
+        return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep, candidates=candidates, stopped=stopped)
 
     def _copies(
         self,
@@ -431,8 +433,8 @@ class Rule:
         *,
         dropped: Callable[[str], Iterable[PageFingerprint]],
         others: dict[str, None],
-    ) -> tuple[list[_Copy], int | None]:
-        """Return the copies found by the cheapest stages that find enough to decide, and how many candidates the last one looked at.
+    ) -> tuple[list[_Copy], int | None, bool]:
+        """Return the copies found by the cheapest stages that find enough to decide; `Decision.candidates`; and `Decision.stopped`.
 
         To `others` come the URLs of pages that it is near, and no copy of: see `Decision`.
         """
@@ -459,20 +461,22 @@ class Rule:
                     found.setdefault(url, copy)
             return len(found) >= self.copies_kept
 
-        candidates = None
+        candidates, stopped = None, False
         equal = self._same_body(page, view)
         enough = found_enough(islice(equal, max(_MOST_EQUAL, self.copies_kept)))
         if not enough and not found and next(equal, None):
             # None of them serves: callbacks were given other data with each, say. The next stages would meet the same pages again.
-            return [], candidates
+            return [], candidates, stopped
         enough = enough or found_enough(self._same_text(page, view, callback))
         if isinstance(page, PageFingerprint) and not enough:
             within = [candidate for _, candidate in islice(view.within(page.fingerprint, self.max_distance), MOST_CANDIDATES)]
             candidates = len(within)
             alike, most_alike = self._alike(page, within)
             near += most_alike
-            found_enough(self._near(page, alike, callback))
-        return list(found.values()), candidates
+            serving = self._serving(page, alike, now, callback)
+            found_enough(self._near(page, islice(serving, _MOST_ALIKE if self.copies_kept == 1 else MOST_CANDIDATES)))
+            stopped = candidates == MOST_CANDIDATES or next(serving, None) is not None
+        return list(found.values()), candidates, stopped
 
     def _same_body(self, page: PageFingerprint | Abstention, view: View) -> Iterator[_Copy]:
         # A page without any visible text is what a script fills later: equal shells say nothing of what they will show.
@@ -489,23 +493,29 @@ class Rule:
                 if comparison := self.copy_of(page, stored.page):
                     yield _Copy(stored, "identical text", comparison)
 
-    def _near(self, page: PageFingerprint, candidates: Iterable[Candidate], callback: str) -> Iterator[_Copy]:
+    def _serving(
+        self, page: PageFingerprint, candidates: Iterable[Candidate], now: float, callback: str
+    ) -> Iterator[tuple[StoredPage, PageFingerprint]]:
+        """Yield the candidates that may be a page's original, if it is a copy of them, but for those of its text."""
         for candidate in candidates:
             stored = candidate.stored()
             if stored is None or not isinstance(stored.page, PageFingerprint) or not stored.serves(callback):
                 continue
             # Those of its text were looked at before.
-            if stored.page.text_digest == page.text_digest:
-                continue
-            if comparison := self.copy_of(page, stored.page):
+            if stored.page.text_digest != page.text_digest and self._can_be_original(stored, page, now):
+                yield stored, stored.page
+
+    def _near(self, page: PageFingerprint, candidates: Iterable[tuple[StoredPage, PageFingerprint]]) -> Iterator[_Copy]:
+        for stored, original in candidates:
+            if comparison := self.copy_of(page, original):
                 yield _Copy(stored, "same article" if comparison.same_article else "near-duplicate", comparison)
 
     def _alike(self, page: PageFingerprint, candidates: Sequence[Candidate]) -> tuple[Iterable[Candidate], Iterable[Candidate]]:
-        """Return the candidates that `compare` may find to be copies, nearest first, and some to ask as siblings, most alike first.
+        """Return the candidates that `compare` may find to be copies, and some to ask as siblings, most alike first.
 
-        By what is asked of content and prose most others end here; of very many that are left the most alike stay. Of siblings the nearest
-        would not do: pages below one long text are all at distance 0, and the first of them may be of another template, and say nothing of
-        this one.
+        By what is asked of content and prose most others end here. Those that are left come nearest first; very many come most alike first,
+        for not all of them are compared. Of siblings the nearest would not do: pages below one long text are all at distance 0, and the
+        first of them may be of another template, and say nothing of this one.
         """
         own = page.content_sketch, page.prose.sketch
         sketches = [candidate.sketches() for candidate in candidates]
@@ -518,11 +528,9 @@ class Rule:
         chosen = content <= may_differ
         if page.prose.units >= self.min_prose:
             chosen |= prose <= _PROSE_MAY_DIFFER * may_differ
-        by_likeness = content.argsort(kind="stable")
-        if chosen.sum() > _MOST_ALIKE:
-            chosen[(content + prose).argsort(kind="stable")[_MOST_ALIKE:]] = False
-        alike = [candidate for candidate, is_alike in zip(candidates, chosen.tolist(), strict=True) if is_alike]
-        return alike, [candidates[place] for place in by_likeness[:_MOST_SIBLINGS].tolist()]
+        places = range(len(candidates)) if chosen.sum() <= _MOST_ALIKE else (content + prose).argsort(kind="stable").tolist()
+        siblings = content.argsort(kind="stable")[:_MOST_SIBLINGS].tolist()
+        return [candidates[place] for place in places if chosen[place]], [candidates[place] for place in siblings]
 
     def copy_of(self, page: PageFingerprint, original: PageFingerprint) -> Comparison | None:
         """Return the comparison where a page is a copy of one that was there before it; None where it is none, or would be lost."""
@@ -540,7 +548,8 @@ class Rule:
         """Return whether much would be lost with a page that is near its original: it shows or says more, or is the page itself.
 
         An old version, a preview or a page for printing asks search engines to leave it alone. The page that they are to find may say a
-        sentence more, and is never dropped in favour of such a one, but where they say the same.
+        sentence more, and is never dropped in favour of such a one, but where they say the same. Nor is what a wiki says now for what it
+        said before, by their addresses: of forms for editing both ask for that.
         The other way round nothing is: a bare difference is a copy of the page that has the message, too. A picture or a file is lost that
         the original does not show: the first page of a site that has none would else take all others with it.
         What surrounds an article on another site is no loss, and where fingerprints alone decide nothing else does. On one site an
@@ -563,6 +572,7 @@ class Rule:
         surrounds_itself = on_one_site or not comparison.same_article
         return (
             (names_compared.is_left_alone(original.names) and not names_compared.is_left_alone(page.names))
+            or is_earlier_state(original.url, page.url)
             or (surrounds_itself and differences.adds_beside(page, original))
             or (on_one_site and (differences.adds_paragraphs(page, original) or differences.adds_content(page, original)))
             or (is_known_apart and differences.may_be_another(page, original))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl import addresses
-from simcrawl.addresses import are_of_two, host_of, is_arrangement, is_release, is_view, of_one_host, site
+from simcrawl.addresses import are_of_two, host_of, is_arrangement, is_earlier_state, is_release, is_view, of_one_host, site
 
 
 @pytest.mark.parametrize(
@@ -173,3 +173,23 @@ def test_views_are_what_they_are_though_most_are_told_by_a_glance(url: str, othe
         (path, a), (other_path, b) = ((at.path, {*parse_qsl(at.query)}) for at in map(urlsplit, (url, one)))
         is_one = path == other_path and a != b and all(addresses._ARRANGED.match(key) for key, _ in a ^ b)
         assert is_arrangement(url, one) is is_one
+
+
+@pytest.mark.parametrize(
+    ("path", "other", "is_one"),
+    [
+        ("?title=A&oldid=5", "?title=A", True),
+        ("?title=A&action=edit&oldid=5", "?title=A&action=edit", True),
+        ("?id=a&rev=1700000000&do=edit", "?do=edit&id=a", True),
+        ("A?version=3", "A", True),
+        ("?title=A", "?title=A&oldid=5", False),
+        ("?title=A&oldid=5", "?title=A&oldid=6", False),
+        ("?title=A&oldid=5", "?title=B", False),
+        ("?title=A&action=edit&oldid=5", "?title=A", False),
+        ("A?sort=5", "A", False),
+        ("A?version=3", "B", False),
+        ("A", "A", False),
+    ],
+)
+def test_what_a_wiki_said_before_has_the_number_of_a_state_more(path: str, other: str, *, is_one: bool):
+    assert is_earlier_state(f"http://a.test/w/{path}", f"http://a.test/w/{other}") == is_one

@@ -12,6 +12,7 @@ from simcrawl import RewriteRules
 from simcrawl.rule import Kind
 from simcrawl.store import PREDICTED, Duplicate, join_crawl, open_store
 from simcrawl.urls.recall import Recalled, learned, lessons
+from tests.samples import english
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ def with_crawl(store: Store, joined: Crawl, names: range, *folders: str, differ:
     detector = simcrawl.Detector(store, crawl=joined)
     for name in names:
         for folder in folders:
-            text = f"<p>page {name}</p>" if name < differ else f"<p>page {name} of {folder}</p>"
+            text = f"<p>{english(12, seed=name if name < differ else name * 10_000 + sum(map(ord, folder)))}</p>"
             admission = detector.claim(detector.page(text, url=f"{SITE}/{folder}/{name}"), callback=callback)
             if admission.claim:
                 admission.claim.confirm(callback)
@@ -68,6 +69,19 @@ def test_pages_that_differ_teach_as_well(store: Store):
     (rule,) = learned(store)
     assert (rule.saves, rule.support) == (39, 59)
     assert rule.confidence < sure.confidence
+
+
+def test_pages_of_a_few_words_teach_nothing(store: Store):
+    crawl(store, range(30), "manual", "mirror")
+    (sure,) = learned(store)
+    detector = simcrawl.Detector(store, crawl=join_crawl(store))
+    for name in range(30):
+        for folder in ("manual", "mirror"):
+            admission = detector.claim(detector.page(f"<p>page {name} of {folder}</p>", url=f"{SITE}/{folder}/short-{name}"))
+            assert admission.claim
+            admission.claim.confirm("")
+    store.sync()
+    assert learned(store) == [sure]
 
 
 def test_what_was_skipped_or_taken_back_teaches_nothing(store: Store):

@@ -691,6 +691,25 @@ def test_no_copy_is_passed_over_where_candidates_are_many(changes: list[tuple[in
         ] == []
 
 
+def test_of_many_that_are_alike_those_are_compared_that_may_be_originals(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.rule._MOST_ALIKE", 4)
+    # On other hosts, and more like the page than its original is.
+    others = [like(number, url=f"http://other{number}.example/") for number in range(1, 10)]
+    store = store_of(*others, like(50, registers=8, url=ORIGINAL))
+    store.candidates.clear()
+    assert Detector(store, scope="site").admit(like(100, url="http://example.org/b")).original == ORIGINAL
+    assert store.candidates["at_cap"] == 0
+    assert Detector(store).admit(like(101, url="http://example.org/c")).is_duplicate
+    assert store.candidates["at_cap"] == 1
+
+
+def test_where_several_copies_are_kept_so_many_are_compared(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("simcrawl.rule._MOST_ALIKE", 4)
+    store = store_of(*(like(number) for number in range(1, 10)))
+    assert Detector(store, copies_kept=6).admit(like(100)).drop_page
+    assert not Detector(store, copies_kept=12).admit(like(101)).drop_page
+
+
 def test_candidates_are_counted_and_so_are_decisions_that_stop_at_the_most():
     store = store_of(*(like(number, registers=400) for number in range(1, 301)))
     store.candidates.clear()
@@ -814,6 +833,16 @@ def test_of_two_addresses_a_title_tells_apart_and_nothing_at_all_does_not(
         detector.admit(_named(texts[0], "7", "/7", titles[0]))
         assert detector.admit(_named(texts[1], "8", "/8", titles[1])).is_duplicate == is_copy
         assert detector.admit(_named(texts[1], "9", "", titles[1])).is_duplicate
+
+
+@pytest.mark.parametrize(("path", "is_copy"), [("w?title=Harbours&action=edit", False), ("w?title=Harbours&action=edit&oldid=8", True)])
+def test_what_a_wiki_says_now_is_not_dropped_for_what_it_said_before(path: str, *, is_copy: bool):
+    with open_store("memory:") as store:
+        detector = Detector(store)
+        detector.admit(_version(TEXT, "w?title=Harbours&action=edit&oldid=7", noindex=True))
+        words = TEXT.split(" ")
+        words[len(words) // 2] = "otherwise"
+        assert detector.admit(_version(" ".join(words), path, noindex=True)).is_duplicate == is_copy
 
 
 def test_where_fingerprints_alone_decide_it_does_not_matter_who_is_to_be_left_alone():

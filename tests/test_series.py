@@ -784,3 +784,28 @@ def test_pages_of_lists_and_what_is_not_there_are_copies_at_any_number(heading: 
         for number in range(3, 12)
     }
     assert lost(pages, 1)[0] == len(pages) - 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "language", "is_one"),
+    [
+        ("文章{}不存在", "zh", True),
+        ("抱歉，没有找到商品{}", "zh", True),
+        ("게시물 {}을 찾을 수 없습니다", "ko", True),
+        ("房间{}", "zh", False),
+        ("{}번 방", "ko", False),
+    ],
+)
+def test_numbers_that_touch_words_name_a_page_unless_it_is_not_there(heading: str, language: str, *, is_one: bool):
+    site = {f"http://a.test/p/{number}": _page(f"<h1>{heading.format(number)}</h1>{SHARED[language]}") for number in range(11, 11 + PAGES)}
+    dropped, _ = lost(site, 3)
+    assert (dropped >= PAGES - 1) if is_one else (dropped <= 1)
+
+
+def test_the_day_of_a_page_may_be_one_number_in_its_address():
+    days = [(day, month) for month in (3, 4) for day in range(11, 19)]
+    site = {
+        f"http://a.test/archive/2026{month:02}{day}.html": _page(f"<h1>Canteen</h1>{SHARED['en']}<p>{day}.{month:02}.2026</p>")
+        for day, month in days
+    }
+    assert lost(site, 3)[0] <= 1

@@ -35,6 +35,7 @@ What these share, one session a crawler:
     ├ copied       how far the items of one copy have been compared
     ├ page_text    what a copy's page says, and what its readers see of it
     ├ said         what the items of originals said
+    ├ written      one form of a value that is written in several ways
     ├ said_file    that, in JOBDIR, while a crawl is stopped
     ├ otherwise    what items of copies say in sight, and no item of the original
     ├ side_by_side whether two addresses are those of two pages of one kind

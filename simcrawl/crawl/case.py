@@ -99,7 +99,7 @@ class Case:
 
     def end(self) -> None:
         """Settle the claim by what is known: nothing more will come of this page."""
-        is_lost = self.failed or not (self.called and self.exhausted) or bool(self.items and not self.items_out)
+        is_lost = self.failed or not (self.called and self.exhausted) or (self.items > 0 and not self.items_out)
         if self.give_back and (is_lost or (self.items and not self.items_taken)):
             self.give_back()
         # What a spider has asked for again may give more than at first, and has no claim.
@@ -107,6 +107,8 @@ class Case:
             self.has_given(items=bool(self.items_taken))
         if self.claim:
             self._settle_claim(self.claim, is_lost=is_lost)
+        elif not is_lost:
+            self._tell(is_out=True)
 
     def _settle_claim(self, claim: HeldClaim, *, is_lost: bool) -> None:
         if not is_lost:

@@ -62,7 +62,7 @@ from simcrawl.crawl.reading import (
     readable,
     readings,
 )
-from simcrawl.crawl.said import Memory, Said, field_digest, state_digest, tells_apart, value_digest
+from simcrawl.crawl.said import Memory, Said, field_digest, file_digest, state_digest, tells_apart, value_digest
 from simcrawl.page.characters import unified
 from simcrawl.rule import without_data
 
@@ -147,7 +147,7 @@ class Elsewhere:
         known = None if said is None else copy.knows(said.values)
         from_elsewhere = self._from_elsewhere(known, use, values, copy.page, identical=identical)
         files = item.files if known is not None else []
-        from_elsewhere = from_elsewhere or next((key for key, name in files if value_digest(key, name) not in (known or ())), None)
+        from_elsewhere = from_elsewhere or next((key for key, name in files if file_digest(key, name) not in (known or ())), None)
         if identical and known and not from_elsewhere and without_data(use) in self._download:
             from_elsewhere = self._downloaded(known, use, [*values, *item.facts], copy.page)
         if said and marked_up:

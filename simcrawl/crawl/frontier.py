@@ -588,7 +588,7 @@ class Frontier:
             return None
         url, name, callback = self._common.known_as(request.url), self._name(request), self._common.callback_of(request)
         rules = self._rules_of(name, callback)
-        seen = rules.look(url) if rules else None
+        seen = rules.look(url) if rules and not self._is_original(url) else None
         prediction = self._skippable(request, url, seen)
         kind = self._kind(name, seen.part) if seen and prediction else None
         if level == HELD:
@@ -614,6 +614,15 @@ class Frontier:
             self._count_sample(request)
         release(request)
         return None
+
+    def _is_original(self, url: str) -> bool:
+        """Return whether the store has a page as an original, which is kept again whatever this crawl has fetched."""
+        common = self._common
+        try:
+            return common.config.originals == "store" and common.pages.known(url) is not None
+        except StoreError as exc:
+            common.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+            return True
 
     def _count_sample(self, request: Request) -> None:
         """Count, and mark, a request that is made although its page is almost certainly a copy."""

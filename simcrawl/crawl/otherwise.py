@@ -10,7 +10,7 @@ seminar, the number that a calculator gives, a line in a box beside the text. Wh
                          ──► the page shows it, and not as a link, a menu, a button or furniture           ──► counts
                                       as a heading: only if both pages are in one directory
                          ──► is one of a list of texts                                                     ──► says nothing
-    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, a number that the address has,
+    pages side by side (`simcrawl.crawl.side_by_side`)   ──► so do lists of texts, sentences, what has a number of the address,
                                                              and one of a long text that is in a short line of the page
     a value that counts, in no item of the original, or not beside the other ones                          ──► the item comes out
 
@@ -25,12 +25,13 @@ from collections import OrderedDict
 from functools import partial, reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED
 from simcrawl.crawl.moments import Moments
 from simcrawl.crawl.reading import OF_MARKUP, TOKEN, as_written, digits_of, is_long_enough, numbers_beside, readable, readings
-from simcrawl.crawl.said import LONGEST_SHORT, Together, long_numbers, number_digest, state_digest
+from simcrawl.crawl.said import LONGEST_SHORT, NUMBERS_LEFT_OUT, Together, long_numbers, number_digest, state_digest
 from simcrawl.crawl.side_by_side import are_side_by_side
 from simcrawl.page.datelines import has_a_state, is_counter, is_dateline, is_of_the_page
 from simcrawl.page.patterns import late
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _LONGEST_BESIDE, _MOST_LISTED = 300, 32
 # How long it took to make a page, and how long something goes on: "generated in 0.12 s", "ends in 03:21:07".
 _OF_A_VISIT = late(r"[^\W\d_]\D*(?:\d+[.,]\d+\s?(?:m?s|sec)\b|\b\d{1,2}:\d\d:\d\d\s*$)")
+_NUMBER = late(r"\d+")
 # Contents whose items are at hand.
 _MOST_TOGETHER = 16
 
@@ -71,7 +73,8 @@ class Otherwise:
         `ItemRead.by_field`.
         """
         together = self._read(states)
-        sight = _Sight(use, copy.page, headings=_directory(original) == _directory(copy.url), beside=are_side_by_side(original, copy.url))
+        own = _own_numbers(copy.url, original) if (beside := are_side_by_side(original, copy.url)) else frozenset[str]()
+        sight = _Sight(use, copy.page, headings=_directory(original) == _directory(copy.url), beside=beside, own=own)
         says = partial(self._says, sight)
         items, told = -1, dict[str, int]()
         for key, parts in fields.items():
@@ -112,7 +115,7 @@ class Otherwise:
 
     def _says_number(self, sight: _Sight, together: Together, key: str, parts: list[Any]) -> bool:
         """Return whether a long text has a number that the original's has not, in a short line of the page."""
-        if not field_name(key).of_page:
+        if not field_name(key).of_page or together.items_with(NUMBERS_LEFT_OUT):
             return False
         new = {number for part in parts for number in long_numbers(part) if not together.items_with(number_digest(key, number))}
         return bool(new) and any(self._is_said_in(sight, key, line, new) for line in sight.page.said_lines(headings=sight.headings))
@@ -165,16 +168,26 @@ class Otherwise:
 
 
 class _Sight(NamedTuple):
-    """A copy's page, beside its original. `headings`: theirs count; `beside`: see `are_side_by_side`."""
+    """A copy's page, beside its original. `headings`: theirs count; `beside`: see `are_side_by_side`; `own`: numbers of its address."""
 
     use: str
     page: PageText
     headings: bool
     beside: bool
+    own: frozenset[str]
 
     def is_echo(self, value: Any) -> bool:
-        """Return whether a value only repeats the address. A number by which two addresses differ is what these pages are about."""
-        return self.page.is_addressed(value) and not (self.beside and str(value).isdigit())
+        """Return whether a value only repeats the address.
+
+        A number or a day by which two addresses differ is what these pages are about: "7", "Week 7", "12.03.2026". A word may be a way.
+        """
+        return self.page.is_addressed(value) and self.own.isdisjoint(_NUMBER.findall(str(value)))
+
+
+def _own_numbers(url: str, other: str) -> frozenset[str]:
+    """Return the numbers in an address that another one has not; all of them where both have the same in another order."""
+    numbers, others = (_NUMBER.findall(unquote(urlsplit(one)._replace(netloc="").geturl())) for one in (url, other))
+    return frozenset({*numbers} - {*others} or (numbers if numbers != others else ()))
 
 
 def _directory(url: str) -> str:

@@ -188,7 +188,10 @@ class PageText:
         return self._said_of_itself[headings]
 
     def _seen(self) -> Iterator[str]:
-        """Give what readers see of it: what else belongs to it, then its own text with a space for each tag, and without one."""
+        """Give what readers see of it: what else belongs to it, then its own text with a space for each tag, and without one.
+
+        Without one within a block alone: "A" and "12" in two cells are no "A12".
+        """
         if self._pieces is None:
             text = self.text
             # Loaded on first use: few copies have items with a value of their own.
@@ -198,7 +201,7 @@ class PageText:
             self._shown = [self._beside, readable(" ".join(self._pieces))]
         yield from self._shown[:2]
         if len(self._shown) == 2:
-            self._shown.append(readable("".join(self._pieces)))
+            self._shown.append("\n".join(map(readable, "".join(self._pieces).split("\n"))))
         yield self._shown[2]
 
 

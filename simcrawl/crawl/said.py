@@ -22,6 +22,7 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 from simcrawl.crawl.field_names import field_name, is_technical
 from simcrawl.crawl.item_values import FILLED, LONGEST_VALUE
 from simcrawl.crawl.reading import LONGEST_HIDDEN, OF_MARKUP, TOKEN, URL_IN_TEXT, as_written, digits_of, is_date, numbers_beside, readable
+from simcrawl.crawl.written import one_form
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
@@ -34,12 +35,16 @@ _MOST_CONTENTS, _MOST_FIELDS = 100_000, 64
 _MOST_VALUES, _MOST_KNOWN = 4_000, 5_000_000
 # Of the items of one content: what stands in their fields, field by field.
 _MOST_STATES = 20_000
+# Past so many of these, numbers in long texts are left out: they must not take the room of what stands in fields.
+_MOST_WITH_NUMBERS = 5_000
 # Contents whose values are at hand as a set: those of the pages that are being parsed. Some 300 kB each at most.
 _MOST_SETS = 16
 # The number of the original itself among the pages of its content.
 _ORIGINAL = 1
 _SHORTEST_TOKEN = 16
 _LEAST_OF_A_SET = 3
+NUMBERS_LEFT_OUT = 1
+"""Stands for the numbers in long texts of an item, where these are too many."""
 LONGEST_SHORT = 100
 """Characters of a value that is short."""
 _DIGIT = late(r"\d")
@@ -49,7 +54,7 @@ class Said:
     """What is known of a content's items: digests of their values and of the fields that have any; None: too many, or not sure.
 
     `rows`: how much they have listed, see `ItemRead.rows`. `states`: of each item the number of its page, a digest of what stands in each
-    of its fields, those of the numbers in long texts, and a 0; None: too many. `content`: its number.
+    of its fields, those of the numbers in long texts or `NUMBERS_LEFT_OUT`, and a 0; None: too many. `content`: its number.
     """
 
     __slots__ = ("content", "fields", "rows", "states", "values")
@@ -137,7 +142,7 @@ class Memory:
         # Of an item that is too large the same places are looked at each time.
         self._fill(said, fields if item.all_seen else None, dict(chain(item.values, item.beside)))
         # Whether the callback downloads more may be known only later.
-        said.values = self._with(known, starmap(value_digest, chain(item.values, item.files, item.facts)))
+        said.values = self._with(known, chain(starmap(value_digest, chain(item.values, item.facts)), starmap(file_digest, item.files)))
         said.rows += item.rows
         said.states = _with_item(states, _ORIGINAL, item.by_field())
         self._held += said.size() - before
@@ -161,8 +166,10 @@ class Memory:
         """
         before = said.size()
         for fields in items:
-            digests = _digests(page, fields)
-            if said.states is not None and len(said.states) + len(digests) <= _MOST_STATES:
+            if said.states is None:
+                break
+            digests = _digests(page, fields, len(said.states))
+            if len(said.states) + len(digests) <= _MOST_STATES:
                 said.states.extend(digests)
         self._held += said.size() - before
         self._note_change(said)
@@ -230,10 +237,15 @@ def state_digest(key: str, parts: list[Any]) -> int:
     """
     if len(parts) == 1:
         return value_digest(key, parts[0]) or 1
-    says = [part for part in parts if tells_apart(key, part)]
+    says = [_in_one_form(key, part) for part in parts if tells_apart(key, part) or _says_when(part)]
     if len(says) >= _LEAST_OF_A_SET and len(says) == len({*says}) and all(isinstance(part, str) and part is not FILLED for part in says):
         says.sort()
-    return value_digest(key, "\0".join(map(str, says))) or 1
+    return _digest(key, "\0".join(map(str, says))) or 1
+
+
+def _says_when(value: Any) -> bool:
+    """Return whether a value is a day or a time: a list may be of nothing else."""
+    return isinstance(value, str) and value is not FILLED and is_date(value)
 
 
 def tells_apart(key: str, value: Any) -> bool:
@@ -259,7 +271,20 @@ def field_digest(key: str) -> int:
 
 
 def value_digest(key: str, value: Any) -> int:
-    """Return a digest of a value under its name."""
+    """Return a digest of a value under its name, whichever way it is written there."""
+    return _digest(key, _in_one_form(key, value))
+
+
+def file_digest(key: str, name: str) -> int:
+    """Return a digest of what a file is called that an item asks for in a field."""
+    return _digest(key, name)
+
+
+def _in_one_form(key: str, value: Any) -> Any:
+    return one_form(key, value) if isinstance(value, str) and value is not FILLED else value
+
+
+def _digest(key: str, value: Any) -> int:
     # Four bytes are enough: each is looked for among the few of one content.
     return xxh32_intdigest(f"{key}\0{value}".encode("utf-8", "surrogatepass"))
 
@@ -273,16 +298,18 @@ def long_numbers(value: Any) -> set[str]:
 
 def number_digest(key: str, number: str) -> int:
     """Return a digest, never 0, of a number in a long text."""
-    return value_digest(f"{key}\0number", number) or 1
+    return _digest(f"{key}\0number", number) or 1
 
 
 def _content(use: str, url: str) -> int:
     return xxh3_64_intdigest(f"{use}\0{url}".encode("utf-8", "surrogatepass"))
 
 
-def _digests(page: int, fields: dict[str, list[Any]]) -> list[int]:
-    """Return what is remembered of an item, see `Said.states`."""
-    numbers = (number_digest(key, number) for key, parts in fields.items() for part in parts for number in long_numbers(part))
+def _digests(page: int, fields: dict[str, list[Any]], known: int) -> list[int]:
+    """Return what is remembered of an item, see `Said.states`. `known`: how many of these there are already."""
+    numbers = [number_digest(key, number) for key, parts in fields.items() for part in parts for number in long_numbers(part)]
+    if numbers and known + len(numbers) > _MOST_WITH_NUMBERS:
+        numbers = [NUMBERS_LEFT_OUT]
     return [page, *starmap(state_digest, fields.items()), *numbers, 0]
 
 
@@ -290,7 +317,7 @@ def _with_item(known: array[int] | None, page: int, fields: dict[str, list[Any]]
     """Return what is known of items, and what stands in the fields of another one; None where that is too much. `page`: its number."""
     if known is None:
         return None
-    known.extend(_digests(page, fields))
+    known.extend(_digests(page, fields, len(known)))
     return known if len(known) <= _MOST_STATES else None
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NAME = "simcrawl.said"
 """In JOBDIR, beside what Scrapy has there."""
 # To be raised whenever a digest is made in another way.
-_VERSION = 2
+_VERSION = 3
 _LENGTH, _HEAD = Struct("<I"), Struct("<QIIII")
 _UNKNOWN = 0xFFFFFFFF
 # Bytes of a file before it is written anew. All that is known at once takes some 30 MB.

@@ -236,10 +236,11 @@ class Session(Common):
             case = Case(Verdict(kind=Kind.SKIPPED, reason="error"))
         self.preferred.arrived(response.url)
         self.history.held(self.known_as(response.url), started)
+        is_new = case.claim is not None or self._is_revisited_first(case.verdict)
         self._note_visit(request, response, case.verdict)
         case.body = response.body
         bind(request, case)
-        if not case.verdict.is_duplicate:
+        if is_new and not case.verdict.is_duplicate:
             # The case must not hold its request, as whose end its own is known.
             case.came_out = self.frontier.lesson(request, response.url, case.verdict)
         kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
@@ -344,6 +345,16 @@ class Session(Common):
         # The store has the name of a callback only where that took none.
         if page and page.confirmed and page.callback:
             self.given.kept(original, page.callback, items=False)
+
+    def _is_revisited_first(self, verdict: Verdict) -> bool:
+        """Return whether a page that the store has kept is met in this crawl for the first time: only then does it teach anything."""
+        if verdict.kind is not Kind.REVISITED or verdict.page is None:
+            return False
+        try:
+            return not self.crawl.has_seen(verdict.page.url)
+        except StoreError as exc:
+            self.fault("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
+            return False
 
     def _note_visit(self, request: Request, response: Response, verdict: Verdict) -> None:
         """Note that the page was fetched, tell its callback what has changed, and look where its original comes from."""

@@ -5,6 +5,7 @@ Side by side, by what differs:
     /room/7          /room/8           the last part
     /calc?kg=60&m=2  /calc?kg=80&m=2   the value of one parameter
     /in/1984/all     /in/1985/all      a number before the last part
+    /2026/03/31/     /2026/04/05/      a day, which is one value in however many parts (`?y=2026&m=3&d=31`), also before the last part
     /print/room/7    /room/8           a number in the last part, behind directories of one name
 
 And not:
@@ -22,11 +23,17 @@ from itertools import starmap
 from operator import ne
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from simcrawl.addresses import is_arrangement, is_view
+from simcrawl.addresses import is_arrangement, is_release, is_view
 from simcrawl.crawl.reading import TOKEN
 from simcrawl.page.patterns import late
 
 _NUMBER = late(r"\d+")
+_YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
+# In three directories, or as the values of three parameters; and in one part, as which it is written here.
+_IN_DIRECTORIES = late(rf"(?<![^/])({_YEAR})/({_MONTH})/({_DAY})(?![^/])")
+_OF_PARAMETERS = late(rf"{_YEAR}/{_MONTH}/{_DAY}|{_DAY}/{_MONTH}/{_YEAR}|{_MONTH}/{_DAY}/{_YEAR}")
+_IN_ONE_PART = late(rf"{_YEAR}-{_MONTH}-{_DAY}")
+_PARTS_OF_A_DAY = 3
 
 
 def are_side_by_side(url: str, other: str) -> bool:
@@ -45,13 +52,31 @@ def are_side_by_side(url: str, other: str) -> bool:
         return before[-1] == other_before[-1] and _differ_in_a_number(*unlike[0])
     *way, number = before
     *other_way, other_number = other_before
-    return one.netloc == two.netloc and way == other_way and number.isdigit() and other_number.isdigit()
+    return one.netloc == two.netloc and way == other_way and _are_of_one_kind(number, other_number, way)
+
+
+def _are_of_one_kind(part: str, other: str, way: list[str]) -> bool:
+    """Return whether two directories are two numbers, or two days. Of builds and snapshots each day has one."""
+    if part.isdigit() and other.isdigit():
+        return True
+    return bool(_IN_ONE_PART.fullmatch(part) and _IN_ONE_PART.fullmatch(other)) and not any(is_release(name.casefold()) for name in way)
 
 
 def _parts(url: SplitResult) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the directories of an address, and its last part and its parameters, each with a name."""
-    before, _, last = url.path.rstrip("/").rpartition("/")
-    return before.split("/"), [("", last), *parse_qsl(url.query, keep_blank_values=True)]
+    path = _IN_DIRECTORIES.sub(r"\1-\2-\3", url.path.rstrip("/"))
+    before, _, last = path.rpartition("/")
+    return before.split("/"), [("", last), *_with_a_day(parse_qsl(url.query, keep_blank_values=True))]
+
+
+def _with_a_day(parameters: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return parameters with a year, a month and a day behind each other as one."""
+    for start in range(len(parameters) - _PARTS_OF_A_DAY + 1):
+        of_day = parameters[start : start + _PARTS_OF_A_DAY]
+        if _OF_PARAMETERS.fullmatch("/".join(value for _, value in of_day)):
+            name, value = ("/".join(parts) for parts in zip(*of_day, strict=True))
+            return [*parameters[:start], (name, value), *parameters[start + _PARTS_OF_A_DAY :]]
+    return parameters
 
 
 def _differ_in_a_number(value: str, other: str) -> bool:

@@ -11,6 +11,7 @@ extraction     what a page says, by kinds of text
 ├ blocks       which of the blocks are a page's content
 │ ├ datelines  lines that say when, or how often
 │ ├ echoes     lines that repeat the address
+│ ├ signatures lines that say how a function is called
 │ └ visits     lines that are other ones at each visit
 ├ hints        canonical URL, robots
 └ fast_extraction    main text by another library

@@ -23,6 +23,7 @@ from simcrawl.page.furniture import leads_on
 from simcrawl.page.numerals import are_label_and_number
 from simcrawl.page.patterns import late
 from simcrawl.page.runs import has_digit
+from simcrawl.page.signatures import signature
 from simcrawl.page.visits import counts_readers, is_of_a_visit
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ class Parts(NamedTuple):
     `subheadings`: those above others. `dated`: datelines, see `Layout.parts`, that stand in no furniture. `rows`: what stands together in
     the content's tables: the cells of each row, a term and its definitions; `tables_beside`: likewise beside it, table by table, and in the
     end what boxes have as a label and a value. `headings_beside`: the headings in `beside`. `aside`: the paragraphs of the page's only
-    aside, which `beside` has not, if nothing in it is a link.
+    aside, which `beside` has not, if nothing in it is a link. `of_visits`: lines that are other ones at each visit, see
+    `simcrawl.page.visits`.
     """
 
     content: list[Block]
@@ -112,6 +114,7 @@ class Parts(NamedTuple):
     tables_beside: tuple[tuple[tuple[str, ...], ...], ...] = ()
     headings_beside: tuple[str, ...] = ()
     aside: tuple[str, ...] = ()
+    of_visits: tuple[str, ...] = ()
 
 
 NO_PARTS = Parts([], [], [], [], [], [])
@@ -239,12 +242,9 @@ class Layout:
         outer = self._name_outside(parts)
         heading, facts = self._called(parts.prose, is_named=bool(outer))
         heading = self._linked_name(parts) or heading
-        # What scripts show may be anywhere, and without a heading nothing says to which paragraph a picture belongs.
-        of_all = not self.headings
-        pictured = [(name, at) for name, at in self.pictures if (of_all or inside[at] or not at) and not furniture[at]]
-        shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
-        if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
-            shown += (arranged,)
+        shown = self._shown(url, inside, furniture)
+        if said := signature(heading or outer, self._lines_of(parts.prose)):
+            shown += (said,)
         above, *below = self._headings_by_section(parts.prose, heading)
         return parts._replace(
             content=self._without_others(parts, sizes),
@@ -260,8 +260,22 @@ class Layout:
             rows=(*chain.from_iterable(self._tables(values, parts.links, paragraphs)), *self._pairs(parts.prose)),
             tables_beside=(*self._tables(parts.beside, (), ()), *filter(None, [self._labelled(parts.beside)])),
             headings_beside=_texts(block for block in parts.beside if block.element in self.headings),
+            of_visits=_texts(self.blocks[place] for place in sorted(of_visits)),
             aside=_texts(self._told_aside(sizes)) if self.asides else (),
         )
+
+    def _shown(self, url: str, inside: bytearray, furniture: bytearray) -> tuple[str, ...]:
+        """Return the names of what is shown outside the furniture."""
+        # What scripts show may be anywhere, and without a heading nothing says to which paragraph a picture belongs.
+        of_all = not self.headings
+        pictured = [(name, at) for name, at in self.pictures if (of_all or inside[at] or not at) and not furniture[at]]
+        shown = tuple(name for name, _ in pictured) or self._only_linked(url, inside, furniture)
+        if arranged := pictures.arranged([name for name, element in pictured if element in self.data]):
+            shown += (arranged,)
+        return shown
+
+    def _lines_of(self, prose: Iterable[Block]) -> Iterator[str]:
+        return (block.text for block in prose if block.element not in self.headings)
 
     def _tables(self, lines: Iterable[Block], links: Iterable[Block], paragraphs: Iterable[Block]) -> list[tuple[tuple[str, ...], ...]]:
         """Return the texts of lines that stand in cells, together by table and row; links where other cells are in their row.

@@ -191,15 +191,22 @@ def parse(html: str, *, plain: bool = False) -> HtmlElement | None:
 
 
 def shown_texts(html: str) -> list[str]:
-    """Return the texts of a page that readers see, and its title, one for each place between two tags; none where it cannot be parsed."""
+    """Return the texts of a page that readers see, and its title; none where it cannot be parsed.
+
+    One for each place between two tags, and a line's end between blocks.
+    """
     try:
         tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError):
         return []
-    pieces = []
-    for element in () if tree is None else tree.iter():
-        is_shown = isinstance(element.tag, str) and element.tag not in _UNSHOWN
-        pieces += [text for text in (element.text if is_shown else "", element.tail) if text]
+    pieces = list[str]()
+    walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if pieces and event in ("start", "end") and element.tag not in _ENDS_NO_LINE:
+            pieces.append(_LINE_END)
+        text = element.tail if event != "start" else "" if element.tag in _UNSHOWN else element.text
+        if text:
+            pieces.append(text.replace(_LINE_END, " "))
     return pieces
 
 
@@ -363,6 +370,7 @@ def _base(tree: HtmlElement, url: str) -> str:
 
 # What to resolve changes nothing of but a fragment, and is most links: an address, or a path from the root, and a query.
 _UNSHOWN = frozenset({"script", "style"})
+_ENDS_NO_LINE = _WITHIN_A_LINE | _UNSHOWN
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _SAYS_NOTHING = _UNSHOWN | {"a", "button", "footer", "head", "nav", "noscript", "option", "template", "textarea"}
 _PLAIN = re.compile(

@@ -132,9 +132,12 @@ class PageFingerprint(Page):
 
     @property
     def says(self) -> bytes:
-        """16 bytes that stand for what it says and shows: its text, its pictures, and the files that it offers."""
-        shown = names_compared.pictures(self.names)
-        return digest(self.text_digest + shown, self.seed) if shown else self.text_digest
+        """16 bytes that stand for what it says and shows: its text, its pictures, and the files that it offers.
+
+        Lines that are other ones at each visit say nothing.
+        """
+        shown, lasting = names_compared.pictures(self.names), names_compared.lasting(self.names)
+        return digest((lasting or self.text_digest) + shown, self.seed) if shown or lasting else self.text_digest
 
     @property
     def hex(self) -> str:
@@ -449,6 +452,8 @@ class _Work:
 # What share of a sketch's registers each of them has.
 _SHARES = {"prose": 2, "links": 8, "around": 8}
 _BESIDE = 8
+# Bytes that stand for a text without the lines of a visit.
+_OF_WHAT_LASTS = 8
 # A line of fewer units counts as so many: a price is one.
 _LEAST_OF_A_FACT = 5
 # With fewer units than that in its scripts a shell says nothing of what it will show.
@@ -509,7 +514,16 @@ def _names(extract: Extract, called: Cut | Lines, texts: tuple[Cut, Cut], beside
         known_as=own,
         is_known_elsewhere=elsewhere,
         units_of_a_word=letters,
+        lasting=_lasting(extract, prose.seed),
     )
+
+
+def _lasting(extract: Extract, seed: int) -> bytes:
+    """Return a digest of a page's text without the lines that are other ones at each visit; b"" where there are none."""
+    if not extract.parts.of_visits:
+        return b""
+    lines = [line for line in _all_text(extract).splitlines() if line not in extract.parts.of_visits]
+    return digest(encode("\n".join(lines)), seed)[:_OF_WHAT_LASTS]
 
 
 def _called(extract: Extract, url: str) -> str:

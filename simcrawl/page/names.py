@@ -92,6 +92,8 @@ _NUMBERED = late(r"(?<![\w.])\d+\.[\d.]*+(?!\w)")
 # Han letters may touch it. What is measured is no name: "64-bit".
 _NUMBER = late(r"(?<![a-z\d.])\d+(?![a-z\d]|\.\d|-[a-z])", re.IGNORECASE)
 _DIGITS = late(r"\d+")
+# Of an address: /archive/20260312.html.
+_DAY_IN_ONE = late(r"(?<!\d)((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 # A number by itself, or an ordinal; not "3gp".
 _COUNTED = late(r"(?<![^\W_])\d+(?:st|nd|rd|th|er?|[ao])?(?![^\W_])", re.IGNORECASE)
 # One of fewer digits is a release's, as in "Installing Debian 12", unless next to nothing stands beside it: "Lot 12". Or it is called a
@@ -174,7 +176,7 @@ def lines(headings: tuple[str, str], facts: str, title: str, url: str = "") -> s
 
     `headings`: that of the prose, and one that stands outside. `url`: the page's address, if its site may have named it after the page.
     """
-    raw = [composed(text[:_LONGEST]) for text in (*headings, title)]
+    raw = [*(numerals.apart(composed(text[:_LONGEST])) for text in headings), composed(title[:_LONGEST])]
     measures = _measures(" | ".join(raw[:2]), raw[2])
     # Before numbers are taken for those of chapters: "6 mm hex bolt".
     slug = _slug(url)
@@ -359,6 +361,7 @@ def of(
     known_as: str = "",
     is_known_elsewhere: bool = False,
     units_of_a_word: float = 1.0,
+    lasting: bytes = b"",
 ) -> bytes:
     """Return what a page is called, in two bytes each: its title, the facts under its heading, the text below, the words of its headings.
 
@@ -369,7 +372,8 @@ def of(
     search engines to leave it alone (`noindex`), or else has a heading, and that in its title; its language and the end of its address
     (`url`; `said`: see `language`); how many units say what a word does; and by which address of its own it wants to be known
     (`known_as`: see `simcrawl.page.hints.Hints.own_address`). Where it names another one (`is_known_elsewhere`) its title is none by
-    itself, nor is a heading with a number. `title`: the page's title, as it is.
+    itself, nor is a heading with a number. `title`: the page's title, as it is. `lasting`: an even number of bytes that stand for its text
+    without the lines of a visit, if it has any.
     """
     # Numbers, not arrays: of so few words that takes a third of the time.
     ends = called.lengths().cumsum().tolist()
@@ -387,7 +391,7 @@ def of(
     # As they are: to unify the characters of paragraphs takes as long as all else here.
     paragraphs = {text.casefold().strip(f" {_SIGNS}") for text in parts.paragraphs}
     # In the order of the set, as their hashes will be.
-    lasting = [not visits.are_spoken_of(text) for text in paragraphs]
+    are_lasting = [not visits.are_spoken_of(text) for text in paragraphs]
     first = {_name_in(text) for text in parts.values[:_FIRST_VALUES]}
     headings = {_bare(_unnumbered(text)) for text in parts.headings} - {""}
     where = ({text} - {""} for text in (language(url, said), _FURTHER_ENDINGS.sub("", _slug(url))))
@@ -406,7 +410,7 @@ def of(
     )
     hashed = _hashes([{*parts.pictures}, _values(parts.values), paragraphs, first, *where, *others_still], prose.seed)
     pictures, short, *others, spoken_in, end, leading, filled, following, beside_it, in_rows, rows_beside, address = hashed
-    of_all_visits = [*compress(others[0], lasting)]
+    of_all_visits = [*compress(others[0], are_lasting)]
     shown, lines = _digests(pictures), _digests(short)
     values += [END, *shown[:MOST_PICTURES], END, *([reduce(xor, shown) or 1] if len(shown) > MOST_PICTURES else ())]
     values += [END, *([min(len(lines), WORD | SPEAKS)] if lines else ()), *(lines[: _kept(len(lines))])]
@@ -421,10 +425,13 @@ def of(
     second += map(_in_order, ([], []) if is_known_elsewhere else (uncounted, uncounted_title))
     values += [END, *_shortened(second)]
     mixed = _shortened([*map(_mixed, (short, in_rows, rows_beside))])
-    if mixed or len(of_all_visits) > 1:
+    sums = [min(len(of_all_visits), WORD | SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))] if len(of_all_visits) > 1 else []
+    if mixed or sums or lasting:
         values += [END, *mixed]
-    if len(of_all_visits) > 1:
-        values += [END, min(len(of_all_visits), WORD | SPEAKS), *(total + 1 for total in _power_sums(of_all_visits))]
+    if sums or lasting:
+        values += [END, *sums]
+    if lasting:
+        values += [END, *(number or 1 for number in struct.unpack(f">{len(lasting) // 2}H", lasting))]
     return struct.pack(f">{len(values)}H", *values)
 
 
@@ -638,7 +645,8 @@ def _is_of_a_day(line: str, url: str, title: str) -> bool:
     found = full_dates(line[:_LONGEST])
     if not found:
         return False
-    numbers, of_title = _plain_numbers(url.partition("://")[2][:_LONGEST]), full_dates(title[:_LONGEST])
+    address = _DAY_IN_ONE.sub(r"\1-\2-\3", url.partition("://")[2][:_LONGEST])
+    numbers, of_title = _plain_numbers(address), full_dates(title[:_LONGEST])
     return any(day in of_title or _plain_numbers(day) <= numbers for day in found)
 
 

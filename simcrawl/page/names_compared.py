@@ -388,6 +388,12 @@ def pictures(names: bytes) -> bytes:
     return struct.pack(f">{len(told.pictures) + len(told.all)}H", *told.pictures, *told.all) if told else b""
 
 
+def lasting(names: bytes) -> bytes:
+    """Return what stands for a page's text without the lines that are other ones at each visit, b"" where it has no such lines."""
+    told = read(names).lasting if names else []
+    return struct.pack(f">{len(told)}H", *told)
+
+
 def _is_translated(a: Read, b: Read) -> bool:
     """Return whether the same text stands below headings in two scripts, and the pages are of two languages, or at the end of one address.
 

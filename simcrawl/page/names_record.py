@@ -12,8 +12,8 @@ import numpy as np
 MOST_WORDS = MOST_PICTURES = 16
 SPEAKS = 1
 # Between the words of the inner and the outer heading, pictures, what stands for all of these, short lines, second digests, those that are
-# mixed, and paragraphs.
-END, PARTS = 0, 7
+# mixed, paragraphs, and what lasts.
+END, PARTS = 0, 8
 LATIN, MIXED = 1, 0
 OF_NOTHING, LEFT_ALONE, IN_TITLE, HEADED = 1, 2, 3, 4
 # The same two of a heading with a number: it is a name by its other words, for three pages alone.
@@ -88,6 +88,8 @@ class Read(NamedTuple):
     mixed: Mixed
     paragraphs: list[int]
     """How many there are, and their power sums; empty for fewer than two."""
+    lasting: list[int]
+    """What stands for the text without the lines that are other ones at each visit; empty where there are no such lines."""
 
 
 # A page is compared with hundreds, in half a dozen ways each: of a site of one template with any of it.
@@ -95,9 +97,9 @@ class Read(NamedTuple):
 def read(names: bytes) -> Read:
     """Return what the bytes of a page's names say; cheap, as the latest ones are remembered."""
     title, facts, below, *rest = np.frombuffer(names, ">u2").tolist()
-    # Older versions wrote no pictures, no lines, no second digests, or no paragraphs.
+    # Older versions wrote no pictures, no lines, no second digests, no paragraphs, or nothing of what lasts.
     ends = [place for place, value in enumerate(rest) if value == END][:PARTS]
-    own, outer, shown, together, lines, second, mixed, paragraphs = (
+    own, outer, shown, together, lines, second, mixed, paragraphs, lasting = (
         rest[start + 1 : end] for start, end in pairwise([-1, *ends, *[len(rest)] * (PARTS + 1 - len(ends))])
     )
     digests = Second(*second[: len(Second._fields)])
@@ -105,7 +107,7 @@ def read(names: bytes) -> Read:
     values = (lines[0], lines[1:]) if lines else (0, [])
     # What is compared with hundreds is made once: sets, and numbers.
     sampled, sums = frozenset(values[1]), [*paragraphs[:1], *(total - 1 for total in paragraphs[1:])]
-    return Read(title, facts, below, *headings, shown, together, values, sampled, digests, Mixed(*mixed), sums)
+    return Read(title, facts, below, *headings, shown, together, values, sampled, digests, Mixed(*mixed), sums, lasting)
 
 
 def _heading(words: list[int], second: int) -> Heading:

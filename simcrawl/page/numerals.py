@@ -60,7 +60,11 @@ _PAGE_OF_A_LIST = late(
     re.IGNORECASE,
 )
 # Where it begins or ends so: "How to log in to room 7" is about something.
-_NOT_THERE = late(lambda: rf"^\W*(?:{pattern('not there')})|(?:{pattern('not there')})\W*$", re.IGNORECASE)
+_NOT_THERE = late(lambda: rf"^\W*(?:(?:{pattern('sorry')})\W*)?(?:{pattern('not there')})|(?:{pattern('not there')})\W*$", re.IGNORECASE)
+# A number that letters of writing without spaces touch. In Korean the next ones are of its ending, another one for another number.
+_TOUCHED = late(
+    "(?:(?<=[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff])|(?=\\d+[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]))(\\d++)[\uac00-\ud7a3]{0,2}"
+)
 # What follows is what the number is of: "Theorem 7: such a group does not exist".
 _LABELLED_BY_A_NUMBER = late(r"\d\s?[.:)](?:\s|$)")
 _DIGITS_OF_A_DAY = 2
@@ -156,6 +160,16 @@ def is_of_no_page(heading: str) -> bool:
     if not _DIGIT.search(heading):
         return False
     return bool(_PAGE_OF_A_LIST.search(heading) or (_NOT_THERE.search(heading) and not _LABELLED_BY_A_NUMBER.search(heading)))
+
+
+def apart(heading: str) -> str:
+    """Return a heading with spaces around its numbers, if what was asked for is not there.
+
+    In Chinese, Japanese and Korean they touch words, and each heading would have a word of its own.
+    """
+    if not (_TOUCHED.search(heading) and is_of_no_page(heading)):
+        return heading
+    return _TOUCHED.sub(r" \1 ", heading)
 
 
 def are_label_and_number(one: str, other: str) -> bool:

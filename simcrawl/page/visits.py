@@ -29,7 +29,7 @@ def _part() -> str:
         rf"(?:{made}|generation|(?:parse|load) time)?\s*{_IN}?\s*:?\s*{_NUMBER}\s*{seconds}(?:\s*{made})?"
         rf"(?:\s+{_WITH}\s+{_NUMBER}\s+{queries})?"
         rf"|this page took {_NUMBER} {seconds} to (?:generate|load|render)|(?:time|timing|processed in)\s*:?\s*{_NUMBER}\s*{seconds}"
-        rf"|(?:{_WITH}\s+)?{_NUMBER}\s+{queries}|{queries}\s*:\s*{_NUMBER}"
+        rf"|(?:{_WITH}\s+)?{_NUMBER}\s+{queries}|{queries}\s*:\s*{_NUMBER}|{queries} took {_NUMBER}\s*{seconds}"
         rf"|(?:peak )?memory(?: usage)?\s*:\s*{_NUMBER}\s*[kmg]i?b|gzip\s*:\s*(?:on|off|enabled|disabled)"
         r"|powered by \w[\w .]{0,20}|version:? \d[\d.]*|gmt(?:[+-]\d+)?|\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?"
     )

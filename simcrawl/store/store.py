@@ -24,7 +24,7 @@ from simcrawl.errors import StoreError, StoreMismatchError
 from simcrawl.index.packed import Packer
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, page_key
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.rule import MOST_CANDIDATES, Decision, Kind, Match, Rule, StoredPage, Verdict, View
+from simcrawl.rule import Decision, Kind, Match, Rule, StoredPage, Verdict, View
 from simcrawl.sealed import seal
 from simcrawl.store.claims import NOT_WAITING, Admission, Claim, Claims, Overlay, nearest_first, same_content
 from simcrawl.store.clusters import Representatives
@@ -374,7 +374,7 @@ class Store:
         self._rule = rule or self._default_rule()
         decision = self._rule.decide(page, view, now=time(), never_drop=never_drop, callback=callback, dropped=self._dropped.of)
         if decision.candidates is not None:
-            self.candidates += Counter(decisions=1, compared=decision.candidates, at_cap=decision.candidates == MOST_CANDIDATES)
+            self.candidates += Counter(decisions=1, compared=decision.candidates, at_cap=decision.stopped)
         # A page of which nothing is dropped has nothing to wait for.
         drops = decision.verdict.drop_page or decision.verdict.drop_outlinks
         if drops and decision.original and not decision.original.confirmed:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from simcrawl.page.fingerprint import PageFingerprint
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store.register import COPIES
 from simcrawl.urls.rewrites import RewriteRules
@@ -44,15 +45,17 @@ class Lesson(NamedTuple):
 
 
 def lessons(store: Store, *, most: int = MOST_LESSONS) -> list[Lesson]:
-    """Return what a store teaches, in the order of time, each original before its copies. Verdicts that were taken back teach nothing.
+    """Return what a store teaches, in the order of time, each original before its copies.
+
+    Verdicts that were taken back teach nothing, nor do pages of a few words: they are kept whatever they are.
 
     Raises:
         StoreError: the store cannot be read.
     """
     lines = [Lesson(line.url, line.original, line.when) for line in store.duplicates(latest=most) if line.standing in COPIES]
     copies = {lesson.url for lesson in lines}
-    pages = (Lesson(stored.page.url, "", stored.last_seen, stored.callback) for stored in store.pages(latest=most))
-    kept = {lesson.url: lesson for lesson in pages if lesson.url not in copies}
+    pages = (stored for stored in store.pages(latest=most) if isinstance(stored.page, PageFingerprint) and stored.page.url not in copies)
+    kept = {stored.page.url: Lesson(stored.page.url, "", stored.last_seen, stored.callback) for stored in pages}
     ordered = []
     for lesson in sorted([*kept.values(), *lines], key=attrgetter("when")):
         # A page that was seen again has the time of that.

@@ -237,12 +237,13 @@ class RewriteRules:
         self._note(address)
         copy = verdict.is_duplicate
         twins = self._twins(address)
-        self._check(twins, copy=copy)
-        self._count(twins, verdict.original or "", copy=copy)
+        copies = self._weigh(address, twins, verdict)
         if self._redirects:
             self._redirects.fetched(self._by_replacements(address, self._redirects.replacements), copy=copy)
         original = verdict.original if copy and verdict.original and verdict.original != url else ""
         self._known.add(address.key, self._copy_of(original) if copy else KEPT)
+        for twin in copies:
+            self._tell(twin.url, url, self._twins(Address(twin.url, self._seed)))
         self._remember(url, copy=copy)
         self._spellings.add(url)
         if original and len(original) <= _LONGEST_URL:
@@ -255,6 +256,27 @@ class RewriteRules:
         if not copy or (original and self._is_kept(original)):
             for _, page in self._classes.classes(address):
                 self._classes.add(page, original or url, copy=copy)
+
+    def _weigh(self, address: Address, twins: list[Twin], verdict: Verdict) -> list[Twin]:
+        """Take a page as evidence for, or against, the rules that lead from it to its twins; return those that were copies of it."""
+        copy = verdict.is_duplicate
+        copies = [] if copy else [twin for twin in twins if self._is_copy_of(twin, address)]
+        others = [twin for twin in twins if twin not in copies] if copies else twins
+        self._check(others, copy=copy)
+        self._count(others, verdict.original or "", copy=copy)
+        if copies:
+            # The rules were right about the two, which came the other way round.
+            self._check(copies, copy=True)
+            self._count(copies, address.url, copy=True)
+        return copies
+
+    def _is_copy_of(self, twin: Twin, address: Address) -> bool:
+        """Return whether a twin was a copy of the very page that a URL leads to, which another crawl had kept."""
+        return twin.status > COPY and twin.status == self._copy_of(address.url)
+
+    def _twins_before(self, address: Address) -> list[Twin]:
+        """Return the twins that a URL may be a copy of: its own copies say that it is the original."""
+        return [twin for twin in self._twins(address) if not self._is_copy_of(twin, address)]
 
     def _note(self, address: Address) -> None:
         """Look at the values of a URL, fetched or not, and at what its host says of them."""
@@ -466,7 +488,7 @@ class RewriteRules:
             return _NOTHING
         address = Address(url, self._seed)
         self._note(address)
-        likely, later = self._likely(self._twins(address)), self._levels(address)
+        likely, later = self._likely(self._twins_before(address)), self._levels(address)
         if not likely:
             return _NOTHING._replace(priority=-_LEVEL * later, why=_OF_OTHERS) if later else _NOTHING
         first, bound = self._first(likely)
@@ -499,7 +521,7 @@ class RewriteRules:
         if len(url) > _LONGEST_URL or self._number_held >= _MOST_HELD:
             return False
         address = Address(url, self._seed)
-        found = self._skipping(address, self._near(address, self._likely(self._twins(address))))
+        found = self._skipping(address, self._near(address, self._likely(self._twins_before(address))))
         if found is None:
             return False
         self._held.setdefault(found[0].twin.contexts[-1], []).append(url)

@@ -143,6 +143,29 @@ def test_with_originals_of_the_store_only_what_is_new_comes_out_and_that_is_said
     assert 'SIMCRAWL_ORIGINALS = "crawl"' in warning
 
 
+@pytest.mark.parametrize("turned", [False, True], ids=["originals-first", "half-of-the-copies-first"])
+def test_with_originals_of_the_store_copies_are_skipped_the_next_night_as_well(site: Site, tmp_path: Path, turned: bool) -> None:
+    def show(*, turned: bool) -> Outcome:
+        links = list[str]()
+        for start in range(0, 400, 50):
+            here, there = (FOLDERS[1], FOLDERS[0]) if turned and start % 100 else FOLDERS[:2]
+            links += [f"/{folder}/{number}" for folder in (here, there) for number in range(start, start + 50)]
+        site.add("/", hub(*links))
+        return night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store")
+
+    for number in range(400):
+        body = f"<h1>Number {number}</h1><p>{english(12, seed=number)}</p>"
+        for folder in FOLDERS[:2]:
+            site.add(f"/{folder}/{number}", f"<html><head><title>{number}</title></head><body><main>{body}</main></body></html>")
+    everything = contents(site, show(turned=False))
+    assert len(everything) == 400
+    again = show(turned=turned)
+    assert contents(site, again) == everything
+    assert again.stats["simcrawl/predicted/skipped"] > 50
+    # No original has waited behind its copy as a likely copy itself.
+    assert "simcrawl/predicted/wrong" not in again.stats
+
+
 @pytest.mark.parametrize("status", [200, 503])
 def test_with_originals_of_the_store_what_was_corrected_after_it_moved_comes_out(site: Site, tmp_path: Path, status: int) -> None:
     def show(folder: str, more: str, status: int = 200) -> set[str]:

@@ -141,6 +141,24 @@ def test_of_pages_side_by_side_more_counts(first: Any, html: str, value: Any):
 
 
 @pytest.mark.parametrize(
+    ("original", "url", "value", "tells"),
+    [
+        ("week/7", "week/8", "Week 8", True),
+        ("book?page=7", "book?page=8", "Page 8", True),
+        ("2019/05/31/", "2019/06/02/", "2019/06/02", True),
+        ("2019/03/04/", "2019/04/03/", "2019/04/03", True),
+        ("plant/amber", "plant/birch", "Birch", False),
+        ("print/week/8", "week/8", "Week 8", False),
+    ],
+)
+def test_what_has_the_number_by_which_addresses_differ_echoes_none(original: str, url: str, value: str, *, tells: bool):
+    known, original = Elsewhere(), f"http://a.test/{original}"
+    known.note(original, USE, ItemRead({"value": "Another one"}))
+    copy = Copy(partial(list[str], (f"<p>{value}</p>",)), f"http://a.test/{url}")
+    assert (known.find(original, USE, ItemRead({"value": value}), copy, identical=False) is not None) == tells
+
+
+@pytest.mark.parametrize(
     ("html", "said"),
     [
         ("<p>1043 views</p>", "1043 views"),
@@ -156,6 +174,18 @@ def test_a_long_texts_numbers_of_the_visit_links_and_paragraphs_do_not_count(htm
     known.note(URL, USE, ItemRead({"text": _LONG}))
     copy = Copy(lambda: [f"<p>{_LONG}</p>{html}"], "http://a.test/p/2")
     assert known.find(URL, USE, ItemRead({"text": f"{_LONG} {said}"}), copy, identical=False) is None
+
+
+@pytest.mark.parametrize(("rows", "tells"), [(20, True), (130, False)])
+def test_very_many_numbers_in_long_texts_take_no_room_of_fields(rows: int, tells: bool):
+    known, copy = Elsewhere(), Copy(lambda: [f"<p>18.13 kg</p><p>{_LONG}</p><p>and 1043 pens</p>"], "http://a.test/p/2")
+    known.note(URL, USE, ItemRead({"result": "17.03 kg"}))
+    for row in range(rows):
+        known.note(URL, USE, ItemRead({"text": " ".join(f"beech {row * 100 + place}" for place in range(64))}))
+    # From then on numbers of long texts say nothing of this content.
+    said = f"{_LONG} and 1043 pens"
+    assert (known.find(URL, USE, ItemRead({"text": said}), copy, identical=False) is not None) == tells
+    assert known.find(URL, USE, ItemRead({"result": "18.13 kg"}), copy, identical=False) == "result"
 
 
 def test_a_host_of_numbers_echoes_none():

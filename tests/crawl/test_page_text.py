@@ -111,6 +111,7 @@ def test_a_number_is_seen_however_it_is_written():
             "<p data-j='{&quot;d&quot;:&quot;&lt;b&gt;&quot;,&quot;s&quot;:&quot;ab-17&quot;}'>x",
         ),
         "<p>" + "ab-171 " * 99 + "<i data-sku=ab-17></i>",
+        "<dl data-sku=ab-17>\n<dt>ab-</dt><dd>17</dd>\n</dl>",
     ],
 )
 def test_what_no_reader_sees_is_told_by_the_tree_of_a_page(markup: str):
@@ -126,6 +127,7 @@ def test_what_no_reader_sees_is_told_by_the_tree_of_a_page(markup: str):
         ("<p data-p=1299.00>1,299.00 EUR", "1299.00"),
         ("<title>ab-17</title><p data-x=ab-17>", "ab-17"),
         ("<p>x", "ab-17"),
+        ("<p data-x=ab-17>\nab-<!-- --><i>17</i>\n</p>", "ab-17"),
     ],
 )
 def test_what_readers_see_is_not_hidden(markup: str, value: str):

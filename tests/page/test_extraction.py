@@ -416,8 +416,13 @@ print(logging.getLogger("trafilatura").level == logging.INFO)
 
 def test_texts_that_readers_see_are_those_between_tags_and_the_title():
     html = "<title>One</title><style>p {}</style><p data-x=no>two <b>three</b> four<!-- no --> five<script>no</script> six"
-    assert "".join(shown_texts(html)).split() == ["Onetwo", "three", "four", "five", "six"]
+    assert "".join(shown_texts(html)).split() == ["One", "two", "three", "four", "five", "six"]
     assert shown_texts("") == shown_texts("<!-- no") == []
+
+
+def test_words_end_with_their_block_and_with_no_script():
+    html = "<table><tr><td>A</td><td>12</td></tr></table>one <b>li</b>ne<script>no</script>s\nare one"
+    assert [line for line in "".join(shown_texts(html)).splitlines() if line] == ["A", "12", "one lines are one"]
 
 
 def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():

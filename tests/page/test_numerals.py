@@ -160,6 +160,20 @@ def test_pages_of_lists_and_what_is_not_there_have_no_number_of_their_own(headin
 
 
 @pytest.mark.parametrize(
+    ("heading", "apart"),
+    [
+        ("\u6587\u7ae07\u4e0d\u5b58\u5728", "\u6587\u7ae0 7 \u4e0d\u5b58\u5728"),
+        ("\u62b1\u6b49\uff0c\u6ca1\u6709\u627e\u5230\u5546\u54c17", "\u62b1\u6b49\uff0c\u6ca1\u6709\u627e\u5230\u5546\u54c1 7 "),
+        ("\u8a18\u4e8b17\u306f\u5b58\u5728\u3057\u307e\u305b\u3093", "\u8a18\u4e8b 17 \u306f\u5b58\u5728\u3057\u307e\u305b\u3093"),
+        ("\uae00 7\uc744 \ucc3e\uc744 \uc218 \uc5c6\uc2b5\ub2c8\ub2e4", "\uae00  7  \ucc3e\uc744 \uc218 \uc5c6\uc2b5\ub2c8\ub2e4"),
+        *((heading, heading) for heading in ("\u623f\u95f47", "7\ubc88 \ubc29", "\u90e8\u5c4b7", "Post 7 not found")),
+    ],
+)
+def test_numbers_that_touch_words_are_set_apart_where_something_is_not_there(heading: str, apart: str):
+    assert numerals.apart(heading) == apart
+
+
+@pytest.mark.parametrize(
     "heading",
     [
         *("Room 7", "Lot 512", "Homepage 7", "Page Street 7", "Sidan 7 meter bred", "Page seven", "Login node 7", "Petition 7 denied"),

@@ -19,6 +19,7 @@ from simcrawl.page.visits import are_spoken_of, counts_readers, is_of_a_visit
         "Powered by Trac 1.5, page rendered in 125 ms",
         "GMT+8, 2026-11-28 11:12 , Processed in 0.031719 second(s), 13 queries .",
         "23 queries. 0.345 seconds.",
+        "Powered by Datasette \xb7 Queries took 4.612ms",
         "Seite erstellt in 0.13 Sekunden mit 12 Abfragen.",
         "Page cr\xe9\xe9e en 0.13 secondes avec 12 requ\xeates.",
         "P\xe1gina creada en 0.13 segundos con 12 consultas.",

@@ -502,6 +502,21 @@ def test_the_next_crawl_orders_at_once_and_skips_after_twenty_confirmations():
     assert skipping == [False] * 20 + [True] * 20
 
 
+def test_an_original_of_an_earlier_crawl_that_comes_after_its_copy_is_no_miss_and_does_not_wait():
+    rules = _after_a_crawl()
+    for name in _chapters(30):
+        rules.observe(f"{SITE}/mirror/{name}", _copy_of(f"{SITE}/manual/{name}"))
+        assert rules.priority(f"{SITE}/manual/{name}") == 0
+        rules.observe(f"{SITE}/manual/{name}", _kept())
+    _fetch(rules, _chapters(20, 100))
+    made = rules.would_skip(f"{SITE}/mirror/chapter-101.html")
+    assert made is not None
+    assert made.original == f"{SITE}/manual/chapter-101.html"
+    # Of another page that copy says what it says of any.
+    rules.observe(f"{SITE}/mirror/chapter-50.html", _copy_of(f"{SITE}/manual/chapter-51.html"))
+    assert rules.priority(f"{SITE}/manual/chapter-50.html") < 0
+
+
 def test_pages_that_only_an_earlier_crawl_fetched_are_no_twins():
     rules = _after_a_crawl()
     assert rules.predict(f"{SITE}/mirror/chapter-0.html") is None
@@ -642,10 +657,11 @@ def test_where_there_are_three_different_pages_already_a_fourth_may_be_one(varia
         _mirrored(rules, _chapters(200, 200 * number), here=f"{SITE}/c/en/", there=f"{SITE}/{directory}/en/")
     names = [f"{word}.html" for word in ("disks", "network", "keyboard", "printers", "sound", "screens", "paper", "memory")]
     for name in names:
-        for directory in ("a/en", "b/en", "d/en", "a/de", "b/de", "d/de"):
+        for directory in ("a/en", "b/en", "d/en", "a/de", "b/de", "d/de", "a/it", "b/it", "d/it"):
             rules.observe(f"{SITE}/{directory}/{name}", _kept())
-        for copy, original in (("b/fr", "a/fr"), ("d/fr", "a/fr"), ("c/fr", "a/fr")):
-            _mirrored(rules, [name], here=f"{SITE}/{copy}/", there=f"{SITE}/{original}/")
+        rules.observe(f"{SITE}/a/fr/{name}", _kept())
+        for directory in "bdc":
+            rules.observe(f"{SITE}/{directory}/fr/{name}", _copy_of(f"{SITE}/a/fr/{name}"))
     assert any(rules.would_skip(f"{SITE}/c/en/{name}") for name in names) is skips
 
 
