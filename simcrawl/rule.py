@@ -261,8 +261,8 @@ class Rule:
 
     Candidates within `max_distance` bits are copies where their contents resemble each other by `min_similarity`. Of pages with
     `min_prose` units of prose, one of them with `min_around` units around it, the prose decides as well. `outlinks` is a similarity, see
-    `simcrawl.page.recipes`. `began`: seconds since 1970; a page that was not seen since then is an original only for those that say no
-    more than it did.
+    `simcrawl.page.recipes`. `has_found`: whether this crawl has found a stored page to be as it is stored; one that it has not found so is
+    an original only for those that say no more than it did. None where that plays no part.
     """
 
     max_distance: int
@@ -275,7 +275,7 @@ class Rule:
     trusted_hosts: frozenset[str] = frozenset()
     copies_kept: int = 1
     expire_days: float = 0
-    began: float = 0
+    has_found: Callable[[PageFingerprint | Abstention], bool] | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, recipe: Recipe) -> Rule:
@@ -655,9 +655,12 @@ class Rule:
 
     def _says_more_than_before(self, page: Page, copy: _Copy) -> bool:
         """Return whether a page says something that its original, which only an earlier crawl has fetched, did not say."""
-        if copy.stored.last_seen >= self.began or copy.comparison.identical_text:
+        original = copy.stored
+        # By what the crawl has met, not by when: a clock may have been ahead, and a page that is seen twice an hour is stored once. One
+        # that is not confirmed is in flight now.
+        if self.has_found is None or copy.comparison.identical_text or not original.confirmed:
             return False
-        return differences.may_be_another(page, copy.stored.page)
+        return differences.may_be_another(page, original.page) and not self.has_found(original.page)
 
     def may_replace(self, original: str, url: str) -> bool:
         """Return whether the page of one URL may be dropped in favour of that of another one, by where they are."""

@@ -46,6 +46,7 @@ What these share, one session a crawler:
     └ reading      words, numbers and dates, as pages and items write them
     changes        new, changed or unchanged since the last crawl
     feeds          whether a feed has really got an item
+    exported       whether a feed could write an item, and be stored
     taken          whether a feed takes an item at all
     no_item_limits items of copies count where Scrapy closes a crawl without items
     links          links that were dropped

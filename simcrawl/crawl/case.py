@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from simcrawl.crawl.feeds import HeldClaim
     from simcrawl.crawl.item_values import ItemRead
     from simcrawl.rule import Verdict
-    from simcrawl.store import Claim
 
 # Of one page: items that are held. Some 2 kB each.
 _MOST_HELD = 10_000
@@ -44,7 +43,7 @@ class Case:
     """
 
     verdict: Verdict
-    claim: Claim | HeldClaim | None = None
+    claim: HeldClaim | None = None
     body: bytes = b""
     callback: str = ""
     called: bool = False
@@ -108,19 +107,21 @@ class Case:
             self.has_given(items=bool(self.items_taken))
         if self.claim:
             self._settle_claim(self.claim, is_lost=is_lost)
-        if self.came_out and not is_lost:
-            self.came_out()
-            self.came_out = None
+        elif not is_lost:
+            self._tell(is_out=True)
 
-    def _settle_claim(self, claim: Claim | HeldClaim, *, is_lost: bool) -> None:
-        lost, self.lost = self.lost, None
+    def _settle_claim(self, claim: HeldClaim, *, is_lost: bool) -> None:
         if not is_lost:
-            claim.confirm(kept_for(self.callback, items=self.items_taken))
+            claim.confirm(kept_for(self.callback, items=self.items_taken), then=self._tell)
             return
         claim.withdraw()
-        # Once, and not where it was confirmed before: what has come out is not lost.
-        if lost:
-            lost()
+        self._tell(is_out=False)
+
+    def _tell(self, *, is_out: bool) -> None:
+        """Tell once whether the content has come out, when a feed has it. What has come out before is not lost."""
+        told, self.came_out, self.lost = self.came_out if is_out else self.lost, None, None
+        if told:
+            told()
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simcrawl.page.fingerprint import PageFingerprint
+from simcrawl.store.crawls import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,8 +42,7 @@ class Changes:
         if page is None:
             self._crawl.visit(url)
             return
-        content = page.says if isinstance(page, PageFingerprint) else page.body_digest
-        change = self._crawl.visit(url, content, kept=not verdict.drop_page)
+        change = self._crawl.visit(url, content_of(page), kept=not verdict.drop_page)
         if change is None:
             return
         was_kept = self._crawl.was_kept(url)

@@ -3,6 +3,13 @@
 A feed's file is buffered, in blocks of some kilobytes. What the system has of it survives the end of the process, kill -9 included;
 what the buffer holds does not. A page that the store knew by then would have its copies dropped when the crawl is resumed, and its items
 would be in no feed. So confirmations wait here for a flush: before every group commit, and as soon as a copy waits for its original.
+
+    items out ──► waiting ──flush──► confirmed: the content has come out, which rules learn from
+                     │  └──no space──► withdrawn: it has not, and the next crawl is to find of it what this one found
+                     └──withdrawn meanwhile: told by whoever does that
+
+What is told of a page's end is told when it is settled, not when it begins to wait. What the exporter itself could not write is another
+matter: see `simcrawl.crawl.exported`.
 """
 
 from __future__ import annotations
@@ -12,7 +19,7 @@ import stat
 from os import SEEK_END
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
@@ -35,6 +42,13 @@ _PROMPT = {f"{format_}ItemExporter" for format_ in ("JsonLines", "Json", "Xml", 
 _MOST_WAITING = 1_000
 
 
+class Told(Protocol):
+    """What is called when a claim that was to be confirmed is settled."""
+
+    def __call__(self, *, is_out: bool) -> None:
+        """Note whether the page's content has come out."""
+
+
 class HeldClaim:
     """A claim whose confirmation waits for a flush: what a case settles in place of the claim itself."""
 
@@ -44,12 +58,16 @@ class HeldClaim:
         self._claim = claim
         self._feeds = feeds
 
-    def confirm(self, callback: str = "") -> None:
-        """Confirm the claim after the next flush; at once where no items came out (`callback`: what took none)."""
+    def confirm(self, callback: str = "", *, then: Told) -> None:
+        """Confirm the claim after the next flush; at once where no items came out (`callback`: what took none).
+
+        `then(is_out=...)` is told whether it was.
+        """
         if callback:
             self._claim.confirm(callback)
+            then(is_out=True)
         else:
-            self._feeds.confirm(self._claim)
+            self._feeds.confirm(self._claim, then)
 
     def withdraw(self) -> None:
         """Withdraw the claim. One that only waits for the flush is withdrawn, too."""
@@ -76,29 +94,31 @@ class Feeds:
         self._fault = fault
         self._looked = wanted is False
         self._slots: list[FeedSlot] = []
-        self._waiting: list[Claim] = []
+        self._waiting: list[tuple[Claim, Told]] = []
         self._soon = False
         self._flushes = 0
         self._seconds = self._longest = 0.0
 
-    def hold(self, claim: Claim | None) -> Claim | HeldClaim | None:
-        """Return what a case is to settle in place of a claim: the claim itself where there is nothing to flush. Never raises."""
+    def hold(self, claim: Claim | None) -> HeldClaim | None:
+        """Return what a case is to settle in place of a claim. Never raises."""
         if not self._looked:
             self._looked = True
             try:
                 self._look()
             except Exception as exc:  # noqa: BLE001 - an exporter, a storage or a filter of the user's own may do anything
                 self._give_up(exc)
-        return HeldClaim(claim, self) if claim and self._slots else claim
+        return HeldClaim(claim, self) if claim else None
 
-    def confirm(self, claim: Claim) -> None:
-        """Confirm a claim after the next flush."""
+    def confirm(self, claim: Claim, then: Told) -> None:
+        """Confirm a claim after the next flush, at once where there is nothing to flush: see `HeldClaim.confirm`."""
         if not self._slots:
             claim.confirm()
+            then(is_out=True)
+            return
         # A case may end more than once: when its items are out, and when its request is gone.
         if claim.settled or claim in _owners:
             return
-        self._waiting.append(claim)
+        self._waiting.append((claim, then))
         _owners[claim] = self
         if claim.waiting or len(self._waiting) >= _MOST_WAITING:
             self.flush_soon()
@@ -137,12 +157,14 @@ class Feeds:
 
     def _settle(self, *, confirmed: bool) -> None:
         waiting, self._waiting = self._waiting, []
-        for claim in waiting:
+        for claim, then in waiting:
             _owners.pop(claim, None)
             if confirmed:
                 claim.confirm()
             else:
                 claim.withdraw()
+            # Only now is it known whether the page's content has come out: see `simcrawl.crawl.case.Case.end`.
+            then(is_out=confirmed)
 
     def _give_up(self, exc: Exception) -> None:
         """Go on as without the setting."""

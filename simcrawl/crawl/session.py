@@ -23,6 +23,7 @@ from simcrawl.crawl.case import Case, bind, case_of
 from simcrawl.crawl.changes import Changes
 from simcrawl.crawl.common import Common
 from simcrawl.crawl.exceptions import NearDuplicateItem
+from simcrawl.crawl.exported import Exported
 from simcrawl.crawl.feeds import Feeds
 from simcrawl.crawl.frontier import Frontier
 from simcrawl.crawl.history import History
@@ -90,6 +91,13 @@ _NOT_SAID = (
     "simcrawl cannot keep in JOBDIR what items have said: of pages from before a stop, items of copies may come out once more, "
     "or be missing where they differ in a day or a number (%r)"
 )
+_NOT_EXPORTED = (
+    "A feed could not take an item of %s, see the error above: pages with such items become no originals, so that their copies come out"
+)
+_NOT_STORED = (
+    "A feed could not be stored, see the error above. So this crawl does not count as the spider's last finished one: what is new or "
+    "changed in it will be so in the next crawl, too"
+)
 _MOST_HOSTS_TOLD = 1000
 _PASSED = {
     "host_over_budget": "Pages of %s take so long to process that those of other hosts would wait: some of them pass unchecked "
@@ -125,7 +133,7 @@ class Session(Common):
         self.preferred = Preferred(crawler, self.config, self.known_as)
         self.frontier = Frontier(self, self.changes, self.preferred)
         self.again = Again(self)
-        self.taken, self._no_items = Taken(self.failed), NoItemLimits()
+        self.taken, self.exported, self._no_items = Taken(self.failed), Exported(self.failed), NoItemLimits()
         self._held_up: set[tuple[str, str]] = set()
         self._in_vain = self._waits = 0
         self.lag = LoopLag()
@@ -168,7 +176,6 @@ class Session(Common):
 
     def _connect(self, crawler: Crawler) -> None:
         for handler, signal in (
-            (self._item_scraped, scrapy_signals.item_scraped),
             (self._item_dropped, scrapy_signals.item_dropped),
             (self._item_failed, scrapy_signals.item_error),
             (self._begin, scrapy_signals.spider_opened),
@@ -186,8 +193,11 @@ class Session(Common):
 
     def _begin(self) -> None:
         self._is_to_begin = False
+        # Not before: Scrapy's feed exporter is to be called first, wherever among the extensions it stands. See `simcrawl.crawl.exported`.
+        self.crawler.signals.connect(self._item_scraped, signal=scrapy_signals.item_scraped)
         try:
             self.taken.watch(self.crawler)
+            self.exported.watch(self.crawler)
             self.refused.watch(self.crawler.engine.scraper.itemproc.middlewares)
             self._no_items.watch(self.crawler)
         except Exception as exc:  # noqa: BLE001 - an exporter of the user's own may do anything
@@ -500,7 +510,16 @@ class Session(Common):
 
     def _item_scraped(self, item: Any, response: Response | None) -> None:
         taken = self.taken.takes(item)
+        is_lost = self.exported.has_lost_item()
+        if is_lost:
+            self.stats.inc_value("simcrawl/items/not_exported")
+            self.warn("not_exported", _NOT_EXPORTED, self.known_as(response.url) if response else "a page")
         if not (case := case_of(response)):
+            return
+        if is_lost:
+            # As an item on which a pipeline fails.
+            case.said.pop(id(item), None)
+            case.fail()
             return
         self._note_left(case, item, was_dropped=False)
         case.item_left(out=True, taken=taken)
@@ -678,13 +697,29 @@ class Session(Common):
             await maybe_deferred_to_future(self._expiring)
         self.lag.stop()
         await self.workers.close()
+        # Where it did not finish it is none to be compared with anyway.
+        is_stored = reason != "finished" or await self._feeds_are_stored()
         try:
-            await self._store_threads.run(self._close_store, reason)
+            await self._store_threads.run(self._close_store, reason, is_stored=is_stored)
         except Exception as exc:  # noqa: BLE001 - as above
             self.fault("store_error", "simcrawl could not write the end of its store: %s", exc)
         self._tell_cost()
         self._store_threads.close()
         _sessions.pop(self.crawler, None)
+
+    async def _feeds_are_stored(self) -> bool:
+        """Return whether every feed could be stored, once that is known, and say so if not. Never raises."""
+        try:
+            if self.exported.is_closing:
+                # An upload may take minutes, and the timers that write are stopped.
+                await self._sync(None)
+            is_stored = await self.exported.are_stored()
+        except Exception as exc:  # noqa: BLE001 - exporters and stats of the user's own may do anything
+            self.failed(exc)
+            return True
+        if not is_stored:
+            self.warn("not_stored", _NOT_STORED)
+        return is_stored
 
     def _tell_cost(self) -> None:
         late = self.store.late_duplicates + self.crawl.own.late_duplicates
@@ -696,12 +731,12 @@ class Session(Common):
         for name, number in numbers.items():
             self.stats.set_value(f"simcrawl/{name}", number)
 
-    def _close_store(self, reason: str) -> None:
+    def _close_store(self, reason: str, *, is_stored: bool) -> None:
         try:
             self._tell_if_gone()
             if self._said_file:
                 self._try_said(self._said_file.remove if reason == "finished" else self._said_file.due())
-            self._leave_crawl(reason)
+            self._leave_crawl(reason, is_stored=is_stored)
             self.store.sync()
             counts = self.store.size()
             self.stats.set_value("simcrawl/store/pages", counts["pages"])
@@ -717,9 +752,9 @@ class Session(Common):
                 self._closed = True
                 self.store.close()
 
-    def _leave_crawl(self, reason: str) -> None:
+    def _leave_crawl(self, reason: str, *, is_stored: bool) -> None:
         try:
-            self.crawl.leave(finished=reason == "finished")
+            self.crawl.leave(finished=reason == "finished", stored=is_stored)
         except StoreError as exc:
             self.fault("store_error", "simcrawl could not write the end of its crawl: %s", exc)
         self.changes.end()

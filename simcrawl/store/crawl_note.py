@@ -35,9 +35,9 @@ class Note:
         if job and job not in self.jobs:
             self.jobs.append(job)
 
-    def finish(self, spider: str, job: str | None) -> None:
-        """Count a run that came to its end."""
-        self.runs.setdefault(spider, [1, 0])[1] += 1
+    def finish(self, spider: str, job: str | None, *, stored: bool = True) -> None:
+        """Count a run that came to its end, if what came out of it was `stored`."""
+        self.runs.setdefault(spider, [1, 0])[1] += stored
         if job in self.jobs:
             self.jobs.remove(job)
 

@@ -33,13 +33,13 @@ from typing import TYPE_CHECKING, Literal
 
 from simcrawl.differences import says_more
 from simcrawl.errors import StoreError
-from simcrawl.page.fingerprint import page_key
+from simcrawl.page.fingerprint import PageFingerprint, page_key
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
-from simcrawl.store.visits import CAME, COPY, GONE, KEPT, SEEN, spider_key
+from simcrawl.store.visits import CAME, COPY, GONE, KEPT, SEEN, spider_key, to_keep
 
 if TYPE_CHECKING:
-    from simcrawl.page.fingerprint import Abstention, PageFingerprint
+    from simcrawl.page.fingerprint import Abstention
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store.claims import Admission
     from simcrawl.store.crawl_note import Home, Joined, Note
@@ -53,6 +53,11 @@ MOST_GONE = 200
 
 # Behind the name of a spider whose run looks at some of its pages only. No name of a spider ends so.
 _IN_PART = "\n"
+
+
+def content_of(page: PageFingerprint | Abstention) -> bytes:
+    """Return the 16 bytes that stand for what a page says: see `Crawl.visit`."""
+    return page.says if isinstance(page, PageFingerprint) else page.body_digest
 
 
 def join_crawl(
@@ -177,9 +182,8 @@ class Crawl:
 
     def lost(self, url: str) -> None:
         """Note that nothing has come of a page that was to be kept: the next crawl is to find of it what this one found."""
-        key = self._key_of(url)
-        before = self._last.get(key) if self._last else None
-        self.own.visit(self._key + key, before or SEEN + bytes(16))
+        # See `to_keep`. A row as that of the last crawl would say that this one has found the page to be the same.
+        self.own.visit(self._key + self._key_of(url), SEEN + bytes(16))
 
     def came_out(self, page: PageFingerprint | Abstention, rule: Rule, original: str | None = None) -> bool:
         """Return whether what a page says came out in the spider's last finished crawl, as the page that it was a copy of then.
@@ -234,6 +238,15 @@ class Crawl:
         seen = self.own.visited(self._key + self._key_of(url))
         return seen is not None and seen[:1] != GONE
 
+    def has_found(self, page: PageFingerprint | Abstention) -> bool:
+        """Return whether the spider has looked at a page in this crawl, and it said what it says here.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        found = self.own.visited(self._key + self._key_of(page.url))
+        return found is not None and found[:1] in (KEPT, COPY, CAME) and found[1:] == content_of(page)
+
     def _missing(self) -> tuple[list[bytes], list[bytes], int, int]:
         """Return the keys of URLs that the last finished crawl kept and that are gone, or were not met again, the first ones; how many."""
         gone, not_met = list[bytes](), list[bytes]()
@@ -249,11 +262,12 @@ class Crawl:
 
     # ---- end
 
-    def leave(self, *, finished: bool = False) -> None:
+    def leave(self, *, finished: bool = False, stored: bool = True) -> None:
         """Write what came out, and leave the crawl; the last run ends it. No effect the second time.
 
         `finished`: whether the run came to its own end. Where all runs of a spider did, what they saw is what the next crawl is compared
-        with; only then is it known what is gone.
+        with; only then is it known what is gone. `stored`: whether all that came out is where it belongs; if not, the run has ended, and
+        its job with it, but it counts as one that has not come to its end.
 
         Raises:
             StoreError: something cannot be written; the crawl is left all the same.
@@ -269,7 +283,7 @@ class Crawl:
             self.own.visits_lost = True
             raise
         finally:
-            self._home.leave(lambda note: note.finish(self._spider, self._job) if finished else None, self._end, self._close)
+            self._home.leave(lambda note: note.finish(self._spider, self._job, stored=stored) if finished else None, self._end, self._close)
 
     def _close(self) -> None:
         if not self._closed:
@@ -283,5 +297,6 @@ class Crawl:
         for spider in note.runs:
             if note.finished(spider) and not spider.endswith(_IN_PART) and not self.own.visits_lost:
                 prefix = spider_key(spider, self.lasting.header.seed)
-                rows = ((key[len(prefix) :], value) for key, value in self.own.visits(prefix) if value[:1] != GONE)
-                self.lasting.keep_visits(spider, rows)
+                rows = ((key[len(prefix) :], value) for key, value in self.own.visits(prefix))
+                last = self._last if spider == self._spider else self.lasting.last_visits(spider)
+                self.lasting.keep_visits(spider, to_keep(rows, last))

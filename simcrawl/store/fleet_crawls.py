@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simcrawl.store.crawl_note import Note
 from simcrawl.store.fleet_events import LASTING, Event, What, as_json
-from simcrawl.store.visits import spider_key
+from simcrawl.store.visits import spider_key, to_keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -229,7 +229,8 @@ class Crawls:
         for spider in crawl.note.runs:
             if crawl.note.finished(spider) and not crawl.own.visits_lost:
                 prefix = spider_key(spider, lasting.header.seed)
-                lasting.keep_visits(spider, ((key[len(prefix) :], value) for key, value in crawl.own.visits(prefix)))
+                rows = ((key[len(prefix) :], value) for key, value in crawl.own.visits(prefix))
+                lasting.keep_visits(spider, to_keep(rows, lasting.last_visits(spider)))
 
 
 def _join(crawl: str, name: str | None, run_name: str, run: Run, *, started: float | None = None, resumed: bool = False) -> bytes:

@@ -34,6 +34,17 @@ _SPIDER = 8
 _STEP = 1 << 16
 
 
+def to_keep(rows: Iterable[tuple[bytes, bytes]], last: Visits | None) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what the next crawl is to know of the visits of one that has finished. `last`: what that one knew itself.
+
+    What was only seen (a server failed, or nothing came of the page) is to the next crawl what it was to this one: what came out before
+    has come out, and what has changed since then has changed. What is gone is known no more.
+    """
+    for key, value in rows:
+        if value[:1] != GONE:
+            yield key, (last and value[:1] == SEEN and last.get(key)) or value
+
+
 class Visits(Protocol):
     """What a crawl saw: a letter and 16 bytes by the 16 bytes of a URL."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import resource
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from scrapy import FormRequest, Request, Spider, signals as scrapy_signals
 from scrapy.exceptions import DontCloseSpider, DropItem, IgnoreRequest
 from scrapy.exporters import BaseItemExporter, JsonLinesItemExporter
-from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, ItemFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule, SitemapSpider
 from scrapy.utils.asyncio import call_later
@@ -110,6 +111,21 @@ class Changed(Changing):
                 if self.fails and self.fails in response.url:
                     raise RuntimeError("this page has no price")
                 yield entry
+
+
+class ChangedOnFullDisk(Changed):
+    """Its feed cannot be flushed any more from the second page on, if it is `full`."""
+
+    name = "changed-on-full-disk"
+    full = ""
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        exporter = self.crawler.get_extension(FeedExporter)
+        assert exporter
+        for slot in exporter.slots:
+            if self.full and slot.file is not None:
+                slot.file = cast("Any", FullFile(slot.file))
+        yield from super().parse(response)
 
 
 class Refusing:
@@ -724,6 +740,50 @@ class Resumed(Base):
 
 class DerivedExporter(JsonLinesItemExporter):
     """Writes as its base does."""
+
+
+class PickyExporter(JsonLinesItemExporter):
+    """Cannot write the items of `/first`."""
+
+    def export_item(self, item: Any) -> None:
+        if item["url"].endswith("/first"):
+            raise UnicodeEncodeError("utf-8", item["url"], 0, 1, "surrogates not allowed")
+        super().export_item(item)
+
+
+class SilentFeeds(FeedExporter):
+    """Tells nobody that its feeds are closed."""
+
+    async def close_spider(self, spider: Spider) -> None:
+        for slot in self.slots:
+            await self._close_slot(slot, spider)
+
+
+class PickyFilter(ItemFilter):
+    """Fails on the items of `/first`."""
+
+    def accepts(self, item: Any) -> bool:
+        return bool(item["url"].partition("/first")[1] != "/first" or item["price"])
+
+
+class FailingAtTheEnd(JsonLinesItemExporter):
+    """Cannot write what belongs behind the last item."""
+
+    def finish_exporting(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class FullFile:
+    """A file that takes nothing any more."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 class HoardingExporter(BaseItemExporter):

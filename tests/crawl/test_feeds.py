@@ -176,7 +176,7 @@ def test_a_feed_that_cannot_be_flushed_is_told_once_and_the_crawl_goes_on(
 def test_one_feed_that_cannot_be_flushed_does_not_hinder_another(site: Site, tmp_path: Path) -> None:
     mirror(site)
     settings = with_feed(tmp_path)
-    settings["FEEDS"]["stdout:"] = {"format": "csv"}
+    settings["FEEDS"]["stdout:"] = {"format": "jsonlines"}
     kill(site, settings)
     assert contents(tmp_path / "feed") == CONTENTS
 

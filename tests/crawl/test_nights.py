@@ -166,17 +166,24 @@ def test_with_originals_of_the_store_copies_are_skipped_the_next_night_as_well(s
     assert "simcrawl/predicted/wrong" not in again.stats
 
 
-def test_with_originals_of_the_store_what_was_corrected_after_it_moved_comes_out(site: Site, tmp_path: Path) -> None:
-    def show(folder: str, more: str) -> set[str]:
+@pytest.mark.parametrize("status", [200, 503])
+def test_with_originals_of_the_store_what_was_corrected_after_it_moved_comes_out(site: Site, tmp_path: Path, status: int) -> None:
+    def show(folder: str, more: str, status: int = 200) -> set[str]:
         site.answers.clear()
         site.add("/", hub(*(f"/{folder}/{place}" for place in range(len(TOPICS)))))
         for place, topic in enumerate(TOPICS):
-            site.add(f"/{folder}/{place}", page(topic, more=more and f"<p>{more} It was found by reader {english(2, seed=place)}.</p>"))
-        return contents(site, night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store"))
+            site.add(
+                f"/{folder}/{place}",
+                page(topic, more=more and f"<p>{more} It was found by reader {english(2, seed=place)}.</p>"),
+                status=status,
+            )
+        return contents(site, night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store", RETRY_ENABLED=False))
 
     everything = show("articles", "")
     assert len(everything) == len(TOPICS)
     assert show("archive", "") == set()
+    # A bad night takes nothing from what the one before knew.
+    assert show("archive", "", status) == set()
     assert show("archive", "Correction: an earlier version of this page gave a wrong name.") == everything
 
 
@@ -229,6 +236,21 @@ def test_what_did_not_come_out_is_not_unchanged_the_next_night(site: Site, tmp_p
     assert come("/same") == []
     assert come() == ["/same"]
     assert come() == []
+
+
+def test_what_has_come_out_is_unchanged_after_a_night_on_which_its_server_failed(site: Site, tmp_path: Path) -> None:
+    pages = {"/same": "protection", "/other": "autotext"}
+
+    def come(status: int = 200) -> list[tuple[str, str]]:
+        site.add("/", hub(*pages))
+        for path, topic in pages.items():
+            site.add(path, page(f"7.4/en/{topic}"), status=status)
+        return night(site, tmp_path / "store", spider="Changing", RETRY_ENABLED=False).paths("changes")
+
+    assert come() == [("/", "new"), ("/other", "new"), ("/same", "new")]
+    assert come(503) == [("/", "unchanged")]
+    pages["/other"] = "goal-seek"
+    assert come() == [("/", "unchanged"), ("/other", "changed"), ("/same", "unchanged")]
 
 
 def _copies(site: Site, tmp_path: Path, *paths: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -21,6 +22,7 @@ from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_p
 from simcrawl.rule import Kind, Verdict
 from simcrawl.store import Store, join_crawl, join_loaded, open_store
 from simcrawl.store.crawl_files import CRAWLS, join, read_job
+from simcrawl.store.crawls import content_of
 from simcrawl.tools.bulk import load_pages
 from simcrawl.workers.pool import RawPage
 from tests.samples import chinese, edited, english, page
@@ -392,8 +394,11 @@ def test_what_a_crawl_came_across_is_not_missing(store: Store):
     _night(store, {A: ONE, B: TWO})
     changes, missing, urls = _night(store, {A: ONE}, seen=(f"{B}#part",))
     assert (changes, missing, urls) == ({A: "unchanged"}, 0, [])
-    # And where nobody looked at it nobody knows whether it has changed.
-    assert _night(store, {B: TWO})[0] == {B: "new"}
+    # Nobody looked at it: it is what it was to the crawl before.
+    assert _night(store, {}, seen=(B,))[1:] == (1, [A])
+    assert _night(store, {B: TWO})[0] == {B: "unchanged"}
+    _night(store, {}, seen=(B, C))
+    assert _night(store, {B: THREE, C: ONE})[0] == {B: "changed", C: "new"}
 
 
 def test_only_what_its_server_says_is_not_there_is_gone(store: Store):
@@ -412,6 +417,63 @@ def test_only_what_its_server_says_is_not_there_is_gone(store: Store):
 def test_a_page_that_was_looked_at_is_not_forgotten_for_a_failure_later_on(store: Store):
     _night(store, {A: ONE}, seen=(A,))
     assert _night(store, {A: ONE})[0] == {A: "unchanged"}
+
+
+def test_what_is_lost_is_to_the_next_crawl_what_it_was_to_this_one(store: Store):
+    _night(store, {A: ONE})
+    crawl = join_crawl(store, spider="news")
+    for url in (A, B):
+        crawl.visit(url, TWO, kept=True)
+        crawl.lost(url)
+        assert crawl.has_seen(url)
+    crawl.leave(finished=True)
+    assert crawl.not_met == 0
+    assert _night(store, {A: TWO, B: TWO})[0] == {A: "changed", B: "new"}
+
+
+def test_what_came_out_and_is_not_stored_is_as_if_the_crawl_had_not_finished(store: Store):
+    _night(store, {A: ONE})
+    crawl = join_crawl(store, spider="news")
+    crawl.visit(B, TWO, kept=True)
+    crawl.leave(finished=True, stored=False)
+    assert crawl.gone is crawl.not_met is None
+    assert _night(store, {A: ONE, B: TWO})[0] == {A: "unchanged", B: "new"}
+
+
+def _kept(store: Store, pages: dict[str, str]) -> set[str]:
+    crawl = join_crawl(store, spider="news")
+    detector = Detector(store, crawl=crawl, originals="store")
+    kept = set[str]()
+    for url, body in pages.items():
+        made = _page(body, url)
+        admission = detector.claim(made)
+        crawl.visit(url, content_of(made), kept=not admission.verdict.drop_page)
+        if admission.claim:
+            admission.claim.confirm()
+        if not admission.verdict.drop_page:
+            kept.add(url)
+    crawl.leave(finished=True)
+    return kept
+
+
+OLD = english(300)
+CORRECTED = f"{OLD} Correction: an earlier version of this page gave a wrong name."
+
+
+@pytest.mark.parametrize("ahead", [0, 86_400])
+def test_whether_an_original_is_of_this_crawl_is_no_question_of_the_clock(store: Store, monkeypatch: pytest.MonkeyPatch, ahead: int):
+    with monkeypatch.context() as clock:
+        for module in ("store.store", "store.crawl_note"):
+            clock.setattr(f"simcrawl.{module}.time", lambda: time() + ahead)
+        assert _kept(store, {A: page(OLD)}) == {A}
+        assert _kept(store, {B: page(OLD)}) == set()
+    # A page that only an earlier crawl has met says less.
+    assert _kept(store, {B: page(CORRECTED)}) == {B}
+
+
+def test_an_original_that_was_seen_within_the_hour_before_is_of_this_crawl(store: Store):
+    assert _kept(store, {A: page(OLD), B: page(OLD)}) == {A}
+    assert _kept(store, {A: page(OLD), B: page(CORRECTED)}) == {A}
 
 
 def test_what_was_a_copy_is_not_missing_but_known(store: Store):
