@@ -808,6 +808,8 @@ def test_records_of_what_is_not_there_are_kept_where_the_address_has_no_such_num
         ("文章{}不存在", "zh", True),
         ("抱歉，没有找到商品{}", "zh", True),
         ("게시물 {}을 찾을 수 없습니다", "ko", True),
+        ("{}호선에는 급행 열차가 없습니다", "ko", False),
+        ("{}号公共汽车不见了", "zh", False),
         ("房间{}", "zh", False),
         ("{}번 방", "ko", False),
     ],

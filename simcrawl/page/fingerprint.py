@@ -136,8 +136,8 @@ class PageFingerprint(Page):
 
         Lines that are other ones at each visit say nothing.
         """
-        shown, lasting = names_compared.pictures(self.names), names_compared.lasting(self.names)
-        return digest((lasting or self.text_digest) + shown, self.seed) if shown or lasting else self.text_digest
+        shown, text = names_compared.pictures(self.names), names_compared.lasting(self.names) or self.text_digest
+        return digest(text + shown, self.seed) if shown else text
 
     @property
     def hex(self) -> str:
@@ -452,8 +452,6 @@ class _Work:
 # What share of a sketch's registers each of them has.
 _SHARES = {"prose": 2, "links": 8, "around": 8}
 _BESIDE = 8
-# Bytes that stand for a text without the lines of a visit.
-_OF_WHAT_LASTS = 8
 # A line of fewer units counts as so many: a price is one.
 _LEAST_OF_A_FACT = 5
 # With fewer units than that in its scripts a shell says nothing of what it will show.
@@ -523,7 +521,8 @@ def _lasting(extract: Extract, seed: int) -> bytes:
     if not extract.parts.of_visits:
         return b""
     lines = [line for line in _all_text(extract).splitlines() if line not in extract.parts.of_visits]
-    return digest(encode("\n".join(lines)), seed)[:_OF_WHAT_LASTS]
+    # As the text's own digest is made: where such a line comes or goes the page says the same.
+    return digest(encode("\n".join(lines)), seed)
 
 
 def _called(extract: Extract, url: str) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import unquote_plus
 from simcrawl.page.datelines import full_dates, is_counter, is_of_the_page
 from simcrawl.page.patterns import late
 from simcrawl.page.visits import counts_readers, is_of_a_visit
-from simcrawl.page.vocabulary import alternatives, pattern
+from simcrawl.page.vocabulary import alternatives, pattern, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
@@ -61,9 +61,12 @@ _PAGE_OF_A_LIST = late(
 )
 # Where it begins or ends so: "How to log in to room 7" is about something.
 _NOT_THERE = late(lambda: rf"^\W*(?:(?:{pattern('sorry')})\W*)?(?:{pattern('not there')})|(?:{pattern('not there')})\W*$", re.IGNORECASE)
-# A number that letters of writing without spaces touch. In Korean the next ones are of its ending, another one for another number.
+# A number that letters of writing without spaces touch, with the particle behind it. Other syllables are what it is of.
 _TOUCHED = late(
-    "(?:(?<=[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff])|(?=\\d+[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]))(\\d++)[\uac00-\ud7a3]{0,2}"
+    lambda: (
+        "(?:(?<=[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff])|(?=\\d+[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff]))"
+        f"(\\d++)(?:{'|'.join(words('particles'))})?"
+    )
 )
 # What follows is what the number is of: "Theorem 7: such a group does not exist".
 _LABELLED_BY_A_NUMBER = late(r"\d\s?[.:)](?:\s|$)")

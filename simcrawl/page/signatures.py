@@ -18,7 +18,8 @@ from simcrawl.page.patterns import late
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LONGEST = 400
+# Of a heading, and of a line: a function may have fifty parameters.
+_LONGEST, _LONGEST_LINE = 400, 4000
 # The last name of "std::vector::push_back", "Array.prototype.map()", "class datetime.timedelta".
 _NAME = late(r"([^\W\d]\w*)\W*$")
 _PARAMETERS = late(r"\(.*")
@@ -33,7 +34,7 @@ def signature(heading: str, lines: Iterable[str]) -> str:
         return ""
     called = _called(name)
     for line in lines:
-        if len(line) <= _LONGEST and name in line and (found := called.fullmatch(line)) and _is_of_parameters(found["given"]):
+        if len(line) <= _LONGEST_LINE and name in line and (found := called.fullmatch(line)) and _is_of_parameters(found["given"]):
             # Where lines are broken is another thing in each release.
             return "".join(found["whole"].split())
     return ""

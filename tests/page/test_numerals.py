@@ -201,7 +201,18 @@ def test_numbers_that_touch_words_are_set_apart_where_something_is_not_there(hea
             "How to log in to node 7",
             "Lost and found 7",
         ),
+        # What a place has not, and what cannot be done there.
+        *("7番出口にエレベーターはありません", "7号車には車椅子スペースがありません", "7호선에는 급행 열차가 없습니다"),
+        *("7층 회의실은 주말에 사용할 수 없습니다", "7号公共汽车不见了", "問7の答えは一つではありません"),
     ],
 )
 def test_other_headings_with_a_number_may_be_names(heading: str) -> None:
     assert not numerals.is_of_no_page(heading, "https://a.test/posts/7")
+
+
+def test_what_a_number_is_of_stays_a_word_where_they_touch() -> None:
+    for heading, made in (
+        ("게시물 7을 찾을 수 없습니다", "게시물  7  찾을 수 없습니다"),
+        ("7동은 찾을 수 없습니다", " 7 동은 찾을 수 없습니다"),
+    ):
+        assert numerals.apart(heading, "https://a.test/posts/7") == made

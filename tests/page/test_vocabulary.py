@@ -44,7 +44,7 @@ def test_alternatives_are_the_words_and_nothing_else(kind: str):
 
 
 # Han words that stand within longer ones: those of these kinds only count beside a number, or a date.
-BESIDE_NUMBERS = {"goes on", "sheets", "pieces", "units", "times", "until", "reads", "reading", "page of a list"}
+BESIDE_NUMBERS = {"goes on", "sheets", "pieces", "units", "times", "until", "reads", "reading", "page of a list", "particles"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
