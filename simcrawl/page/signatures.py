@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from simcrawl.page.patterns import late
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # Of a heading, and of a line: a function may have fifty parameters.
 _LONGEST, _LONGEST_LINE = 400, 4000
+# Below its heading: further down a class has its constructors, among all else, and in the next release others come first.
+_MOST_LINES = 12
 # The last name of "std::vector::push_back", "Array.prototype.map()", "class datetime.timedelta".
 _NAME = late(r"([^\W\d]\w*)\W*$")
 _PARAMETERS = late(r"\(.*")
@@ -29,11 +32,11 @@ _LINK_BEHIND = r"\s*(?:\[?\w+\]?)?[\s;:{#\xb6]*"
 
 
 def signature(heading: str, lines: Iterable[str]) -> str:
-    """Return the first of some lines that says how what the heading names is called, as it is compared; "" for none."""
+    """Return the first of a page's first lines that says how what the heading names is called, as it is compared; "" for none."""
     if not (name := _name_in(heading)):
         return ""
     called = _called(name)
-    for line in lines:
+    for line in islice(lines, _MOST_LINES):
         if len(line) <= _LONGEST_LINE and name in line and (found := called.fullmatch(line)) and _is_of_parameters(found["given"]):
             # Where lines are broken is another thing in each release.
             return "".join(found["whole"].split())
