@@ -275,6 +275,7 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     # Those that a crawl without failures does not set, or not this one. On a busy machine a page may wait in vain.
     rare = {
         "simcrawl/errors",
+        "simcrawl/items/not_exported",
         "simcrawl/pages/waited_in_vain",
         "simcrawl/store/errors",
         "simcrawl/store/gone",

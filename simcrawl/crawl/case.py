@@ -105,23 +105,21 @@ class Case:
         # What a spider has asked for again may give more than at first, and has no claim.
         if self.has_given and not is_lost:
             self.has_given(items=bool(self.items_taken))
-        if self.claim:
-            self._settle_claim(self.claim, is_lost=is_lost)
-        elif not is_lost:
-            self._tell(is_out=True)
+        if self.came_out and not is_lost:
+            # Not when the claim is settled, which may wait for the feed's file: what comes next in the crawl hangs on it, and nothing else.
+            self.came_out()
+            self.came_out = None
+        if self.claim and is_lost:
+            self.claim.withdraw()
+            self._settled(is_out=False)
+        elif self.claim:
+            self.claim.confirm(kept_for(self.callback, items=self.items_taken), then=self._settled)
 
-    def _settle_claim(self, claim: HeldClaim, *, is_lost: bool) -> None:
-        if not is_lost:
-            claim.confirm(kept_for(self.callback, items=self.items_taken), then=self._tell)
-            return
-        claim.withdraw()
-        self._tell(is_out=False)
-
-    def _tell(self, *, is_out: bool) -> None:
-        """Tell once whether the content has come out, when a feed has it. What has come out before is not lost."""
-        told, self.came_out, self.lost = self.came_out if is_out else self.lost, None, None
-        if told:
-            told()
+    def _settled(self, *, is_out: bool) -> None:
+        """Tell once if the content has not come out, where the feed has it. What has come out before is not lost."""
+        lost, self.lost = self.lost, None
+        if lost and not is_out:
+            lost()
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.

@@ -4,11 +4,11 @@ A feed's file is buffered, in blocks of some kilobytes. What the system has of i
 what the buffer holds does not. A page that the store knew by then would have its copies dropped when the crawl is resumed, and its items
 would be in no feed. So confirmations wait here for a flush: before every group commit, and as soon as a copy waits for its original.
 
-    items out ──► waiting ──flush──► confirmed: the content has come out, which rules learn from
+    items out ──► waiting ──flush──► confirmed: the content has come out
                      │  └──no space──► withdrawn: it has not, and the next crawl is to find of it what this one found
                      └──withdrawn meanwhile: told by whoever does that
 
-What is told of a page's end is told when it is settled, not when it begins to wait. What the exporter itself could not write is another
+What a page says is lost when that is settled, not when it begins to wait. What the exporter itself could not write is another
 matter: see `simcrawl.crawl.exported`.
 """
 
