@@ -201,6 +201,8 @@ class RewriteRules:
         # What was noted of which copies, once of each.
         self._noted: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._redirects = Redirects()
+        # Whether there are copies of pages that only other crawls have fetched, or that come later in this one.
+        self._has_foreign = False
         # By class of URLs how many pages gave nothing new: for the order of requests alone.
         self._poor = Counters()
 
@@ -242,6 +244,7 @@ class RewriteRules:
             self._redirects.fetched(self._by_replacements(address, self._redirects.replacements), copy=copy)
         original = verdict.original if copy and verdict.original and verdict.original != url else ""
         self._known.add(address.key, self._copy_of(original) if copy else KEPT)
+        self._has_foreign = self._has_foreign or bool(original and not self._is_kept(original))
         for twin in copies:
             self._tell(twin.url, url, self._twins(Address(twin.url, self._seed)))
         self._remember(url, copy=copy)
@@ -272,11 +275,13 @@ class RewriteRules:
 
     def _is_copy_of(self, twin: Twin, address: Address) -> bool:
         """Return whether a twin was a copy of the very page that a URL leads to, which another crawl had kept."""
-        return twin.status > COPY and twin.status == self._copy_of(address.url)
+        # Of the original a byte is known: where all of them came before their copies it would only err.
+        return self._has_foreign and twin.status > COPY and twin.status == self._copy_of(address.url)
 
     def _twins_before(self, address: Address) -> list[Twin]:
         """Return the twins that a URL may be a copy of: its own copies say that it is the original."""
-        return [twin for twin in self._twins(address) if not self._is_copy_of(twin, address)]
+        twins = self._twins(address)
+        return [twin for twin in twins if not self._is_copy_of(twin, address)] if self._has_foreign else twins
 
     def _note(self, address: Address) -> None:
         """Look at the values of a URL, fetched or not, and at what its host says of them."""
