@@ -49,8 +49,7 @@ def through_proxy(tmp_path: Path) -> tuple[Path, str]:
         store = tmp_path / "store"
         settings = {
             "REDIS_URL": "redis://anna:letmein@127.0.0.1/0",
-            # It refuses the connection: nothing is stored there, and Scrapy says so.
-            "FEEDS": {"ftp://anna:qwertyuiop@127.0.0.1:1/pages.jsonl": {"format": "jsonlines"}},
+            "FEEDS": {str(tmp_path / "pages.jsonl"): {"format": "jsonlines"}},
             "SIMCRAWL_DURABLE_FEED": True,
             "SIMCRAWL_STORE": str(store),
             "SIMCRAWL_DEBUG": True,
@@ -68,10 +67,14 @@ def through_proxy(tmp_path: Path) -> tuple[Path, str]:
         site.add(f"{ANNA}/", page(texts["start"], links=("relative", "new", f"{ANNA}/copy", f"{ANNA}/own")))
         site.add(f"{ANNA}/new", page(english(150, 8)))
         again = crawl("Plain", f"{ANNA}/", settings=settings)
+        # It refuses the connection: nothing is stored there, and Scrapy says so.
+        refused = {"FEEDS": {"ftp://anna:qwertyuiop@127.0.0.1:1/pages.jsonl": {"format": "jsonlines"}}}
+        in_vain = crawl("Plain", f"{ANNA}/", settings=settings | refused)
     assert outcome.stats["simcrawl/pages/dropped"] == 2
     assert len(outcome.stats["test/kept"]) == 3
     assert all(again.stats[f"simcrawl/changes/{change}"] for change in ("new", "changed", "not_met"))
-    return store, _said(outcome) + _said(again)
+    assert "A feed could not be stored" in in_vain.log
+    return store, _said(outcome) + _said(again) + _said(in_vain)
 
 
 def _said(outcome: Outcome) -> str:
