@@ -47,15 +47,19 @@ class Lesson(NamedTuple):
 def lessons(store: Store, *, most: int = MOST_LESSONS) -> list[Lesson]:
     """Return what a store teaches, in the order of time, each original before its copies.
 
-    Verdicts that were taken back teach nothing, nor do pages of a few words: they are kept whatever they are.
+    Verdicts that were taken back teach nothing, nor do pages of a few words that nothing is a copy of: they are kept whatever they are.
 
     Raises:
         StoreError: the store cannot be read.
     """
     lines = [Lesson(line.url, line.original, line.when) for line in store.duplicates(latest=most) if line.standing in COPIES]
     copies = {lesson.url for lesson in lines}
-    pages = (stored for stored in store.pages(latest=most) if isinstance(stored.page, PageFingerprint) and stored.page.url not in copies)
-    kept = {stored.page.url: Lesson(stored.page.url, "", stored.last_seen, stored.callback) for stored in pages}
+    originals = {lesson.original for lesson in lines}
+    kept = dict[str, Lesson]()
+    for stored in store.pages(latest=most):
+        url = stored.page.url
+        if url not in copies and (url in originals or isinstance(stored.page, PageFingerprint)):
+            kept[url] = Lesson(url, "", stored.last_seen, stored.callback)
     ordered = []
     for lesson in sorted([*kept.values(), *lines], key=attrgetter("when")):
         # A page that was seen again has the time of that.
