@@ -9,14 +9,13 @@ and it is what readers come for. So it tells pages of one site apart as another 
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from simcrawl.page.patterns import late
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
 # Of a heading, and of a line: a function may have fifty parameters.
@@ -29,15 +28,16 @@ _PARAMETERS = late(r"\(.*")
 # Qualifiers and types in front, and behind it what is given back, or a link to the source.
 _FRONT, _BEHIND = r"(?:[^\s().!?]+\s+){0,5}[^\s()]*?", r"(?:\s*(?:->|:|=>)\s*[^\s.()]{1,60}){0,2}"
 _LINK_BEHIND = r"\s*(?:\[?\w+\]?)?[\s;:{#\xb6]*"
+# One pattern for all names: to make one takes as long as a sixth of a page. Nothing in front has a bracket, so no line has two such names.
+_CALLED = late(rf"\W{{0,3}}(?P<whole>{_FRONT}(?<!\w)(?P<name>[^\W\d]\w*)\s?\((?P<given>[^\n]*)\){_BEHIND}){_LINK_BEHIND}")
 
 
 def signature(heading: str, lines: Iterable[str]) -> str:
     """Return the first of a page's first lines that says how what the heading names is called, as it is compared; "" for none."""
     if not (name := _name_in(heading)):
         return ""
-    called = _called(name)
     for line in islice(lines, _MOST_LINES):
-        if len(line) <= _LONGEST_LINE and name in line and (found := called.fullmatch(line)) and _is_of_parameters(found["given"]):
+        if len(line) <= _LONGEST_LINE and name in line and (found := _calls(name, line)) and _is_of_parameters(found["given"]):
             # Where lines are broken is another thing in each release.
             return "".join(found["whole"].split())
     return ""
@@ -48,9 +48,9 @@ def _name_in(heading: str) -> str:
     return found[1] if found else ""
 
 
-@lru_cache(maxsize=64)
-def _called(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\W{{0,3}}(?P<whole>{_FRONT}(?<!\w){re.escape(name)}\s?\((?P<given>[^\n]*)\){_BEHIND}){_LINK_BEHIND}")
+def _calls(name: str, line: str) -> re.Match[str] | None:
+    found = _CALLED.fullmatch(line)
+    return found if found and found["name"] == name else None
 
 
 def _is_of_parameters(given: str) -> bool:
