@@ -273,13 +273,23 @@ def _with_body(html: str) -> str:
 def _plain(html: str) -> HtmlElement | None:
     """Return what trafilatura's `load_html` does, of lxml's own elements; None for pages of which that makes something else."""
     mended = _mended(html)
-    if "html" not in html[:50].lower() or not _WHOLE.match(mended):
+    tree = _parsed(mended)
+    if tree is None or not len(tree):
         return None
+    is_told = "html" in html[:50].lower() and _WHOLE.match(mended)
+    # Otherwise something stands in front, such as the declaration of XML, or the page may be a fragment.
+    return tree if is_told or [element.tag for element in tree] == ["head", "body"] else None
+
+
+def _parsed(html: str) -> Any:
     try:
-        tree: Any = etree.fromstring(mended, _PARSER)
+        try:
+            return etree.fromstring(html, _PARSER)
+        except ValueError:
+            # It names an encoding.
+            return etree.fromstring(html.encode("utf-8", "surrogatepass"), _PARSER)
     except (ValueError, etree.LxmlError):
         return None
-    return tree if tree is not None and len(tree) else None
 
 
 def _mended(html: str) -> str:
@@ -378,6 +388,8 @@ _PLAIN = re.compile(
 )
 # Likewise a file in the page's own directory or below. What has a colon may have a scheme.
 _BELOW = re.compile(r"[A-Za-z0-9_~][^\s\x00-\x1f#?;:]*+(?:\?[^\s\x00-\x1f#]++)?(?=$|#)")
+# To the page itself, wherever in it; and to the directory above.
+_WITHIN, _UP = "#", "../"
 _ROOT = re.compile(r"(https?://[^\s\x00-\x1f#?;/\\\[\]@]+)(?=/|$)(?:/(?>(?:[^\s\x00-\x1f#?;/.][^\s\x00-\x1f#?;/]*+/)*)(?=[^/]*+$))?")
 
 
@@ -388,7 +400,7 @@ def _targets(tree: HtmlElement, base: str) -> tuple[set[str], set[str]]:
     for element in _LINKS(tree):
         href = element.get("href")
         if href is not None:
-            (unfollowed_hrefs if says_nofollow(element.get("rel")) else hrefs).add(href.strip())
+            (unfollowed_hrefs if says_nofollow(element.get("rel")) else hrefs).add(_WITHIN if href.startswith(_WITHIN) else href.strip())
     # Queries count: often they alone tell one page from another.
     found = _ROOT.match(base)
     root, directory = (found[1], found[0]) if found else ("", "")
@@ -403,9 +415,12 @@ def _plain_target(root: str, directory: str, href: str) -> str:
     """
     if not href.isascii():
         return ""
+    is_above = href.startswith(_UP)
+    while href.startswith(_UP) and len(directory) > len(root) + 1:
+        directory, href = f"{directory[:-1].rpartition('/')[0]}/", href.removeprefix(_UP)
     if len(directory) > len(root) and (below := _BELOW.match(href)):
         return "" if "/." in below[0] or "//" in below[0] else directory + below[0]
-    found = _PLAIN.match(href)
+    found = None if is_above else _PLAIN.match(href)
     if not found:
         return ""
     host, path = found.groups()

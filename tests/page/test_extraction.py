@@ -4,6 +4,7 @@ import logging
 import re
 from dataclasses import replace
 from html import escape
+from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
@@ -248,7 +249,7 @@ _STARTS = [
     "?",
     "http://é.org/",
 ]
-_STEPS = ["/", "a", ".", "..", "/..", "b.html", ";", ":", ":80", "@", "%20", "é", "\t", "\\", " ", "[", "?", "a=b", "&", "#", "#c"]
+_STEPS = ["/", "a", ".", "..", "/..", "../", "b.html", ";", ":", ":80", "@", "%20", "é", "\t", "\\", " ", "[", "?", "a=b", "&", "#", "#c"]
 
 
 @given(st.sampled_from(_BASES), st.sampled_from(_STARTS), st.lists(st.sampled_from(_STEPS), max_size=5))
@@ -391,6 +392,40 @@ def test_a_whole_page_needs_no_trafilatura():
 import sys
 from simcrawl.page.fingerprint import fingerprint_page
 fingerprint_page("<!DOCTYPE html><html><body><p>A page of some words.</p></body></html>")
+print("trafilatura" in sys.modules)
+"""
+    assert python(code) == "False"
+
+
+_IN_FRONT = [
+    '<?xml version="1.0"?>',
+    '<?xml version="1.0" encoding="iso-8859-1"?>\n',
+    "<!-- by a program -->",
+    "<!DOCTYPE html>",
+    "\ufeff",
+    "a",
+]
+_OF_A_PAGE = ["<html>", "<head>", "</head>", "<title>T</title>", "<body>", "</body>", "<frameset>", "<p>\xe9", "<br/>", "\ud800", "</html>"]
+
+
+@given(st.lists(st.sampled_from(_IN_FRONT), max_size=2), st.lists(st.sampled_from(_OF_A_PAGE), min_size=1))
+def test_a_plain_tree_is_that_of_trafilatura(front: list[str], rest: list[str]):
+    html = "".join(front + rest)
+    plain, other = (extraction.parse(html, plain=plain) for plain in (True, False))
+    assert _told(plain) == _told(other)
+
+
+def _told(tree: Any) -> list[Any]:
+    return [] if tree is None else [(one.tag, dict(one.attrib), one.text, one.tail) for one in tree.iter()]
+
+
+def test_a_page_with_something_in_front_needs_no_trafilatura():
+    code = """
+import sys
+from simcrawl.page.fingerprint import fingerprint_page
+page = "<html><head><title>A page</title></head><body><p>A page of some words.</p></body></html>"
+fingerprint_page('<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html>' + page)
+fingerprint_page("<!-- made by a program -->" + page)
 print("trafilatura" in sys.modules)
 """
     assert python(code) == "False"
