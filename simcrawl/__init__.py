@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simcrawl.bits import hamming_distance
-    from simcrawl.crawl import Addon, NearDuplicate, NearDuplicateItem, recrawl_requests, signals, verdict
+    from simcrawl.crawl import Addon, NearDuplicate, NearDuplicateItem, recrawl_requests, saved, signals, verdict
     from simcrawl.detector import Detector, compare
     from simcrawl.errors import SettingError, SimcrawlError, StoreError
     from simcrawl.page.extraction import main_text
@@ -51,6 +51,7 @@ _HOMES = {
     "main_text": "page.extraction",
     "open_store": "store",
     "recrawl_requests": "crawl",
+    "saved": "crawl",
     "signals": "crawl",
     "simhash": "page.simhash",
     "verdict": "crawl",
@@ -83,6 +84,7 @@ __all__ = [
     "main_text",
     "open_store",
     "recrawl_requests",
+    "saved",
     "signals",
     "simhash",
     "verdict",

@@ -76,7 +76,7 @@ from simcrawl.crawl import numpy_first  # noqa: F401 - first
 # isort: on
 from simcrawl.crawl import signals
 from simcrawl.crawl.addon import Addon
-from simcrawl.crawl.case import verdict
+from simcrawl.crawl.case import saved, verdict
 from simcrawl.crawl.downloader import NearDuplicateDownloaderMiddleware
 from simcrawl.crawl.exceptions import NearDuplicate, NearDuplicateItem
 from simcrawl.crawl.extension import SimcrawlExtension
@@ -95,6 +95,7 @@ __all__ = [
     "RecrawlMiddleware",
     "SimcrawlExtension",
     "recrawl_requests",
+    "saved",
     "signals",
     "verdict",
 ]

@@ -34,12 +34,14 @@ class Case:
     `items`: what the callback has given; `items_open` of them are in the pipelines, `items_out` have come out, `items_taken` by a feed.
     `links_dropped`: requests of the callback that were dropped.
 
+    `is_taken`: whether somebody has taken an item of it, or its callback has saved what it wants (`saved`).
+
     `gives`: of a copy, whether its items come out, since its original gave none; None until an item asks. `kept_as`: the URL under which a
     page that is no copy is known; empty for others, and where items of copies are not dropped. `again`: of a copy that may have been
     dropped by mistake, the request to make then, and `dropped` the items that were dropped with it.
 
-    What is called when the page has ended: `came_out` if its content has come out, or `lost` if not, where it has a claim; `has_given` with
-    whether a feed has taken its items; `give_back` where the items of a copy that `gives` have not come out.
+    What is called when the page has ended: `came_out` if its content has come out, or `lost` if not, where it has a claim; `came` if it
+    `is_taken`; `has_given` with whether a feed has taken its items; `give_back` where the items of a copy that `gives` have not come out.
     """
 
     verdict: Verdict
@@ -56,9 +58,11 @@ class Case:
     items_out: int = 0
     items_taken: int = 0
     links_dropped: int = 0
+    is_taken: bool = False
     gives: bool | None = None
     kept_as: str = ""
     came_out: Callable[[], None] | None = None
+    came: Callable[[], None] | None = None
     lost: Callable[[], None] | None = None
     has_given: Callable[..., None] | None = None
     give_back: Callable[[], None] | None = None
@@ -113,13 +117,17 @@ class Case:
             self.claim.withdraw()
             self._settled(is_out=False)
         elif self.claim:
-            self.claim.confirm(kept_for(self.callback, items=self.items_taken), then=self._settled)
+            self.claim.confirm(kept_for(self.callback, items=self.items_taken if self.is_taken else 0), then=self._settled)
+        else:
+            self._settled(is_out=not is_lost)
 
     def _settled(self, *, is_out: bool) -> None:
-        """Tell once if the content has not come out, where the feed has it. What has come out before is not lost."""
-        lost, self.lost = self.lost, None
+        """Tell once whether the content has come out, where the feed has it. What has come out before is not lost."""
+        (came, self.came), (lost, self.lost) = (self.came, None), (self.lost, None)
         if lost and not is_out:
             lost()
+        if came and is_out and self.is_taken:
+            came()
 
 
 # One for all crawlers of a process: `verdict(response)` has no crawler to ask. Holds requests weakly, so it needs no bound.
@@ -135,6 +143,12 @@ def verdict(response: Response) -> Verdict | None:
     """Return the verdict on a response inside its callback; None where simcrawl did not look at it."""
     case = case_of(response)
     return case.verdict if case else None
+
+
+def saved(response: Response) -> None:
+    """Say, inside a callback, that it has saved itself what it wants of the page: then the page has come out without an item."""
+    if case := case_of(response):
+        case.is_taken = True
 
 
 def case_of(response: Response | None) -> Case | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simcrawl.rule import Kind
 from simcrawl.store.crawls import content_of
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store import Crawl
     from simcrawl.store.crawls import Change
@@ -42,14 +44,14 @@ class Changes:
         if page is None:
             self._crawl.visit(url)
             return
-        change = self._crawl.visit(url, content_of(page), kept=not verdict.drop_page)
-        if change is None:
-            return
+        content = content_of(page)
+        since = self._crawl.since(url, content)
         was_kept = self._crawl.was_kept(url)
         if was_kept is not None and was_kept is verdict.drop_page:
             self._turn("copies now" if was_kept else "kept now", url)
-        change = self._as_a_copy(change, verdict, was_kept=was_kept)
-        request.meta[CHANGE] = change
+        change = self._as_a_copy(since.change, verdict, was_kept=was_kept)
+        told = request.meta[CHANGE] = change if since.told == since.change else since.told
+        self._crawl.visit(url, content, kept=not verdict.drop_page, owed=told != "unchanged", again=verdict.kind is not Kind.ADMITTED)
         self._stats.inc_value(f"simcrawl/changes/{change}")
         # Where every page is new there is nothing to name.
         if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
@@ -67,6 +69,10 @@ class Changes:
         if page is None or not (was_copy or (change == "new" and was_kept is None)):
             return change
         return "unchanged" if self._crawl.came_out(page, self._rule, verdict.original if drop else None) else "new"
+
+    def came(self, page: PageFingerprint | Abstention) -> None:
+        """Note that something has come of a page that was kept: if nothing has it is to its callback next time what it is now."""
+        self._crawl.came(page.url, content_of(page))
 
     def lost(self, url: str) -> None:
         """Note that a page was to be kept and its content did not come out: its callback failed, or a pipeline refused its items."""

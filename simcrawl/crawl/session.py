@@ -246,6 +246,8 @@ class Session(Common):
         kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
         if case.claim or case.verdict.kind is Kind.REVISITED:
             case.has_given = partial(self.given.kept, kept, case.callback)
+        if case.verdict.page and not case.verdict.drop_page and request.method == "GET":
+            case.came = partial(self.changes.came, case.verdict.page)
         if case.claim:
             case.kept_as = kept if self._drops_items else ""
             case.lost = partial(self.changes.lost, kept)
@@ -522,6 +524,7 @@ class Session(Common):
             case.fail()
             return
         self._note_left(case, item, was_dropped=False)
+        case.is_taken |= self.taken.by_anybody
         case.item_left(out=True, taken=taken)
 
     def _item_dropped(self, item: Any, response: Response | None, exception: DropItem) -> None:
@@ -529,6 +532,7 @@ class Session(Common):
             return
         is_copy = isinstance(exception, NearDuplicateItem)
         self._note_left(case, item, was_dropped=not is_copy)
+        case.is_taken |= is_copy and self.taken.by_anybody
         case.item_left(out=is_copy)
 
     def _item_failed(self, item: Any, response: Response | None) -> None:

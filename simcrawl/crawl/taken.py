@@ -1,13 +1,18 @@
-"""Whether a feed takes an item: one that no feed takes has not come out.
+"""Who takes the items: one that no feed takes has not come out, nor has one that nobody takes at all.
 
 A feed may have a filter, or classes of items that it takes. Where every feed of a crawl has, the page for printing may give an item that
 none of them wants, and its article one that is wanted. So a page whose items no feed has taken counts as one that gave none.
+
+A run without a feed, a trial, shows its items in the log, and they are gone. To the next crawl its pages are what they were to this one.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
+from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter, ItemFilter
 
 if TYPE_CHECKING:
@@ -22,10 +27,21 @@ class Taken:
     def __init__(self, failed: Callable[[Exception], object]) -> None:
         """`failed(exception)` is told where a filter of the user's own fails."""
         self._failed = failed
+        self._crawler: Crawler | None = None
         self._filters: list[_AskedOnce] = []
+
+    @cached_property
+    def by_anybody(self) -> bool:
+        """Whether there is a feed, a pipeline, or a handler of `item_scraped`, but for Scrapy's own. Not to be asked before an item."""
+        try:
+            return self._crawler is None or _has_takers(self._crawler)
+        except Exception as exc:  # noqa: BLE001 - components of the user's own may be anything
+            self._failed(exc)
+            return True
 
     def watch(self, crawler: Crawler) -> None:
         """Ask the feeds' filters from now on, if every feed has one; before the first item."""
+        self._crawler = crawler
         exporter = crawler.get_extension(FeedExporter)
         if exporter is None or not exporter.filters or not all(map(_refuses, exporter.filters.values())):
             return
@@ -71,6 +87,19 @@ class _AskedOnce:
         if name == "_of_user":
             raise AttributeError(name)
         return getattr(self._of_user, name)
+
+
+def _has_takers(crawler: Crawler) -> bool:
+    pipelines: Any = crawler.engine.scraper.itemproc.middlewares
+    handlers = liveReceivers(getAllReceivers(crawler, signals.item_scraped))
+    owners = [*pipelines, *(getattr(handler, "__self__", handler) for handler in handlers)]
+    return crawler.get_extension(FeedExporter) is not None or not all(map(_only_looks, owners))
+
+
+def _only_looks(owner: Any) -> bool:
+    """Return whether something is Scrapy's, or ours: those count items, and save none."""
+    module = getattr(owner, "__module__", None) or type(owner).__module__
+    return module.startswith(("scrapy.extensions.", "simcrawl."))
 
 
 def _refuses(feed_filter: ItemFilter) -> bool:

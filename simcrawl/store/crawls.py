@@ -29,14 +29,14 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from time import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from simcrawl.differences import says_more
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import PageFingerprint, page_key
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
-from simcrawl.store.visits import CAME, COPY, GONE, KEPT, SEEN, spider_key, to_keep
+from simcrawl.store.visits import CAME, COPY, GONE, KEPT, NOTHING, SEEN, spider_key, to_keep
 
 if TYPE_CHECKING:
     from simcrawl.page.fingerprint import Abstention
@@ -51,8 +51,20 @@ MOST_GONE = 200
 """How many of the pages that are gone, or that were not met again, can be named."""
 
 
+_ARE_KEPT = frozenset({KEPT, NOTHING})
+
 # Behind the name of a spider whose run looks at some of its pages only. No name of a spider ends so.
 _IN_PART = "\n"
+
+
+class Since(NamedTuple):
+    """What has become of a page since the last finished crawl: by what it says, and what its callback is told.
+
+    They differ where nothing has come of the page. Its callback gave nothing, maybe by mistake, so it is told that the page has changed.
+    """
+
+    change: Change
+    told: Change
 
 
 def content_of(page: PageFingerprint | Abstention) -> bytes:
@@ -158,27 +170,49 @@ class Crawl:
         before = self._last.get(self._key_of(url)) if self._last else None
         return before is not None and before[:1] != SEEN and before[1:] != content
 
-    def visit(self, url: str, content: bytes | None = None, *, kept: bool = False) -> Change | None:
-        """Note that the spider has fetched a URL; return what has become of the page since the spider's last finished crawl.
+    def since(self, url: str, content: bytes) -> Since:
+        """Return what has become of a page since the spider's last finished crawl. `content`: the 16 bytes that stand for what it says.
 
-        `content`: the 16 bytes that stand for what the page says; None, of which nothing can be told, where it was not looked at. `kept`:
-        whether the page comes out. Without a last crawl every page is new.
+        Without a last crawl every page is new.
+        """
+        before = self._last.get(self._key_of(url)) if self._last else None
+        if before is None or before[:1] == SEEN:
+            return Since("new", "new")
+        change: Change = "unchanged" if before[1:] == content else "changed"
+        return Since(change, "changed" if before[:1] == NOTHING else change)
+
+    def visit(self, url: str, content: bytes | None = None, *, kept: bool = False, owed: bool = False, again: bool = False) -> None:
+        """Note that the spider has fetched a URL.
+
+        `content`: as for `since`; None where the page was not looked at. `kept`: whether it is no copy. `owed`: whether it is yet to be
+        seen that something comes of the page; `came` is to be called then. `again`: whether the crawl may have visited it before, so that
+        something may have come of it.
+
+        Raises:
+            StoreError: the store cannot be read, which it is for what is visited `again`.
         """
         key = self._key_of(url)
         if content is None:
-            # A page that was looked at is not forgotten for a failure later on. Where the store cannot tell, nothing is called gone.
-            known = None
-            with suppress(StoreError):
-                known = self.own.visited(self._key + key)
-            if known is None:
-                self.own.visit(self._key + key, SEEN + bytes(16))
-            return None
-        before = self._last.get(key) if self._last else None
-        as_copy = CAME if before in (KEPT + content, CAME + content) else COPY
-        self.own.visit(self._key + key, (KEPT if kept else as_copy) + content)
-        if before is None or before[:1] == SEEN:
-            return "new"
-        return "unchanged" if before[1:] == content else "changed"
+            self._see(self._key + key)
+        elif not kept:
+            before = self._last.get(key) if self._last else None
+            self.own.visit(self._key + key, (CAME if before in (KEPT + content, CAME + content) else COPY) + content)
+        elif not owed or (again and self.own.visited(self._key + key) == KEPT + content):
+            self.came(url, content)
+        else:
+            self.own.visit(self._key + key, NOTHING + content)
+
+    def _see(self, key: bytes) -> None:
+        # A page that was looked at is not forgotten for a failure later on. Where the store cannot tell, nothing is called gone.
+        known = None
+        with suppress(StoreError):
+            known = self.own.visited(key)
+        if known is None:
+            self.own.visit(key, SEEN + bytes(16))
+
+    def came(self, url: str, content: bytes) -> None:
+        """Note that something has come of a page that was kept."""
+        self.own.visit(self._key + self._key_of(url), KEPT + content)
 
     def lost(self, url: str) -> None:
         """Note that nothing has come of a page that was to be kept: the next crawl is to find of it what this one found."""
@@ -196,8 +230,7 @@ class Crawl:
         """
         if self._last is None:
             return False
-        before = self._last.get(self._key_of(page.url))
-        if before and before[:1] == CAME:
+        if self._letter(page.url) == CAME:
             return True
         if original is None:
             line = self.lasting.duplicate(page.url)
@@ -205,7 +238,7 @@ class Crawl:
         elif self.own.visited(self._key + self._key_of(original)) != self._last.get(self._key_of(original)):
             return False
         known = self.lasting.known(original) if original else None
-        if known is None or not self.was_kept(known.page.url) or self.lasting.is_rejected(page, known.page):
+        if known is None or self._letter(known.page.url) != KEPT or self.lasting.is_rejected(page, known.page):
             return False
         is_copy = rule.decide(page, Only(known), now=time(), never_drop=True, callback=known.callback).original is not None
         return is_copy and (page.body_digest == known.page.body_digest or not says_more(page, known.page))
@@ -224,10 +257,12 @@ class Crawl:
 
     def was_kept(self, url: str) -> bool | None:
         """Return whether the spider's last finished crawl kept the page of a URL; None where it judged none."""
-        if self._last is None:
-            return None
-        before = self._last.get(self._key_of(url))
-        return None if before is None or before[:1] == SEEN else before[:1] == KEPT
+        letter = self._letter(url)
+        return None if letter in (None, SEEN) else letter in _ARE_KEPT
+
+    def _letter(self, url: str) -> bytes | None:
+        before = self._last.get(self._key_of(url)) if self._last else None
+        return before and before[:1]
 
     def has_seen(self, url: str) -> bool:
         """Return whether the spider has fetched a URL in this crawl.
@@ -245,14 +280,14 @@ class Crawl:
             StoreError: the store cannot be read.
         """
         found = self.own.visited(self._key + self._key_of(page.url))
-        return found is not None and found[:1] in (KEPT, COPY, CAME) and found[1:] == content_of(page)
+        return found is not None and found[:1] not in (SEEN, GONE) and found[1:] == content_of(page)
 
     def _missing(self) -> tuple[list[bytes], list[bytes], int, int]:
         """Return the keys of URLs that the last finished crawl kept and that are gone, or were not met again, the first ones; how many."""
         gone, not_met = list[bytes](), list[bytes]()
         numbers = Counter[bool]()
         for key, value in self._last or ():
-            seen = self.own.visited(self._key + key) if value[:1] == KEPT else value
+            seen = self.own.visited(self._key + key) if value[:1] in _ARE_KEPT else value
             if seen is None or seen[:1] == GONE:
                 keys = not_met if seen is None else gone
                 numbers[seen is None] += 1

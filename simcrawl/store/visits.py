@@ -1,8 +1,13 @@
 """What the last finished crawl of a spider saw: a file of sorted rows, so that a URL is found in it without reading it.
 
     magic, then rows of 33 bytes in ascending order, then crc32 of all before it, big-endian
-    row: 16 bytes that stand for a URL, a letter (k: kept, c: a copy, o: a copy that came out before, s: only seen), 16 bytes that stand for
-    what the page said
+    row: 16 bytes that stand for a URL, a letter, 16 bytes that stand for what the page said
+
+    letter  k  kept, and its content has come out: in this crawl, or in one before, since which it is the same
+            n  kept, but nothing has come of what it says
+            c  a copy
+            o  a copy that came out before
+            s  only seen
 
 Not a database: it is written once, in one step, and read by any number of crawls at once.
 """
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEPT, COPY, SEEN = b"k", b"c", b"s"
+NOTHING = b"n"
+"""Kept, and so far its callback has given nothing of it that was taken."""
 CAME = b"o"
 """A copy that was kept before, and said the same then."""
 GONE = b"g"

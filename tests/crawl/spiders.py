@@ -98,10 +98,21 @@ class Changing(Base):
 
 
 class Changed(Changing):
-    """Takes only what has changed; its callback fails on the pages that `fails` names, and its pipeline refuses those of `refuses`."""
+    """Takes only what has changed.
+
+    Its callback fails on the pages that `fails` names, its pipeline refuses those of `refuses`, it finds nothing on those of `misses`, and
+    says itself that it has saved those of `saves`. `is_trial`: nobody takes its items.
+    """
 
     name = "changed"
-    fails = refuses = ""
+    fails = refuses = misses = saves = is_trial = ""
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        if spider.is_trial:
+            crawler.signals.disconnect(spider.on_item, signal=scrapy_signals.item_scraped)
+        return spider
 
     def parse(self, response: Response, **_: Any) -> Any:
         for entry in super().parse(response):
@@ -110,7 +121,11 @@ class Changed(Changing):
             elif response.meta["simcrawl_change"] != "unchanged":
                 if self.fails and self.fails in response.url:
                     raise RuntimeError("this page has no price")
-                yield entry
+                if self.saves and self.saves in response.url:
+                    simcrawl.saved(response)
+                    self.note("kept", response.url)
+                elif not self.misses or self.misses not in response.url:
+                    yield entry
 
 
 class ChangedOnFullDisk(Changed):

@@ -216,7 +216,7 @@ def test_what_has_changed_is_told_to_callbacks_and_in_the_stats_and_in_the_histo
     assert "2 new, 2 changed, 1 unchanged, 1 gone and 1 not met again" in second.log
 
 
-@pytest.mark.parametrize("trouble", ["fails", "refuses"])
+@pytest.mark.parametrize("trouble", ["fails", "refuses", "misses"])
 def test_what_did_not_come_out_is_not_unchanged_the_next_night(site: Site, tmp_path: Path, trouble: str) -> None:
     site.add("/", hub("/same", "/other"))
     site.add("/same", page("7.4/en/protection"))
@@ -235,6 +235,37 @@ def test_what_did_not_come_out_is_not_unchanged_the_next_night(site: Site, tmp_p
     site.add("/same", page("7.4/en/goal-seek"))
     assert come("/same") == []
     assert come() == ["/same"]
+    assert come() == []
+
+
+def test_what_a_callback_has_saved_itself_has_come_out(site: Site, tmp_path: Path) -> None:
+    site.add("/", hub("/same"))
+    site.add("/same", page("7.4/en/protection"))
+    arguments = {"url": site.url(), "saves": "/same"}
+    settings = NIGHTS | {"SIMCRAWL_STORE": str(tmp_path / "store")}
+    kept = [crawls([{"spider": "Changed", "arguments": arguments}], settings=settings)[0].paths("kept") for _ in range(2)]
+    assert kept == [["/", "/same"], []]
+
+
+@pytest.mark.parametrize("originals", ["crawl", "store"])
+def test_what_nobody_has_taken_has_not_come_out(site: Site, tmp_path: Path, originals: str) -> None:
+    """A trial run: it has no feed, and no pipeline."""
+    site.add("/", hub("/same", "/other"))
+    for path, topic in (("/same", "7.4/en/protection"), ("/other", "7.4/en/autotext")):
+        site.add(path, page(topic))
+
+    def come(**arguments: str) -> list[str]:
+        settings = NIGHTS | {"SIMCRAWL_STORE": str(tmp_path / "store"), "SIMCRAWL_ORIGINALS": originals}
+        outcome = crawls([{"spider": "Changed", "arguments": {"url": site.url()} | arguments}], settings=settings)[0]
+        assert not arguments or outcome.stats["item_scraped_count"] == 3
+        return outcome.paths("kept")
+
+    assert come(is_trial="yes") == []
+    # One of the pages has moved since.
+    site.add("/", hub("/moved", "/other"))
+    site.add("/moved", page("7.4/en/protection"))
+    del site.answers["/same"]
+    assert come() == ["/", "/moved", "/other"]
     assert come() == []
 
 

@@ -7,7 +7,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from scrapy import signals
+from scrapy.extension import ExtensionManager
 from scrapy.extensions.feedexport import FeedExporter, ItemFilter
+from scrapy.pipelines import ItemPipelineManager
+from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from simcrawl.crawl.taken import Taken
@@ -54,6 +58,43 @@ def _watched(*feeds: dict[str, Any]) -> tuple[Taken, list[ItemFilter], list[Exce
     exporter.slots = [cast("Any", SimpleNamespace(uri_template=uri, filter=one)) for uri, one in exporter.filters.items()]
     made.watch(cast("Crawler", SimpleNamespace(get_extension=lambda _: exporter)))
     return made, [slot.filter for slot in exporter.slots], failed
+
+
+class Saving:
+    """A pipeline, and a handler of signals."""
+
+    def process_item(self, item: Any) -> Any:
+        return item
+
+
+def _is_taken(**settings: Any) -> tuple[Taken, Crawler]:
+    crawler = get_crawler(settings_dict={"ADDONS": {"simcrawl.Addon": 500}, "SIMCRAWL_STORE": "memory:"} | settings)
+    crawler.extensions = build_from_crawler(ExtensionManager, crawler)
+    engine = SimpleNamespace(scraper=SimpleNamespace(itemproc=build_from_crawler(ItemPipelineManager, crawler)))
+    crawler.engine = cast("Any", engine)
+    made = Taken(lambda _: None)
+    made.watch(crawler)
+    return made, crawler
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_taken"),
+    [
+        ({}, False),
+        ({"FEEDS": {"items.json": {"format": "json"}}}, True),
+        ({"ITEM_PIPELINES": {Saving: 1}}, True),
+        ({"CLOSESPIDER_ITEMCOUNT": 5, "PERIODIC_LOG_STATS": True}, False),
+    ],
+)
+def test_items_are_taken_by_feeds_and_pipelines(settings: dict[str, Any], is_taken: bool):
+    assert _is_taken(**settings)[0].by_anybody is is_taken
+
+
+def test_items_are_taken_by_handlers_of_the_signal():
+    made, crawler = _is_taken()
+    saving = Saving()
+    crawler.signals.connect(saving.process_item, signal=signals.item_scraped)
+    assert made.by_anybody
 
 
 @pytest.mark.parametrize("feeds", [[{}], [{"item_classes": [Past]}, {}]])

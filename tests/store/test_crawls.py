@@ -373,7 +373,8 @@ def _night(
     for url, content in pages.items():
         made = detector.page(page(english(100, seed=content[0])), url=url)
         verdict = detector.admit(made)
-        changes[url] = crawl.visit(url, content, kept=not verdict.drop_page)
+        changes[url] = crawl.since(url, content).change
+        crawl.visit(url, content, kept=not verdict.drop_page)
     for url in seen:
         crawl.visit(url)
     crawl.leave(finished=finished)
@@ -429,6 +430,41 @@ def test_what_is_lost_is_to_the_next_crawl_what_it_was_to_this_one(store: Store)
     crawl.leave(finished=True)
     assert crawl.not_met == 0
     assert _night(store, {A: TWO, B: TWO})[0] == {A: "changed", B: "new"}
+
+
+def _told(store: Store, content: bytes, *, comes: bool) -> tuple[str, str]:
+    crawl = join_crawl(store, spider="news")
+    since = crawl.since(A, content)
+    crawl.visit(A, content, kept=True, owed=since.told != "unchanged")
+    if comes:
+        crawl.came(A, content)
+        # Another callback has the page as well, and gives nothing.
+        crawl.visit(A, content, kept=True, owed=True, again=True)
+    crawl.leave(finished=True)
+    return since
+
+
+def test_of_what_nothing_has_come_a_callback_is_told_that_it_has_changed(store: Store):
+    assert _told(store, ONE, comes=False) == ("new", "new")
+    assert _told(store, ONE, comes=False) == ("unchanged", "changed")
+    assert _told(store, TWO, comes=True) == ("changed", "changed")
+    assert _told(store, TWO, comes=False) == ("unchanged", "unchanged")
+    assert _told(store, THREE, comes=False) == ("changed", "changed")
+    assert _told(store, THREE, comes=False) == ("unchanged", "changed")
+    assert _told(store, THREE, comes=True) == ("unchanged", "changed")
+    assert _told(store, THREE, comes=False) == ("unchanged", "unchanged")
+
+
+def test_a_page_of_which_nothing_has_come_is_missed_as_well_and_no_original_of_another_night(store: Store):
+    crawl = join_crawl(store, spider="news")
+    for url in (A, B):
+        crawl.visit(url, ONE, kept=True, owed=True)
+    crawl.leave(finished=True)
+    crawl = join_crawl(store, spider="news")
+    assert crawl.was_kept(A)
+    crawl.visit(A, ONE, kept=True, owed=True)
+    crawl.leave(finished=True)
+    assert crawl.not_met == 1
 
 
 def test_what_came_out_and_is_not_stored_is_as_if_the_crawl_had_not_finished(store: Store):

@@ -367,7 +367,7 @@ def test_a_crawl_is_shared_by_name_and_ends_with_its_last_run(two: tuple[Store, 
     assert again.id != first.id
     admission = again.claim(page(B, 1), NEAR)
     assert admission.claim
-    assert again.visit(A, bytes(16), kept=True) == "unchanged"
+    assert again.since(A, bytes(16)) == ("unchanged", "unchanged")
     assert other.page(A)
 
 
