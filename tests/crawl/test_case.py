@@ -47,7 +47,9 @@ def test_what_an_item_says_is_held_until_it_has_left_the_pipelines(way: str):
     for one in (item, other):
         case.hold(one, known.held(_read(one), URL))
         one["price"] = "changed"
-    session: Any = SimpleNamespace(refused=known, taken=SimpleNamespace(takes=bool, by_anybody=True), exported=SimpleNamespace(has_lost_item=bool))
+    session: Any = SimpleNamespace(
+        refused=known, taken=SimpleNamespace(takes=bool, by_anybody=True), exported=SimpleNamespace(has_lost_item=bool)
+    )
     session._note_left = partial(Session._note_left, session)
     arguments = {"exception": DropItem("not wanted")} if way == "_item_dropped" else {}
     getattr(Session, way)(session, item, response=response, **arguments)
