@@ -15,7 +15,7 @@ from simcrawl.addresses import are_of_two, is_arrangement, is_view, of_one_site,
 from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import UNKNOWN, Page, PageFingerprint
 from simcrawl.page.names_compared import Naming
-from simcrawl.page.sketch import Part, differing, own_units
+from simcrawl.page.sketch import Part, differing, new_passage, own_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -312,3 +312,14 @@ def adds_content(page: PageFingerprint, original: PageFingerprint) -> bool:
         return False
     contents = (Part(one.units, one.content_sketch) for one in (original, page))
     return own_units(*contents)[0] <= _EXCHANGED_TO_MORE * more
+
+
+def adds_a_passage(page: PageFingerprint, original: PageFingerprint) -> bool:
+    """Return whether a page of another release, or mirror, has a passage that its original has not, whatever else differs between them.
+
+    A new section, or a paragraph: of a release beside another one a word is exchanged in many paragraphs as well. Only where the addresses
+    end alike, and ask for nothing: of views, and of states of a wiki's page, there are as many as links to them.
+    """
+    if "?" in page.url or "?" in original.url or not _may_be_mirrors(page, original):
+        return False
+    return _words(page, new_passage(page.content_sketch, page.places, original.content_sketch)) >= _MOST_LOST

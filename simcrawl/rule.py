@@ -575,6 +575,8 @@ class Rule:
             or is_earlier_state(original.url, page.url)
             or (surrounds_itself and differences.adds_beside(page, original))
             or (on_one_site and (differences.adds_paragraphs(page, original) or differences.adds_content(page, original)))
+            # Of an article in other surroundings these are in its contents, too.
+            or (on_one_site and not comparison.same_article and differences.adds_a_passage(page, original))
             or (is_known_apart and differences.may_be_another(page, original))
         )
 

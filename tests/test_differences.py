@@ -836,3 +836,37 @@ def test_records_whose_values_stand_in_other_places_are_told_apart(body: str, on
     made = [told(body.format(value) + SHARED, f"http://x/{value[:3]}") for value in (one, other)]
     assert not simcrawl.compare(*made).is_near_duplicate
     assert simcrawl.compare(made[0], replace(made[0], url="http://x/9")).is_near_duplicate
+
+
+def _release(place: str, *, word: str, extra: str = "") -> PageFingerprint:
+    """Return a page of 60 paragraphs, in every twelfth of which is a word that other releases have another one for."""
+    lines = [f"{line} See {word}." if number % 12 == 0 else line for number, line in enumerate(english(300).splitlines())]
+    return page_of(page("\n".join([*lines[:40], extra, *lines[40:]])), f"http://a.test/{place}")
+
+
+_NEW = " ".join(f"parameter{number}" for number in range(60))
+
+
+@pytest.mark.parametrize("words", [0, 20, 60])
+def test_a_release_with_a_new_passage_is_kept_whatever_else_was_exchanged(words: int):
+    old = _release("1.4/orm/x.html", word="old")
+    new = _release("2.0/orm/x.html", word="new", extra=" ".join(_NEW.split()[:words]))
+    assert RULE.compare(new, old).is_near_duplicate
+    assert judge(old, new).drop_page == (words < 40)
+    # The other way round there is nothing that the new one has not.
+    assert judge(new, old).drop_page
+
+
+@pytest.mark.parametrize("path", ["2.0/orm/y.html", "2.0/orm/x.html?v=2", "1.4/orm/x.html?rev=5"])
+def test_a_passage_counts_where_addresses_end_alike_and_ask_for_nothing(path: str):
+    old, new = _release("1.4/orm/x.html", word="old"), _release(path, word="new", extra=_NEW)
+    assert judge(old, new).drop_page
+
+
+def test_a_new_passage_counts_against_pages_of_a_store_that_know_no_places():
+    old, new = _release("1.4/orm/x.html", word="old"), _release("2.0/orm/x.html", word="new", extra=_NEW)
+    store = store_of(old)
+    stored = store.page(old.url)
+    assert stored
+    assert not stored.page.places
+    assert not Detector(store).admit(new).drop_page

@@ -26,7 +26,7 @@ from simcrawl.page.features import NOTHING, fingerprint_both, fingerprint_cut
 from simcrawl.page.hashing import among, firsts, hash_units
 from simcrawl.page.kept import compressed
 from simcrawl.page.recipes import Recipe, resolve
-from simcrawl.page.sketch import NO_PART, Part, shingles, size_of, sketch, weighted
+from simcrawl.page.sketch import NO_PART, Part, shingles, size_of, sketch, sketch_with_places, weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -88,7 +88,9 @@ class Page:
     """What is known of every page. Digests are 16 bytes, keyed with the seed.
 
     `text_length`: characters of the text that the fingerprint is of. `text`: the main text, and `content`: the content that is compared, a
-    block a line; both on request only. `hints`: what it says of itself, see `simcrawl.page.hints`; None where nobody looked.
+    block a line; both on request only. `hints`: what it says of itself, see `simcrawl.page.hints`; None where nobody looked. `places`:
+    where in the content that stands which its sketch tells of, see `simcrawl.page.sketch.new_passage`. No store keeps it: it is known of a
+    page that is judged, and not of its original.
     """
 
     url: str
@@ -100,6 +102,7 @@ class Page:
     text: str | None = field(default=None, compare=False, repr=False)
     content: bytes | None = field(default=None, compare=False, repr=False)
     hints: Hints | None = field(default=None, compare=False, repr=False)
+    places: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -406,7 +409,7 @@ class _Work:
             text_digest=digest(encode(_all_text(extract)), self.seed),
             # It finds nothing: it is compared with those of pages that are copies already.
             links_digest=digest(encode("\n".join(extract.links)), self.seed)[: len(UNKNOWN)],
-            content_sketch=self.sketch(hash_units(tags, seed=self.seed) if tags else content.shingled()),
+            **self._of_content(hash_units(tags, seed=self.seed) if tags else content.shingled()),
             **known,
             **self._verifying(extract, prose, content, known["url"]),
         )
@@ -428,6 +431,11 @@ class _Work:
         if self.recipe.source == "main" and len((main := self.cut(extract.main)).hashes) >= self.recipe.min_features:
             return main
         return content
+
+    def _of_content(self, shingled: NDArray[np.uint64]) -> dict[str, Any]:
+        """Return the sketch of a page's content, and where in it the shingles stand that the sketch tells of."""
+        made, places = sketch_with_places(shingles(shingled, self.recipe.shingle), self.recipe.sketch_registers)
+        return {"content_sketch": made, "places": places}
 
     def sketch(self, shingled: NDArray[np.uint64]) -> bytes:
         return sketch(shingles(shingled, self.recipe.shingle), self.recipe.sketch_registers)

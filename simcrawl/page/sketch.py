@@ -13,6 +13,7 @@ So two sketches, or one and many, are compared by a few operations on whole word
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 _S32 = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 _VALUES = 3
+# What a register says for a passage that the other text has not, where it is another one there, and against it, where it is the same: as
+# logarithms of how much likelier that is in such a passage, where one in three agrees by chance, than elsewhere, where nine in ten do.
+_ANOTHER, _THE_SAME = log(2 / 3 / 0.1), -log(0.9 / (1 / 3))
+# So much in all is no chance: of 816 registers of a text of which one in ten differs, once in some hundred texts.
+_NO_CHANCE = 8.0
+_OF_A_PLACE = np.dtype("<u4")
 # One in three registers of different elements agrees by chance: each that does not stands for so many.
 _FOR_ONE_SEEN = _VALUES / (_VALUES - 1)
 
@@ -72,22 +79,36 @@ def sketch(hashes: NDArray[np.uint64], registers: int) -> bytes:
     Per range of the hash space, a value of 1 to 3 from its smallest one's low half. A register that no hash fell into is 0, so that a set
     much smaller than the registers is told exactly, but for its values.
     """
-    if not len(hashes):
-        return bytes(size_of(registers))
+    ascending = hashes.copy()
+    ascending.sort()
+    return _of_ascending(ascending, registers)[0]
+
+
+def sketch_with_places(hashes: NDArray[np.uint64], registers: int) -> tuple[bytes, bytes]:
+    """Return the same, and of each register that any hash fell into, in order, the place of the one that it tells of: of equal ones any.
+
+    (To ask for the first of these takes four times as long.)
+    """
+    order = hashes.argsort()
+    made, first = _of_ascending(hashes[order], registers)
+    return made, order[first].astype(_OF_A_PLACE).tobytes()
+
+
+def _of_ascending(ascending: NDArray[np.uint64], registers: int) -> tuple[bytes, NDArray[np.intp]]:
+    """Return a sketch, and where the first hash of each register that is filled stands."""
+    if not len(ascending) or not registers:
+        return bytes(size_of(registers)), np.empty(0, np.intp)
     out = np.zeros(registers, np.uint8)
-    if registers:
-        ascending = hashes.copy()
-        ascending.sort()
-        # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
-        ranges = ascending >> _S32
-        ranges *= np.uint64(registers)
-        ranges >>= _S32
-        # Of the first of each range only.
-        own = ranges.astype(np.intp)
-        first = np.ones(len(own), np.bool_)
-        np.not_equal(own[1:], own[:-1], out=first[1:])
-        out[own[first]] = (((ascending[first] & _LOW_HALF) * np.uint64(_VALUES)) >> _S32).astype(np.uint8) + np.uint8(1)
-    return pack(out)
+    # Ranges by multiplication of the top 32 bits: any number of registers, not only powers of two.
+    ranges = ascending >> _S32
+    ranges *= np.uint64(registers)
+    ranges >>= _S32
+    # Of the first of each range only.
+    own = ranges.astype(np.intp)
+    first = np.ones(len(own), np.bool_)
+    np.not_equal(own[1:], own[:-1], out=first[1:])
+    out[own[first]] = (((ascending[first] & _LOW_HALF) * np.uint64(_VALUES)) >> _S32).astype(np.uint8) + np.uint8(1)
+    return pack(out), first.nonzero()[0]
 
 
 def pack(values: NDArray[np.uint8]) -> bytes:
@@ -100,6 +121,30 @@ def unpack(made: bytes) -> NDArray[np.uint8]:
     low, high = np.unpackbits(np.frombuffer(made, np.uint8)).reshape(2, -1)
     values: NDArray[np.uint8] = (low | high << 1).astype(np.uint8)
     return values
+
+
+def new_passage(made: bytes, places: bytes, other: bytes) -> int:
+    """Return how many hashes stand in the passage of a text that another text most clearly has not; 0 where chance may have made it.
+
+    `made`, `places`: as `sketch_with_places` made them; `other`: a sketch of the other text, of as many registers. In what both texts have
+    nearly all registers agree, wherever it stands, and in what only this one has one in three. So that is a run of places, in the order of
+    the text, in which few do. How much the two differ elsewhere does not matter, as long as it is a word here and there. The longer the
+    text, the fewer of its hashes a register tells of: of 816 registers it takes an eightieth of the text to be seen.
+    """
+    values = unpack(made)
+    filled = values.nonzero()[0]
+    if len(made) != len(other) or not len(filled) or len(places) != len(filled) * _OF_A_PLACE.itemsize:
+        return 0
+    standing = np.frombuffer(places, _OF_A_PLACE)
+    order = standing.argsort()
+    is_another = (values != unpack(other))[filled[order]]
+    said = np.concatenate(([0.0], np.where(is_another, _ANOTHER, _THE_SAME).cumsum()))
+    gained = said - np.minimum.accumulate(said)
+    last = int(gained.argmax())
+    if gained[last] < _NO_CHANCE:
+        return 0
+    first = int(said[: last + 1].argmin())
+    return int(standing[order[last - 1]]) - int(standing[order[first]]) + 1
 
 
 def size_of(registers: int) -> int:

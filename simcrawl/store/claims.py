@@ -157,7 +157,7 @@ class Claims:
                 raise StoreFullError(
                     f"{len(self.pages)} pages wait to be written: free space on the store's disk, the crawl goes on meanwhile"
                 )
-            bare = replace(page, text=None, content=None, hints=None)
+            bare = replace(page, text=None, content=None, hints=None, places=b"")
             stored = StoredPage(bare, known.first_seen if known else now, now, confirmed=False, unique=unique and not known)
             claim = self._claims[page.url] = Claim(self, stored, previous=self.pages.page(page.url))
             self.pages.add(stored)

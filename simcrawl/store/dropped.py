@@ -70,5 +70,5 @@ def _is_among(page: PageFingerprint, held: Iterable[PageFingerprint]) -> bool:
 
 
 def _bare(page: PageFingerprint) -> PageFingerprint:
-    """Return a page without its text, which may be of any length."""
-    return replace(page, text=None, content=None, hints=None)
+    """Return a page without its text, which may be of any length, and without what only a page that is judged needs."""
+    return replace(page, text=None, content=None, hints=None, places=b"")

@@ -325,15 +325,17 @@ class Store:
                 admission = self._decide(page, rule, view, never_drop=never_drop, callback=callback)
                 if admission.claim:
                     admission.claim.brief = brief
-            if admission.claim is None or self._link is None or self._is_first(admission.claim, self._link, since, rule, callback):
+            if admission.claim is None or self._is_first(page, admission.claim, since, rule, callback):
                 return admission
 
-    def _is_first(self, claim: Claim, link: Link, since: int, rule: Rule, callback: str) -> bool:
+    def _is_first(self, page: PageFingerprint | Abstention, claim: Claim, since: int, rule: Rule, callback: str) -> bool:
         """Return whether a claim stands; where an earlier one of another process matters it is withdrawn."""
+        if (link := self._link) is None:
+            return True
         earlier = link.order(claim, since, lambda stored: self._copy_of_known(stored, rule, callback))
         matters = claim.settled
         for stored in earlier:
-            decision = rule.decide(claim.stored.page, Only(stored), now=time(), never_drop=True, callback=callback)
+            decision = rule.decide(page, Only(stored), now=time(), never_drop=True, callback=callback)
             matters = matters or decision.original is not None
         if matters:
             link.lose(claim)

@@ -49,8 +49,8 @@ MOST_DEATHS = 2
 """A page during which so many processes died abstains as `crashed`: one death may have been somebody else's kill."""
 START_SECONDS = 60.0
 """How long a process may take to be ready for pages: to import what makes them, a user's extractor among it."""
-# Bytes of an answer, but for the page's URL: a record has some kilobytes, a text that is kept 400 at most, and the hints 500. What an error
-# says of a recipe that cannot be loaded.
+# Bytes of an answer, but for the page's URL: a record has some kilobytes, and so have the places; a text that is kept has 400 at most, and
+# the hints 500. What an error says of a recipe that cannot be loaded.
 _MOST_ANSWERED, _MOST_OF_A_CHARACTER, _MOST_REFUSED = 1 << 20, 4, 10_000
 # Time that is up is a short time-out: none at all would mean that nothing is waited for, ever.
 _SHORTEST = 1e-3
@@ -156,11 +156,12 @@ class Asker:
     def _parsed(self, answer: bytes, question: Question) -> tuple[PageFingerprint | Abstention, dict[str, Any]]:
         if len(answer) > question.longest_answer():
             raise ValueError(f"{len(answer)} bytes are too many")
-        record, cost, content = _unpack(answer)
+        record, cost, content, places = _unpack(answer)
         recipe = self.options["recipe"]
         made = decode(record, recipes=(recipe.identity,), seed=self.options["seed"], bits=recipe.bits).page
         told = json.loads(cost)
-        return replace(made, body_digest=question.digest, content=content or None, hints=_hints(told.get("hints"))), told
+        said = _hints(told.get("hints"))
+        return replace(made, body_digest=question.digest, content=content or None, hints=said, places=places), told
 
     def _counted(self, told: dict[str, Any]) -> dict[str, float]:
         """Return the seconds that are to be counted: of the stages that there are, and no more than the process may have taken."""
@@ -455,7 +456,7 @@ def _made(asked: list[bytes], options: Mapping[str, Any]) -> bytes:
     url, seconds = address.decode("utf-8", "surrogatepass"), dict[str, float]()
     made = fingerprint_page(body, url=url, encoding=encoding.decode() or None, seconds=seconds, **options)
     cost = json.dumps({"seconds": seconds, "memory": memory(), "hints": made.hints}, default=list).encode()
-    return _pack(encode(StoredPage(made, 0, 0)), cost, made.content or b"")
+    return _pack(encode(StoredPage(made, 0, 0)), cost, made.content or b"", made.places)
 
 
 def _text(body: bytes, encoding: str | None) -> bytes:

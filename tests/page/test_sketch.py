@@ -12,6 +12,7 @@ from simcrawl.page.sketch import (
     NO_PART,
     Part,
     differing,
+    new_passage,
     own_units,
     pack,
     resemblance,
@@ -20,12 +21,15 @@ from simcrawl.page.sketch import (
     shingles,
     size_of,
     sketch,
+    sketch_with_places,
     unpack,
     weighted,
 )
 
 if TYPE_CHECKING:
     from random import Random
+
+    from numpy.typing import NDArray
 
 REGISTERS = 256
 
@@ -262,3 +266,38 @@ def test_own_units_are_what_differs_and_never_negative(a: dict[int, int], b: dic
     assert min(own) >= 0
     assert own == own_units(right, left)[::-1]
     assert sum(own) >= differing(left, right) - 1e-6
+
+
+def _text(units: int, seed: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(seed).integers(0, 2**64, units, dtype=np.uint64)
+
+
+def _passage(text: NDArray[np.uint64], other: NDArray[np.uint64]) -> int:
+    made, places = sketch_with_places(shingles(text, 5), 816)
+    assert made == sketch(shingles(text, 5), 816)
+    return new_passage(made, places, sketch(shingles(other, 5), 816))
+
+
+@pytest.mark.parametrize("units", [200, 1_000, 4_000])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_new_passage_is_found_wherever_a_word_was_exchanged_in_many_others(units: int, seed: int):
+    text, passage = _text(units, seed), _text(100, seed + 100)
+    exchanged = text.copy()
+    exchanged[:: units // 8] += np.uint64(1)
+    assert _passage(exchanged, text) < 40
+    assert 40 <= _passage(np.concatenate((exchanged[: units // 2], passage, exchanged[units // 2 :])), text) <= 140
+
+
+def test_what_a_text_lacks_or_has_elsewhere_is_no_new_passage():
+    text, passage = _text(1_000, 0), _text(100, 1)
+    assert _passage(text, np.concatenate((text[:500], passage, text[500:]))) == 0
+    assert _passage(np.concatenate((text[500:], text[:500])), text) < 10
+
+
+def test_a_passage_needs_places_and_sketches_of_one_length():
+    text, other = _text(1_000, 0), _text(1_000, 1)
+    made, places = sketch_with_places(text, 816)
+    assert new_passage(made, places, sketch(other, 816)) > 900
+    assert [new_passage(made, cut, sketch(other, 816)) for cut in (b"", places[:-4], places[:-1])] == [0, 0, 0]
+    assert new_passage(made, places, sketch(other, 400)) == 0
+    assert new_passage(*sketch_with_places(text[:0], 816), sketch(other, 816)) == 0

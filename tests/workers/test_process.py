@@ -145,7 +145,8 @@ def test_a_worker_makes_the_same_pages(asked: Callable[..., Asked], recipe: str)
     assert worker.pid is None
     for body, encoding in ((BODY, "utf-8"), (page(chinese()).encode("gb18030"), "gb18030"), (b"", None), (b"%PDF", None)):
         expected = fingerprint_page(body, url="http://x/a#b", encoding=encoding, recipe=recipe, seed=7)
-        assert worker.page(body, url="http://x/a#b", encoding=encoding) == expected
+        made = worker.page(body, url="http://x/a#b", encoding=encoding)
+        assert (made, made.places) == (expected, expected.places)
     assert worker.crawling.seconds.keys() == {"extract", "fingerprint"}
     assert not worker.restarts
 
@@ -205,7 +206,7 @@ def test_a_worker_is_replaced_after_so_many_pages(asked: Callable[..., Asked]):
 def _answer(cost: bytes = b'{"seconds": {}, "memory": 0}', content: bytes = b"") -> bytes:
     options = _options("terms")
     record = worker_module._unpack(worker_module._made([b"http://x/a", b"", b"", BODY], options))[0]
-    return worker_module._pack(record, cost, content)
+    return worker_module._pack(record, cost, content, b"")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +288,7 @@ def _page_like(**changes: Any) -> bytes:
     """Return an answer about a page that has been changed."""
     made = fingerprint_page(BODY, url="http://x/a", seed=7)
     record = encode(StoredPage(replace(made, **changes), 0, 0))
-    return worker_module._pack(record, b'{"seconds": {}, "memory": 0}', b"")
+    return worker_module._pack(record, b'{"seconds": {}, "memory": 0}', b"", b"")
 
 
 @pytest.mark.parametrize(
