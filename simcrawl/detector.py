@@ -25,7 +25,7 @@ from simcrawl.page.fingerprint import (
     page_key,
 )
 from simcrawl.page.recipes import DROP_OUTLINKS, FOLLOW_OUTLINKS, IDENTICAL_TEXT, RECIPES, Recipe, resolve
-from simcrawl.rule import Comparison, Rule, Verdict
+from simcrawl.rule import Comparison, Kind, Rule, Verdict
 from simcrawl.store.crawls import Crawl, join_crawl
 
 if TYPE_CHECKING:
@@ -125,14 +125,16 @@ class Detector:
     ) -> PageFingerprint | Abstention:
         """Return a page made with the store's recipe and seed.
 
-        A body that a stored or a recent page has too is not extracted again: its fingerprint is known.
+        A body that a recent page has too is not extracted again: its fingerprint is known.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        return self.recall(html, url=url, encoding=encoding) or self.remember(
-            self.extract(html, url=url, encoding=encoding, keep_text=keep_text)
-        )
+        known = self.recall(html, url=url, encoding=encoding)
+        # What a store recalls may know too little to be dropped, and nobody here knows what will be decided.
+        if known and (known.places or isinstance(known, Abstention)):
+            return known
+        return self.remember(self.extract(html, url=url, encoding=encoding, keep_text=keep_text))
 
     def recall(
         self, html: bytes | str, *, url: str = "", encoding: str | None = None, body_digest: bytes | None = None
@@ -292,6 +294,12 @@ class Detector:
         """
         if self._crawl:
             self._crawl.leave()
+
+
+def knows_too_little(page: PageFingerprint | Abstention, admission: Admission | None) -> bool:
+    """Return whether a page that a store recalled has to be made anew before it is dropped: no store has what may prove it no copy."""
+    is_near = admission is not None and admission.verdict.kind is Kind.NEAR_DUPLICATE
+    return is_near and isinstance(page, PageFingerprint) and not page.places
 
 
 def _checked(**options: Any) -> dict[str, Any]:

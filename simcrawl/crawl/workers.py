@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from simcrawl.addresses import host_of
 from simcrawl.crawl.processes import Crawling, PassedError, abandon, leave, shared
 from simcrawl.crawl.threads import Threads
+from simcrawl.detector import knows_too_little
 from simcrawl.errors import WorkerError
 from simcrawl.page.fingerprint import Reason, abstain, digest
 from simcrawl.system import cores
@@ -97,8 +98,12 @@ class PageWorkers:
             if not self.processes:
                 return await self._judge_in_thread(source, claim)
             known, body_digest = await self._visit(partial(self._known, *source), size=len(body))
+            if known:
+                admission = await self._visit(partial(claim, known), asks_others=self._detector.asks_others)
+                if not knows_too_little(known, admission):
+                    return known, admission
             try:
-                page = known or self._detector.remember(await self._made(source, body_digest))
+                page = self._detector.remember(await self._made(source, body_digest))
             except WorkerError as exc:
                 self._without_processes(exc)
                 return await self._judge_in_thread(source, claim, recall=False)
@@ -190,7 +195,12 @@ class PageWorkers:
             raise PassedError("stopping", host_of(source[1]))
         detector, (body, url, encoding) = self._detector, source
         known = detector.recall(body, url=url, encoding=encoding) if recall else None
-        made.append(known or detector.remember(detector.extract(body, url=url, encoding=encoding)))
+        if known:
+            made.append(known)
+            admission = claim(known)
+            if not knows_too_little(known, admission):
+                return known, admission
+        made[:] = [detector.remember(detector.extract(body, url=url, encoding=encoding))]
         return made[0], claim(made[0])
 
     def _without_processes(self, exc: WorkerError) -> None:

@@ -15,6 +15,7 @@ from tests.crawl.runner import MODES, crawl, crawls
 from tests.crawl.server import Site
 from tests.crawl.test_crawl import IN_ORDER
 from tests.samples import english
+from tests.samples import page as sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -236,6 +237,21 @@ def test_what_did_not_come_out_is_not_unchanged_the_next_night(site: Site, tmp_p
     assert come("/same") == []
     assert come() == ["/same"]
     assert come() == []
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_new_passage_counts_on_a_night_on_which_its_page_is_recalled(site: Site, tmp_path: Path, workers: int) -> None:
+    """The store has no places: see `simcrawl.detector.knows_too_little`."""
+    lines = english(300).splitlines()
+    said = {word: [f"{line} See {word}." if number % 12 == 0 else line for number, line in enumerate(lines)] for word in ("old", "new")}
+    passage = " ".join(f"parameter{number}" for number in range(60))
+    site.add("/1.4/x.html", sample("\n".join(said["old"])))
+    site.add("/2.0/x.html", sample("\n".join([*said["new"][:40], passage, *said["new"][40:]])))
+    kept = []
+    for paths in (("/2.0/x.html", "/1.4/x.html"), ("/1.4/x.html", "/2.0/x.html"), ("/2.0/x.html", "/1.4/x.html")):
+        site.add("/", hub(*paths))
+        kept.append(night(site, tmp_path / "store", SIMCRAWL_WORKERS=workers, **IN_ORDER).paths("kept"))
+    assert kept == [["/", "/2.0/x.html"], ["/", "/1.4/x.html", "/2.0/x.html"], ["/", "/2.0/x.html"]]
 
 
 def test_what_a_callback_has_saved_itself_has_come_out(site: Site, tmp_path: Path) -> None:
