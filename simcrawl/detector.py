@@ -262,7 +262,7 @@ class Detector:
         """Return the rule for a page: where it says something else than in the spider's last crawl, earlier crawls have no say in that."""
         if self._originals == "crawl" or self._crawl is None or not isinstance(page, PageFingerprint):
             return self.rule
-        return replace(self.rule, has_found=self._crawl.has_found) if self._crawl.has_changed(page.url, page.says) else self.rule
+        return replace(self.rule, has_found=self._crawl.has_found) if self._crawl.has_changed(page) else self.rule
 
     @property
     def falls_behind(self) -> bool:

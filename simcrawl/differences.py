@@ -121,20 +121,28 @@ def says_other(page: PageFingerprint, other: PageFingerprint, original: PageFing
 def are_three_records(*pages: PageFingerprint) -> bool:
     """Return whether of three pages of one site each has a value or a paragraph of its own in one place, where all else is the same.
 
-    Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days.
+    Of two such pages one may be the other one with a counter, or a release with its number. Three of them are rooms, sizes or days. And
+    where each has nearly as many values as make two records, a word of the text below them may be another one.
     """
     if not _are_short_and_of_one_site(pages):
         return False
-    return all(
-        names_compared.exchange_a_line(a.names, b.names) or _exchange_more_of_pages(a, b) or say_other_things_beside(a, b)
-        for a, b in combinations(pages, 2)
-    )
+    pairs = [*combinations(pages, 2)]
+    return all(_differ_in_one_place(a, b) for a, b in pairs) or all(_have_values_of_three(a, b) for a, b in pairs)
+
+
+def _differ_in_one_place(a: PageFingerprint, b: PageFingerprint) -> bool:
+    return names_compared.exchange_a_line(a.names, b.names) or _exchange_more_of_pages(a, b) or say_other_things_beside(a, b)
 
 
 def _exchange_more_of_pages(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has what mirrors and releases have, too: another paragraph, a heading with a number."""
     ways = (names_compared.exchange_a_paragraph, names_compared.exchange_counted_names)
     return any(way(a.names, b.names) for way in ways) and not _may_be_mirrors(a, b)
+
+
+def _have_values_of_three(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether each of two pages has nearly as many short lines of its own as make records of two alone, whatever the paragraphs."""
+    return has_other_values(a, b, fewer=1) and not _may_be_mirrors(a, b)
 
 
 def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -152,9 +160,21 @@ def are_forms(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def is_one_of_a_series(page: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:
-    """Return whether a page and two others are three records, see `are_three_records`."""
-    of_it = [other for other in others if are_three_records(page, other)]
-    return any(are_three_records(*pair) for pair in combinations(of_it, 2))
+    """Return whether a page and two others are three records that differ in one place, see `are_three_records`."""
+    of_it = [other for other in others if _are_short_and_of_one_site((page, other)) and _differ_in_one_place(page, other)]
+    return any(_differ_in_one_place(*pair) for pair in combinations(of_it, 2))
+
+
+def has_values_that_vary(page: PageFingerprint, original: PageFingerprint, others: Iterable[PageFingerprint]) -> bool:
+    """Return whether a page has another value than its original in a place where two others have other ones, too, whatever the paragraphs.
+
+    The values of a record may all stand on other pages as well, each beside other ones.
+    """
+    if not _are_short_and_of_one_site((page, original)) or _may_be_mirrors(page, original):
+        return False
+    if is_view(page.url, original.url) or is_arrangement(page.url, original.url):
+        return False
+    return names_compared.vary(page.names, original.names, (other.names for other in others if of_one_site(other.url, original.url)))
 
 
 def _are_short_and_of_one_site(pages: Sequence[PageFingerprint]) -> bool:
@@ -225,14 +245,17 @@ def are_other_facts(a: PageFingerprint, b: PageFingerprint) -> bool:
     return names_compared.exchange_rows_beside(a.names, b.names) and of_one_site(a.url, b.url)
 
 
-def has_other_values(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether each of two pages has values of its own among its short lines: two records below one long text."""
+def has_other_values(a: PageFingerprint, b: PageFingerprint, *, fewer: int = 0) -> bool:
+    """Return whether each of two pages has values of its own among its short lines: two records below one long text.
+
+    `fewer`: how many fewer are enough, but one at least.
+    """
     units = min(a.units, b.units)
     # Asked of each two pages that are compared. So there is no loop, and what is the same for both is asked once.
     least, share = _RECORDS[0 if units < _RECORDS[0][0] else 1 if units < _RECORDS[1][0] else 2][1:]
     # Of terms of a thousand words the county is a detail.
     are_short = _fewest_words(a, a.units, b, b.units) < _LONGEST_RECORD
-    return names_compared.hold_others(a.names, b.names, least=least, share=share, are_short=are_short)
+    return names_compared.hold_others(a.names, b.names, least=max(1, least - fewer), share=share, are_short=are_short)
 
 
 def has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:

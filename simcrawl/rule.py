@@ -615,7 +615,8 @@ class Rule:
             for other in kept
         ):
             return True
-        return names_compared.holds_more(original.names, page.names) and differences.is_one_of_a_series(page, kept)
+        is_one = names_compared.holds_more(original.names, page.names) and differences.is_one_of_a_series(page, kept)
+        return is_one or differences.has_values_that_vary(page, original, kept)
 
     def _is_titled_as_another(
         self,

@@ -133,6 +133,45 @@ def test_a_heading_below_that_of_the_site_names_a_page(lines: int) -> None:
     _check([_page(f"<h1>The schools of the county</h1><h2>{name} music school</h2>{text}", title="Schools") for name in CITIES], most=1)
 
 
+def _lot(number: int, text: str) -> str:
+    chance = Random(number)
+    things, lots, states = ("Oak chair", "Pine table", "Brass lamp", "Tin box"), range(1, 40), ("sold", "unsold", "withdrawn")
+    lot, price = f"{chance.choice(things)} {chance.choice(lots)}", f"{chance.choice(range(20, 400, 10))} EUR, {states[number % 3]}"
+    return f"<table><tr><th>Lot</th><td>{lot}</td></tr><tr><th>Price</th><td>{price}</td></tr></table>{text}"
+
+
+def _reworded(number: int) -> str:
+    """Return a text of some six hundred words in two paragraphs of which a word is another one."""
+    words = [*TERMS]
+    for place in Random(f"places {number}").sample(range(len(words)), 2):
+        words[place] = Random(f"{number} {place}").choice(CITIES)
+    return "".join(f"<p>{' '.join(words[start : start + 60])}.</p>" for start in range(0, len(words), 60))
+
+
+TERMS = english(80, seed=7).split()
+
+
+@pytest.mark.parametrize("from_the", [0, 40], ids=["all", "the-last-ones"])
+def test_records_of_two_values_are_kept_below_a_text_in_which_a_word_is_another_one(from_the: int) -> None:
+    same = _reworded(0)
+    texts = [_reworded(number) if number >= from_the else same for number in range(1, 61)]
+    site = {f"http://example.org/lots/{number}": _page(_lot(number, text), title="Lots") for number, text in enumerate(texts, 1)}
+    gone, _ = lost(site, 3)
+    assert gone == 0
+    # What says the same above such a text stays a copy.
+    copies = {f"http://example.org/copies/{number}b": _page(_lot(number, _reworded(-number)), title="Lots") for number in range(1, 21)}
+    assert lost(site | copies, 3)[0] >= 14
+
+
+def test_three_releases_of_a_page_are_no_records_for_two_lines_and_a_word() -> None:
+    releases = {}
+    for place, (release, month) in enumerate([("7", "May"), ("8", "July"), ("9", "March")]):
+        rows = f"<table><tr><th>Release</th><td>no. {release}</td></tr><tr><th>Made in</th><td>{month}</td></tr></table>"
+        text = _reworded(0).replace("</p>", f" {CITIES[place]}.</p>", 1)
+        releases[f"http://example.org/{release}.0/sorting.html"] = _page(f"<h1>Sorting</h1>{rows}{text}")
+    assert lost(releases, 3) == (2, 0)
+
+
 @pytest.mark.parametrize(("text", "seed"), [(5, 20), (9, 3), (9, 11), (9, 22), (10, 1)])
 def test_records_that_were_kept_by_a_hair_are_of_the_series(text: int, seed: int) -> None:
     """With these seeds a few lots are estimated to be like the one that was not sold, and those before them not to be."""

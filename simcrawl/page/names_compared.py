@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from enum import Enum
 from functools import wraps
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from simcrawl.page.names_record import (
@@ -33,11 +34,12 @@ from simcrawl.page.names_record import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from simcrawl.page.names_record import Heading, Read, Second
 
 _LEAST_OF_A_RECORD = 2
+_OTHERS_THAT_LACK = 2
 _COUNTED = (COUNTED_IN_TITLE, COUNTED_HEADED)
 
 
@@ -227,6 +229,26 @@ def exchange_a_paragraph(a: Read, b: Read) -> bool:
     if not own and not of_other:
         return False
     return bool(own or _has_own_lines(a, b)) and bool(of_other or _has_own_lines(b, a))
+
+
+def vary(a: bytes, b: bytes, others: Iterable[bytes]) -> bool:
+    """Return whether the first of two pages lacks short lines of the second one that two others lack, too, and all have as many lines.
+
+    What stands on all of them but the first one is a stamp, or the number of a release.
+    """
+    if not a or not b:
+        return False
+    one, other = read(a), read(b)
+    gone = other.sampled - one.sampled
+    if not gone or not _have_as_many(one, other):
+        return False
+    lacking = (gone.isdisjoint(read(names).sampled) for names in others if names and _have_as_many(other, read(names)))
+    return sum(islice(filter(None, lacking), _OTHERS_THAT_LACK)) == _OTHERS_THAT_LACK
+
+
+def _have_as_many(a: Read, b: Read) -> bool:
+    """Return whether two pages have the same number of short lines, all of which are known."""
+    return a.values[0] == b.values[0] == len(a.sampled) == len(b.sampled)
 
 
 def _exchanged_paragraphs(a: list[int], b: list[int]) -> tuple[int, int]:

@@ -34,6 +34,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from simcrawl.differences import says_more
 from simcrawl.errors import StoreError
 from simcrawl.page.fingerprint import PageFingerprint, page_key
+from simcrawl.store import rejections
+from simcrawl.store.register import COPIES
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
 from simcrawl.store.visits import CAME, COPY, GONE, KEPT, NOTHING, SEEN, spider_key, to_keep
@@ -165,10 +167,21 @@ class Crawl:
         """Whether the spider has finished a crawl on this store before."""
         return self._last is not None
 
-    def has_changed(self, url: str, content: bytes) -> bool:
-        """Return whether the spider's last finished crawl saw this address say something else. `content`: as for `visit`."""
-        before = self._last.get(self._key_of(url)) if self._last else None
-        return before is not None and before[:1] != SEEN and before[1:] != content
+    def has_changed(self, page: PageFingerprint | Abstention) -> bool:
+        """Return whether this address said something else when the spider's last finished crawl looked at it.
+
+        Of one that it has not met, when the page was last called a copy: nothing may have linked to it for a night.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        if self._last is None:
+            return False
+        before = self._last.get(self._key_of(page.url))
+        if before is not None and before[:1] != SEEN:
+            return before[1:] != content_of(page)
+        line = self.lasting.duplicate(page.url)
+        return line is not None and line.standing in COPIES and line.content != rejections.content_of(page)
 
     def since(self, url: str, content: bytes) -> Since:
         """Return what has become of a page since the spider's last finished crawl. `content`: the 16 bytes that stand for what it says.

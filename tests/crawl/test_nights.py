@@ -167,16 +167,16 @@ def test_with_originals_of_the_store_copies_are_skipped_the_next_night_as_well(s
     assert "simcrawl/predicted/wrong" not in again.stats
 
 
-@pytest.mark.parametrize("status", [200, 503])
-def test_with_originals_of_the_store_what_was_corrected_after_it_moved_comes_out(site: Site, tmp_path: Path, status: int) -> None:
-    def show(folder: str, more: str, status: int = 200) -> set[str]:
+@pytest.mark.parametrize("status", [200, 503, None], ids=["met", "failing", "not-linked"])
+def test_with_originals_of_the_store_what_was_corrected_after_it_moved_comes_out(site: Site, tmp_path: Path, status: int | None) -> None:
+    def show(folder: str, more: str, status: int | None = 200) -> set[str]:
         site.answers.clear()
-        site.add("/", hub(*(f"/{folder}/{place}" for place in range(len(TOPICS)))))
+        site.add("/", hub(*(f"/{folder}/{place}" for place in range(len(TOPICS)) if status)))
         for place, topic in enumerate(TOPICS):
             site.add(
                 f"/{folder}/{place}",
                 page(topic, more=more and f"<p>{more} It was found by reader {english(2, seed=place)}.</p>"),
-                status=status,
+                status=status or 200,
             )
         return contents(site, night(site, tmp_path / "store", SIMCRAWL_ORIGINALS="store", RETRY_ENABLED=False))
 

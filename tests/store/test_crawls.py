@@ -496,6 +496,27 @@ OLD = english(300)
 CORRECTED = f"{OLD} Correction: an earlier version of this page gave a wrong name."
 
 
+@pytest.mark.parametrize("nights", [0, 2])
+def test_what_was_not_met_before_it_was_corrected_is_compared_with_what_it_said_as_a_copy(store: Store, nights: int):
+    assert _kept(store, {A: page(OLD)}) == {A}
+    assert _kept(store, {B: page(OLD)}) == set()
+    for _ in range(nights):
+        assert _kept(store, {C: ONE}) == {C}
+    # As long as it says the same it is a copy.
+    assert _kept(store, {B: page(OLD)}) == set()
+    for _ in range(nights):
+        assert _kept(store, {C: ONE}) == {C}
+    assert _kept(store, {B: page(CORRECTED)}) == {B}
+
+
+def test_what_nobody_has_met_before_may_be_a_copy_that_says_more(store: Store):
+    assert _kept(store, {A: page(OLD)}) == {A}
+    assert _kept(store, {B: page(CORRECTED)}) == set()
+    # Nor is it corrected if it was not looked at since.
+    assert _kept(store, {C: ONE}) == {C}
+    assert _kept(store, {B: page(CORRECTED)}) == set()
+
+
 @pytest.mark.parametrize("ahead", [0, 86_400])
 def test_whether_an_original_is_of_this_crawl_is_no_question_of_the_clock(store: Store, monkeypatch: pytest.MonkeyPatch, ahead: int):
     with monkeypatch.context() as clock:
