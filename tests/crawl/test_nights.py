@@ -14,8 +14,7 @@ from tests.crawl.content import DEMO, hub, page
 from tests.crawl.runner import MODES, crawl, crawls
 from tests.crawl.server import Site
 from tests.crawl.test_crawl import IN_ORDER
-from tests.samples import english
-from tests.samples import page as sample
+from tests.samples import english, page as sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
