@@ -4,6 +4,7 @@ import logging
 import re
 from dataclasses import replace
 from html import escape
+from time import perf_counter
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
@@ -434,6 +435,23 @@ def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():
     assert "".join(said_texts(html, headings=False)).split() == ["abdg", "h", "i", "j", "k", "l", "m"]
     assert "".join(said_texts(html, headings=True)).split() == ["abdg", "h", "n", "i", "j", "k", "l", "m"]
     assert said_texts("", headings=True) == said_texts("<!-- no", headings=True) == []
+
+
+def test_what_stands_in_boxes_with_doubtful_names_is_said_unless_most_of_it_is_links():
+    html = (
+        "<div class=promo-price>12 <b>EUR</b></div><div class=comment><a href=/anna>Anna</a> likes it<script>var none</script></div>"
+        "<div class=comment><a href=/ben>Ben was here, too</a> yes</div><dl><dd class=sponsor>Carl</dd></dl><p class=widget>Dora</p>"
+        "<div class=sponsor>Emil</div><div class=related><a href=/x>Fay</a> costs 17 EUR and no more</div>"
+    )
+    assert "".join(said_texts(html, headings=True)).split() == ["12", "EUR", "likes", "it", "Carl", "Dora"]
+    assert "".join(said_texts(html, headings=True, counts=False)).split() == ["12", "EUR", "likes", "it", "Carl"]
+
+
+def test_boxes_with_doubtful_names_in_one_another_take_no_time():
+    html = "<div class=comment>" * 2_000 + f"<p>{'text ' * 20_000}</p>"
+    started = perf_counter()
+    said_texts(html, headings=True)
+    assert perf_counter() - started < 5
 
 
 def test_a_deep_page_is_looked_at_for_what_it_says():
