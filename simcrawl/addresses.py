@@ -58,6 +58,14 @@ _ARRANGED_BY_CHANCE = re.compile(
 _STATE = re.compile(r"(?:old_?id|rev|rev_?id|revision(?:_?id)?|old_?rev(?:ision)?|version(?:_?id)?|ver|as_?of)$", re.IGNORECASE)
 _VIEW = re.compile(r"[?&;]|[/.](?:print\w*|amp|mobile|text|txt|plain|raw|pdf|embed|preview|index|x?html?|php)(?![\w-])", re.IGNORECASE)
 
+# Which page of a list or a thread an address is of, at its very end: a number of the page, or of how many entries are before it.
+_PAGE_OF_LIST = re.compile(
+    r"[?&;/](?:(?:(?:[a-z]{0,8}[_-]?page(?:[_-]?(?:no|num|number|index))?|cp|paged|pg|p)=|(?:comment-?)?pages?[/-])(?P<page>\d{1,2})"
+    r"|(?:offset|start|skip)=(?P<before>\d{1,4}))$",
+    re.IGNORECASE,
+)
+_LONGEST_PAGE_OF_LIST = 40
+
 
 def site(url: str) -> str:
     """Return the registrable domain of a URL ("example.co.uk"), or its host where it has none (an address, localhost).
@@ -110,16 +118,44 @@ def _public_suffixes() -> TLDExtract:
 def is_view(url: str, other: str) -> bool:
     """Return whether one address is the other one with a query more, or what a view is called: `?id=7&print=1`, `/boats/7/print`.
 
-    A number of three digits or more names a page there, or a day: `?date=2025-05-12`. So does a word that no view is called.
+    A number of three digits or more names a page there, or a day: `?date=2025-05-12`. So does a word that no view is called, and a number
+    of a page: `?page=2`.
     """
+    more = _more_of(url, other)
+    return bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more) and not are_pages_of_list(url, other)
+
+
+def are_pages_of_list(url: str, other: str) -> bool:
+    """Return whether two addresses are of two pages of one list or thread: `/topic/7` and `/topic/7?page=2`, `/boats/page/2` and `/3`.
+
+    The first one may have a number as well: `?page=1`.
+    """
+    url, other = url.rstrip("/"), other.rstrip("/")
+    # A page may be compared with hundreds, and most of them end here.
+    if not (url[-1:].isdigit() or other[-1:].isdigit()):
+        return False
+    (of_list, number), (of_other, other_number) = _place_in_list(url), _place_in_list(other)
+    return of_list == of_other and number != other_number
+
+
+def _place_in_list(url: str) -> tuple[str, int]:
+    """Return the address of a list, and which of its pages an address is of."""
+    found = _PAGE_OF_LIST.search(url, max(0, len(url) - _LONGEST_PAGE_OF_LIST))
+    if not found:
+        return url, 0
+    page, before = found["page"], found["before"]
+    return url[: found.start()].rstrip("/"), max(0, int(page) - 1) if page else int(before)
+
+
+def _more_of(url: str, other: str) -> str:
+    """Return what one of two addresses has behind the other one, an extension of that left out; "" where it does not begin with it."""
     url, other = url.rstrip("/"), other.rstrip("/")
     shorter, longer = (url, other) if len(url) <= len(other) else (other, url)
     # A page may be compared with hundreds, and most of them end here.
     if not longer.startswith(shorter[:-_LONGEST_EXTENSION]):
-        return False
+        return ""
     shorter = _EXTENSION.sub("", shorter)
-    more = longer[len(shorter) :]
-    return longer.startswith(shorter) and bool(_VIEW.match(more)) and not _LONG_NUMBER.search(more)
+    return longer[len(shorter) :] if longer.startswith(shorter) else ""
 
 
 def is_arrangement(url: str, other: str) -> bool:

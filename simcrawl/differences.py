@@ -11,7 +11,7 @@ from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
-from simcrawl.addresses import are_of_two, is_arrangement, is_view, of_one_site, site
+from simcrawl.addresses import are_of_two, are_pages_of_list, is_arrangement, is_view, of_one_site, site
 from simcrawl.page import names_compared
 from simcrawl.page.fingerprint import UNKNOWN, Page, PageFingerprint
 from simcrawl.page.names_compared import Naming
@@ -270,7 +270,9 @@ def has_other_sentences(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 
 def are_records_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
-    """Return whether two pages whose surroundings differ have values of their own among their short lines."""
+    """Return whether two pages whose surroundings differ have values of their own among their short lines, or other comments."""
+    if _are_pages_of_a_thread(a, b):
+        return True
     if _fewest_words(a, a.prose.units, b, b.prose.units) < _ARTICLE:
         return has_other_values(a, b)
     return names_compared.hold_others(a.names, b.names, least=_LINES_OF_ARTICLE, share=_SHARE_OF_LINES)
@@ -302,7 +304,14 @@ def same_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
 def exchange_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has something beside its contents that the other one has not, and more than chance changes."""
     exchanged = max(_BESIDE_EXCHANGED, min(_MOST_EXCHANGED, _EXCHANGED_TO_CONTENT * _content(a, b)))
-    return min(own_units(a.beside, b.beside)) > exchanged
+    return min(own_units(a.beside, b.beside)) > exchanged or _are_pages_of_a_thread(a, b)
+
+
+def _are_pages_of_a_thread(a: PageFingerprint, b: PageFingerprint) -> bool:
+    """Return whether two pages are of one thread by their addresses, and each has other comments below the same article."""
+    if min(a.beside.units, b.beside.units) <= _BESIDE_EXCHANGED or not are_pages_of_list(a.url, b.url):
+        return False
+    return min(own_units(a.beside, b.beside)) > _BESIDE_EXCHANGED
 
 
 def _content(a: PageFingerprint, b: PageFingerprint) -> int:

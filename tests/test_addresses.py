@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from simcrawl import addresses
-from simcrawl.addresses import are_of_two, host_of, is_arrangement, is_earlier_state, is_release, is_view, of_one_host, site
+from simcrawl.addresses import (
+    are_of_two,
+    are_pages_of_list,
+    host_of,
+    is_arrangement,
+    is_earlier_state,
+    is_release,
+    is_view,
+    of_one_host,
+    site,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +66,42 @@ def test_www_and_the_scheme_make_no_other_host():
     assert site("POST http://a.example.org/") == site("http://example.org/") != site("POST http://example.net/")
 
 
+@pytest.mark.parametrize(
+    ("path", "other", "are_of_list"),
+    [
+        ("/topic/7", "/topic/7?page=2", True),
+        ("/topic/7/", "/topic/7/?cpage=2", True),
+        ("/topic/7/", "/topic/7/comment-page-2/", True),
+        ("/topic?id=7", "/topic?id=7&p=2", True),
+        ("/topic/7?page=1", "/topic/7?page=2", True),
+        ("/boats", "/boats/page/2", True),
+        ("/boats/page/3", "/boats/page/2", True),
+        ("/boats.html", "/boats.html?pageNo=2", True),
+        ("", "/?page=2", True),
+        ("/boats", "/boats?offset=20", True),
+        ("/boats?start=20", "/boats?start=140", True),
+        # The first one, in another way; another page; how it is shown; what is no number of a page.
+        ("/boats", "/boats?page=1", False),
+        ("/boats", "/boats?offset=0", False),
+        ("/boats?page=2", "/boats/page/2", False),
+        ("/boats?page=2", "/cars?page=2", False),
+        ("/boats?page=2", "/cars?page=3", False),
+        ("/boats", "/boats?print=2", False),
+        ("/boats", "/boats?p=1204", False),
+        ("/boats", "/boats?page=2&print=1", False),
+        ("/boats/7", "/boats/8", False),
+    ],
+)
+def test_pages_of_one_list_or_thread_are_no_views_of_each_other(path: str, other: str, *, are_of_list: bool):
+    url, other = f"http://a.test{path}", f"http://a.test{other}"
+    assert are_pages_of_list(url, other) is are_pages_of_list(other, url) is are_of_list
+    assert not (are_of_list and is_view(url, other))
+
+
 def test_addresses_of_any_length_are_compared_in_no_time():
     url = "http://a.test/quiz"
+    assert are_pages_of_list(url, f"{url}?page=2")
+    assert not are_pages_of_list(url, f"{url}{'?page=' * 50_000}2")
     assert not is_view(url, f"{url}?{'a1' * 50_000}333")
     assert is_view(f"{url}?{'a1' * 50_000}", url)
 

@@ -79,6 +79,25 @@ def test_little_may_be_exchanged_and_more_added_beside_equal_contents(own: int, 
     assert _are_one(a, b) == same
 
 
+@pytest.mark.parametrize(
+    ("path", "own", "same"),
+    [("a?cpage=2", 12, False), ("a/comment-page-2", 12, False), ("a?cpage=2", 6, True), ("a?print=2", 12, True), ("b?cpage=2", 12, True)],
+)
+def test_the_next_page_of_a_thread_has_other_comments_below_a_long_article(path: str, own: int, *, same: bool):
+    a, b = (_with_beside(f"http://x/{at}", 20, own=own, content=1000, seed=seed) for seed, at in enumerate(("a", path)))
+    assert _are_one(a, b) == same
+
+
+@pytest.mark.parametrize("article", [100, 300])
+@pytest.mark.parametrize("kind", ["comment", "review"])
+def test_the_second_page_of_a_thread_is_no_copy_whatever_comments_are_called(kind: str, article: int):
+    pages = list[PageFingerprint]()
+    for number, url in enumerate(("http://a.test/a/7", "http://a.test/a/7?cpage=2")):
+        comments = "".join(f"<div class={kind}><b>Ann</b><p>{english(1, seed=3 * number + place)}</p></div>" for place in range(3))
+        pages.append(page_of(page(f"<article><h1>Salt</h1><p>{english(article)}</p></article><section>{comments}</section>"), url))
+    assert not RULE.compare(*pages).is_near_duplicate
+
+
 @pytest.mark.parametrize("first", ["diff", "commit"])
 def test_what_a_page_says_beside_its_contents_is_not_lost_with_it(first: str):
     pages = {"diff": commit_page("", "diff"), "commit": commit_page("<p>A message</p>", "commit")}

@@ -7,6 +7,7 @@ Side by side, by what differs:
     /in/1984/all     /in/1985/all      a number before the last part
     /2026/03/31/     /2026/04/05/      a day, which is one value in however many parts (`?y=2026&m=3&d=31`), also before the last part
     /print/room/7    /room/8           a number in the last part, behind directories of one name
+    /topic/7         /topic/7?page=2   one has the number of a page more: the next part of a list or a thread
 
 And not:
 
@@ -23,7 +24,7 @@ from itertools import starmap
 from operator import ne
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from simcrawl.addresses import is_arrangement, is_release, is_view
+from simcrawl.addresses import are_pages_of_list, is_arrangement, is_release, is_view
 from simcrawl.crawl.reading import TOKEN
 from simcrawl.page.patterns import late
 
@@ -38,6 +39,8 @@ _PARTS_OF_A_DAY = 3
 
 def are_side_by_side(url: str, other: str) -> bool:
     """Return whether two addresses are those of two pages of one kind, as above."""
+    if are_pages_of_list(url, other):
+        return True
     one, two = urlsplit(url), urlsplit(other)
     before, last = _parts(one)
     other_before, other_last = _parts(two)

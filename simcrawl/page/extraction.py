@@ -9,6 +9,7 @@ import codecs
 import logging
 import re
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -17,7 +18,7 @@ from lxml import etree
 from w3lib.encoding import html_to_unicode
 
 from simcrawl.page.blocks import Block, Parts, join
-from simcrawl.page.furniture import kinds
+from simcrawl.page.furniture import is_furniture, kinds
 from simcrawl.page.hints import NO_HINTS, Hints, of_tree, says_nofollow, unfollowed
 from simcrawl.page.pictures import attributes, has_styles
 from simcrawl.page.scripts import in_attributes
@@ -152,6 +153,10 @@ _EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
 
 # Not by `iter`: of a broken page the parser may make several trees, and it walks over one.
 _LINKS = etree.XPath("//a | //area")
+_SHOWN_TEXTS = etree.XPath(".//text()[not(parent::script or parent::style)]", smart_strings=False)
+_LINKED_TEXTS = etree.XPath(".//a[@href]//text()", smart_strings=False)
+# Characters in all the boxes of a page with a doubtful name, and what each of these counts at least.
+_MOST_MEASURED, _LEAST_MEASURED = 10_000_000, 1_000
 _BASES = etree.XPath("//base/@href", smart_strings=False)
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -210,17 +215,19 @@ def shown_texts(html: str) -> list[str]:
     return pieces
 
 
-def said_texts(html: str, *, headings: bool) -> list[str]:
+def said_texts(html: str, *, headings: bool, counts: bool = True) -> list[str]:
     """Return the texts that a page shows of itself: no links, no menus, no buttons, nothing that calls itself furniture.
 
     One for each place between two tags, and a line's end between blocks; none where it cannot be parsed. `headings`: whether those of
-    headings are among them, and the last part of the way to the page, which names it.
+    headings are among them, and the last part of the way to the page, which names it; `counts`: whether those are of boxes in which
+    something may be counted.
     """
     try:
         tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError):
         return []
     pieces = list[str]()
+    furniture = _Furniture(counts=not counts)
     unsaid = _SAYS_NOTHING if headings else _SAYS_NOTHING | _HEADINGS
     walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
@@ -229,7 +236,7 @@ def said_texts(html: str, *, headings: bool) -> list[str]:
             pieces.append(_LINE_END)
         if event == "start":
             text = element.text
-            if element.tag in unsaid or _calls_itself_furniture(element):
+            if element.tag in unsaid or furniture.has(element):
                 pieces += _end_of_trail(element) if headings else ()
                 walk.skip_subtree()
                 continue
@@ -256,10 +263,24 @@ def _end_of_trail(element: Any) -> list[str]:
     return [_LINE_END, last.replace(_LINE_END, " "), _LINE_END] if last and is_linked else []
 
 
-def _calls_itself_furniture(element: Any) -> bool:
-    names = f"{element.get('class', '')} {element.get('id', '')}".strip()
-    found = kinds(names) if names else None
-    return bool(found and (found.around or found.links or found.trail))
+class _Furniture:
+    """Tells which elements of a page call themselves furniture."""
+
+    def __init__(self, *, counts: bool) -> None:
+        self._counts, self._left = counts, _MOST_MEASURED
+
+    def has(self, element: Any) -> bool:
+        names, identity = element.get("class", "").strip(), element.get("id", "").strip()
+        share = partial(self._share_of_links, element)
+        return bool(names or identity) and is_furniture(element.tag, names, identity, share, counts=self._counts)
+
+    def _share_of_links(self, element: Any) -> float:
+        """Return how much of the text of an element is links; all of it where boxes stand in one another so deep that it takes too long."""
+        if self._left <= 0:
+            return 1.0
+        shown, linked = (sum(len("".join(text.split())) for text in texts(element)) for texts in (_SHOWN_TEXTS, _LINKED_TEXTS))
+        self._left -= shown + _LEAST_MEASURED
+        return linked / max(1, shown)
 
 
 def _with_body(html: str) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.page.patterns import late
 from simcrawl.page.vocabulary import alternatives, pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _START, _END = r"(?:^|[\s_-])", r"(?:$|[\s_-])"
 # Names of surroundings, whatever is in them (but that of Bootstrap's cards, which are parts of a page) ...
@@ -17,12 +20,25 @@ _AROUND_NAMES = late(
     rf"|cookies?|consent|newsletters?|subscri(?:be|bers?|ptions?)|pagination|pager|copyright|trending|sphinxsidebar){_END}",
     re.IGNORECASE,
 )
-# ... and names that boxes of content have as well: such a box is furniture where most of it is links.
-_LINKS_NAMES = late(
-    rf"{_START}(?:navs?|menu|banner|ad|promo\w*|related\w*|share\w*|comments?|widgets?|popup|recommend\w*|popular|most-\w+|(?:up|cross)-?sells?"
-    rf"|(?:similar|viewed|featured)[_-](?:products|items|posts|articles)|also-(?:bought|viewed|like)|recently-viewed|more-(?:stories|posts|products)){_END}",
-    re.IGNORECASE,
+# ... and names that boxes of content have as well: such a box is furniture where most of it is links. Of those that lead on to something
+# else one link is enough where a page is asked what it says itself: a price may stand beside it.
+_OFFERS = (
+    r"ad|promo\w*|related\w*|recommend\w*|popular|most-\w+|(?:up|cross)-?sells?|(?:similar|viewed|featured)[_-](?:products|items|posts|articles)"
+    r"|also-(?:bought|viewed|like)|recently-viewed|more-(?:stories|posts|products)"
 )
+_OFFERS_NAMES = late(rf"{_START}(?:{_OFFERS}){_END}", re.IGNORECASE)
+_LINKS_NAMES = late(rf"{_START}(?:navs?|menu|banner|share\w*|comments?|widgets?|popup|{_OFFERS}){_END}", re.IGNORECASE)
+# What such boxes count, or offer at each visit: "Tweet 1043". A number there that is only a part of a long text may be that of a visit.
+_COUNTING_NAMES = late(rf"{_START}(?:share\w*|widgets?|banner|popup|ad){_END}", re.IGNORECASE)
+# A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
+# fmt: off
+BOXES = frozenset({
+    "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
+    "fieldset", "dialog"
+})
+# fmt: on
+_WORDS = late(r"[\W_]+")
+_WORDS_OF_A_TITLE = 3
 # How a box begins that leads to other pages: in shops, blogs and forums.
 _LEADS_ON = late(lambda: rf"{pattern('leads on')}|\d+\s+{alternatives('other products')}\b", re.IGNORECASE)
 # What WordPress and Drupal say in a class of the page's own box: what it is about ("post-7 category-cookies", "node node-newsletter").
@@ -45,6 +61,7 @@ _SIDEBAR = late(r"(?:^|[\s_-])side-?bar(?:$|[\s_-])", re.IGNORECASE)
 _TITLED = late(r"(?:^|\s)(?!\S*(?:site|blog|brand|logo))\S*(?:title|heading|headline)(?:$|\s)", re.IGNORECASE)
 _CAMEL = late("(?<=[a-z])(?=[A-Z])")
 _LONGEST_NAMES = 256
+_MOSTLY_LINKS = 0.5
 
 
 class Kinds(NamedTuple):
@@ -66,6 +83,36 @@ def kinds(names: str) -> Kinds | None:
     """Return what a box of this class, or id, calls itself; None: nothing of all that, as most boxes do."""
     # The cache is not to keep what a page made up.
     return _kinds(names) if len(names) <= _LONGEST_NAMES else _kinds.__wrapped__(names)
+
+
+def kinds_of_id(identity: str) -> Kinds | None:
+    """Return what a box of this id calls itself; None as of `kinds`."""
+    # Where its words are parted by points it is that of a name in a program.
+    found = kinds(identity) if identity and "." not in identity else None
+    # Of several words it says what this one box is about.
+    is_short = bool(found and found.links) and len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE
+    return found._replace(links=is_short) if found else None
+
+
+def is_furniture(tag: str, names: str, identity: str, share_of_links: Callable[[], float], *, counts: bool = False) -> bool:
+    """Return whether an element calls itself furniture, by its class and its id.
+
+    `share_of_links`: how much of its text is links, asked where it may be content as well. Of what is no box a name is never enough.
+    `counts`: whether a name is enough that boxes have in which something is counted, whatever is in it.
+    """
+    found = [(one, name) for one, name in ((kinds(names), names), (kinds_of_id(identity), identity)) if one]
+    if any(one.trail for one, _ in found):
+        return True
+    is_box, is_around = tag in BOXES or "-" in tag, any(one.around for one, _ in found)
+    if is_box and any(one.around and not may_be_subject(name) for one, name in found):
+        return True
+    if not (is_around or any(one.links for one, _ in found)):
+        return False
+    called = _hyphened(f"{names} {identity}"[:_LONGEST_NAMES])
+    if counts and _COUNTING_NAMES.search(called):
+        return True
+    share = share_of_links()
+    return share >= _MOSTLY_LINKS or (share > 0 and ((is_around and not is_box) or bool(_OFFERS_NAMES.search(called))))
 
 
 # The pages of a site share their names.

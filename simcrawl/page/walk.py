@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from simcrawl.page import pictures
 from simcrawl.page.blocks import Block, Layout, holds
-from simcrawl.page.furniture import kinds, may_be_subject
+from simcrawl.page.furniture import BOXES, kinds, kinds_of_id, may_be_subject
 from simcrawl.page.patterns import late
 from simcrawl.page.scripts import given, is_data, json_in, texts
 from simcrawl.page.told import Told
@@ -42,11 +42,6 @@ _ASKING = frozenset({"form", "label"})
 _AROUND_ROLES = frozenset({
     "navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "dialog", "alert"
 })
-# A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
-_BOXES = frozenset({
-    "div", "section", "header", "footer", "nav", "aside", "ul", "ol", "dl", "menu", "dir", "table", "form", "center", "details", "figure",
-    "fieldset", "dialog"
-})
 _LEAVES_OUT = frozenset({"footer"})
 _LEAVES_OUT_ROLES = frozenset({"contentinfo", "banner"})
 # A header that stands in one of these is that of a part of the page, and not of the site.
@@ -56,7 +51,7 @@ _ROOT = 1
 # So many elements with JSON in an attribute are read, and so many of them looked through for text.
 _MOST_WITH_DATA, _MOST_LOOKED_THROUGH = 1000, 50
 # Of all other elements only attributes say something, see `_Walk._classify`.
-_TELLING = _AROUND | _ASKING | _BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main", "blockquote"}
+_TELLING = _AROUND | _ASKING | BOXES | _LEAVES_OUT | _HEADINGS | _DATA | {"button", "textarea", "header", "main", "blockquote"}
 # The attributes that people read, and those that lead to what is shown in place.
 _SHOWN = {"img": ("alt",), "area": ("alt",), "input": ("value", "placeholder", "alt"), "textarea": ("placeholder",), "optgroup": ("label",)}
 _TARGETS = {
@@ -81,11 +76,9 @@ _ADVERTISING = late(
 _PICTURES = frozenset({"img", "svg", "canvas", "meter", "progress", *_TARGETS})
 _NOTED = frozenset({"script", "title", "meta", "link", *_SHOWN, *_PICTURES})
 _UNSEEN = _SKIPPED | _HIDDEN
-_WORDS = late(r"[\W_]+")
-_WORDS_OF_A_TITLE = 3
 _INVISIBLE = frozenset({"0", "1", "0px", "1px"})
 # Nothing but their names says what they are.
-_BOXES_ALONE = _BOXES - _AROUND - _ASKING - _LEAVES_OUT - {"header"}
+_BOXES_ALONE = BOXES - _AROUND - _ASKING - _LEAVES_OUT - {"header"}
 
 # Text of which less than this is words says what it says in signs.
 _SIGNS_SHARE = 0.4
@@ -345,7 +338,7 @@ class _Walk:
         if tag in ("html", "body"):
             return
         number = self._number
-        if tag in _BOXES:
+        if tag in BOXES:
             names = element.get("class")
             self._classify_by_name(number, names, identity)
             # To ask every box what is behind it would take too long.
@@ -411,10 +404,8 @@ class _Walk:
                 self._mastheads.add(number)
             if found.title:
                 self._layout.titled[number] = names
-        # Of several words it says what this one box is about, and where they are parted by points it is that of a name in a program.
-        if identity and "." not in identity and (found := kinds(identity)):
-            is_short = len(_WORDS.split(identity)) < _WORDS_OF_A_TITLE
-            self._call(number, found._replace(links=found.links and is_short))
+        if identity and (found := kinds_of_id(identity)):
+            self._call(number, found)
 
     def _call(self, number: int, found: Kinds) -> None:
         layout = self._layout

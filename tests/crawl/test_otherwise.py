@@ -31,7 +31,8 @@ HTML = f"""<html><head><title>A hidden title</title></head><body><nav>Ways of me
 the <a href="/x">linked words</a>.</p>
 <p><span>3</span><span>17</span><span>44</span> of all</p><p>135/90</p><p>Made in 0.12 s, ends in 03:21:07</p>
 <p>Mirror state of 12 May 2019</p><p>Last synchronised: 12 May 2019</p><p>Date: 12 May 2019</p>
-<ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul>
+<ul class="related-products"><li><a href="/y">Fish</a> with chips</li></ul><div class="promo-price">17.90 EUR</div>
+<div class="comment"><a href="/z">Anna</a> <i>would have it with sauce</i></div><dl><dd class="sponsor">Acme</dd></dl>
 <footer>Served by host seven</footer></body></html>"""
 
 
@@ -61,6 +62,9 @@ def _found(first: Any, value: Any, *, key: str = "value", identical: bool = Fals
         (["3", "17", "43"], ["3", "17", "44"]),
         ("a hamburger, cold", "A hamburger"),
         ("Date: 5 May 2019", "Date: 12 May 2019"),
+        ("18.90 EUR", "17.90 EUR"),
+        ("would have it cold", "would have it with sauce"),
+        ("Borg", "Acme"),
     ],
 )
 def test_a_short_value_that_the_page_shows_counts(first: Any, value: Any):
@@ -176,6 +180,7 @@ def test_what_has_the_number_by_which_addresses_differ_echoes_none(original: str
         ("<p>Your address is 10.1.3.7</p>", "Your address is 10.1.3.7"),
         ("<p><a href=/>Pens 17</a></p>", "Pens 17"),
         (f"<p>{_LONG} and 1043 pens</p>", "and 1043 pens"),
+        ("<div class=share>Tweet 1043</div>", "Tweet 1043"),
     ],
 )
 def test_a_long_texts_numbers_of_the_visit_links_and_paragraphs_do_not_count(html: str, said: str):

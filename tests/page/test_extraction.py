@@ -471,5 +471,27 @@ def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():
     assert said_texts("", headings=True) == said_texts("<!-- no", headings=True) == []
 
 
+def test_what_stands_in_boxes_with_doubtful_names_is_said_unless_most_of_it_is_links():
+    html = (
+        "<div class=promo-price>12 <b>EUR</b></div><div class=comment><a href=/anna>Anna</a> likes it<script>var none</script></div>"
+        "<div class=comment><a href=/ben>Ben was here, too</a> yes</div><dl><dd class=sponsor>Carl</dd></dl><p class=widget>Dora</p>"
+        "<div class=sponsor>Emil</div><div class=related><a href=/x>Fay</a> costs 17 EUR and no more</div>"
+    )
+    assert "".join(said_texts(html, headings=True)).split() == ["12", "EUR", "likes", "it", "Carl", "Dora"]
+    assert "".join(said_texts(html, headings=True, counts=False)).split() == ["12", "EUR", "likes", "it", "Carl"]
+
+
+def test_of_boxes_with_doubtful_names_in_one_another_only_so_many_are_measured(monkeypatch: pytest.MonkeyPatch):
+    measured = []
+
+    def texts(element: Any) -> list[str]:
+        measured.append(element)
+        return ["text " * 20_000]
+
+    monkeypatch.setattr("simcrawl.page.extraction._SHOWN_TEXTS", texts)
+    said_texts("<div class=comment>" * 200 + "text", headings=True)
+    assert len(measured) == 10_000_000 // 81_000 + 1
+
+
 def test_a_deep_page_is_looked_at_for_what_it_says():
     assert said_texts("<div>" * 5_000 + "text", headings=True)[:1] in ([], ["text"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simcrawl.page.blocks import join
-from simcrawl.page.furniture import kinds, leads_on, may_be_subject
+from simcrawl.page.furniture import is_furniture, kinds, leads_on, may_be_subject
 from tests.page.layouts import article_of, layout_of, prose_of, text_of
 from tests.samples import english
 
@@ -98,3 +98,34 @@ def test_what_a_page_may_be_about_is_more_than_a_name_of_furniture(names: str, m
 )
 def test_how_a_box_begins_that_leads_to_other_pages(line: str, leads: bool):
     assert leads_on(line) == leads
+
+
+@pytest.mark.parametrize(
+    ("tag", "names", "share", "found"),
+    [
+        ("div", "breadcrumb", 0.0, True),
+        ("p", "breadcrumb", 0.0, True),
+        ("div", "sponsor", 0.0, True),
+        ("dd", "sponsor", 0.0, False),
+        ("p", "sponsor", 0.1, True),
+        ("div", "sponsor-profile", 0.4, False),
+        ("div", "sponsor-profile", 0.5, True),
+        ("div", "comment", 0.4, False),
+        ("x-comments", "comments", 0.5, True),
+        ("span", "share-class", 0.0, False),
+        ("div", "promo-price", 0.0, False),
+        # What is offered there may have a price beside its link.
+        ("div", "promo", 0.1, True),
+        ("ul", "relatedProducts", 0.1, True),
+        ("div", "price", 0.9, False),
+    ],
+)
+def test_a_doubtful_name_makes_furniture_of_links_alone(tag: str, names: str, share: float, *, found: bool):
+    assert is_furniture(tag, names, "", lambda: share) is is_furniture(tag, "", names, lambda: share) is found
+
+
+def test_an_id_of_several_words_or_with_points_says_what_one_box_is_about():
+    assert is_furniture("div", "", "share-bar", lambda: 0.0)
+    assert is_furniture("div", "", "comments", lambda: 1.0)
+    assert not is_furniture("div", "", "comments-on-boats", lambda: 1.0)
+    assert not is_furniture("div", "", "boats.nav", lambda: 1.0)
