@@ -34,7 +34,8 @@ class Case:
     `items`: what the callback has given; `items_open` of them are in the pipelines, `items_out` have come out, `items_taken` by a feed.
     `links_dropped`: requests of the callback that were dropped.
 
-    `is_taken`: whether somebody has taken an item of it, or its callback has saved what it wants (`saved`).
+    `is_taken`: whether somebody has taken an item of it, or its callback has saved what it wants (`saved`). `is_for_later`: whether it may
+    be an original in later crawls as well.
 
     `gives`: of a copy, whether its items come out, since its original gave none; None until an item asks. `kept_as`: the URL under which a
     page that is no copy is known; empty for others, and where items of copies are not dropped. `again`: of a copy that may have been
@@ -59,6 +60,7 @@ class Case:
     items_taken: int = 0
     links_dropped: int = 0
     is_taken: bool = False
+    is_for_later: bool = False
     gives: bool | None = None
     kept_as: str = ""
     came_out: Callable[[], None] | None = None
@@ -117,7 +119,8 @@ class Case:
             self.claim.withdraw()
             self._settled(is_out=False)
         elif self.claim:
-            self.claim.confirm(kept_for(self.callback, items=self.items_taken if self.is_taken else 0), then=self._settled)
+            items = self.items_taken if self.is_taken or not self.is_for_later else 0
+            self.claim.confirm(kept_for(self.callback, items=items), then=self._settled)
         else:
             self._settled(is_out=not is_lost)
 

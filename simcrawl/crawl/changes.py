@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
+from simcrawl.errors import StoreError
 from simcrawl.rule import Kind
 from simcrawl.store.crawls import content_of
 
@@ -13,13 +16,16 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from simcrawl.page.fingerprint import Abstention, PageFingerprint
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store import Crawl
     from simcrawl.store.crawls import Change
 
 CHANGE = "simcrawl_change"
 """Key of `Request.meta` and `Response.meta`: "new", "unchanged" or "changed"."""
+OWED = "_simcrawl_owed"
+"""Key of `Request.meta`: [URL, what the page said] of pages of which nothing has come yet, and whose data the request carries on."""
+# Of them the last ones: an item is made of so many pages at most.
+_MOST_OWED = 8
 # Answers that say that there is no such page. Others (a server that fails, a page that wants a login) say nothing of it.
 _NO_SUCH_PAGE = (404, 410)
 # URLs that a record of a crawl names, of each kind.
@@ -34,6 +40,21 @@ class Changes:
         self._named: dict[str, list[str]] = {"new": [], "changed": [], "gone": [], "not met again": []}
         self._turned: dict[str, list[str]] = {"copies now": [], "kept now": []}
         self._turns = dict.fromkeys(self._turned, 0)
+        self._owed: WeakKeyDictionary[Request, list[list[str]]] = WeakKeyDictionary()
+
+    def arrived(self, request: Request) -> None:
+        """Note of which pages a request carries data."""
+        if owed := request.meta.pop(OWED, None):
+            self._owed[request] = owed
+
+    def owed_by(self, request: Request) -> list[list[str]]:
+        """Return the pages of which something comes with an item of this one's, for `came`."""
+        return self._owed.get(request, [])
+
+    def hand_on(self, request: Request, carries: Request) -> None:
+        """Note that a callback has yielded a request with data of its page: what comes of that one has come of its own page, too."""
+        if owed := self._owed.get(request):
+            carries.meta[OWED] = owed[-_MOST_OWED:]
 
     def judged(self, request: Request, url: str, verdict: Verdict) -> None:
         """Note a page that was judged, and tell its callback what has become of it."""
@@ -51,7 +72,11 @@ class Changes:
             self._turn("copies now" if was_kept else "kept now", url)
         change = self._as_a_copy(since.change, verdict, was_kept=was_kept)
         told = request.meta[CHANGE] = change if since.told == since.change else since.told
-        self._crawl.visit(url, content, kept=not verdict.drop_page, owed=told != "unchanged", again=verdict.kind is not Kind.ADMITTED)
+        # Of what is dropped unseen nothing can come.
+        is_owed = told != "unchanged" and not (verdict.drop_page and verdict.drop_outlinks)
+        self._crawl.visit(url, content, kept=not verdict.drop_page, owed=is_owed, again=verdict.kind is not Kind.ADMITTED)
+        if is_owed:
+            self._owed[request] = [*self.owed_by(request), [url, content.hex()]]
         self._stats.inc_value(f"simcrawl/changes/{change}")
         # Where every page is new there is nothing to name.
         if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
@@ -70,9 +95,12 @@ class Changes:
             return change
         return "unchanged" if self._crawl.came_out(page, self._rule, verdict.original if drop else None) else "new"
 
-    def came(self, page: PageFingerprint | Abstention) -> None:
-        """Note that something has come of a page that was kept: if nothing has it is to its callback next time what it is now."""
-        self._crawl.came(page.url, content_of(page))
+    def came(self, owed: list[list[str]]) -> None:
+        """Note that something has come of pages: of what nothing has come a callback is told the next time that it has changed."""
+        # Where that cannot be noted they come once more.
+        with suppress(StoreError, ValueError):
+            for url, content in owed:
+                self._crawl.came(url, bytes.fromhex(content))
 
     def lost(self, url: str) -> None:
         """Note that a page was to be kept and its content did not come out: its callback failed, or a pipeline refused its items."""

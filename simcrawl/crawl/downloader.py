@@ -54,6 +54,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
+        self._session.changes.arrived(request)
         never_drop = bool(request.meta.pop(AGAIN, False)) or _never_dropped(request, unyielded=unyielded)
         self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".

@@ -246,10 +246,10 @@ class Session(Common):
         kept = case.verdict.page.url if case.verdict.page else self.known_as(response.url)
         if case.claim or case.verdict.kind is Kind.REVISITED:
             case.has_given = partial(self.given.kept, kept, case.callback)
-        if case.verdict.page and not case.verdict.drop_page and request.method == "GET":
-            case.came = partial(self.changes.came, case.verdict.page)
+        if owed := self.changes.owed_by(request):
+            case.came = partial(self.changes.came, owed)
         if case.claim:
-            case.kept_as = kept if self._drops_items else ""
+            case.kept_as, case.is_for_later = kept if self._drops_items else "", self.config.originals == "store"
             case.lost = partial(self.changes.lost, kept)
             # Not settled there and then: garbage is collected in any thread, at any moment, with any lock held.
             finalize(request, self._abandoned.append, case).atexit = False
@@ -516,7 +516,11 @@ class Session(Common):
         if is_lost:
             self.stats.inc_value("simcrawl/items/not_exported")
             self.warn("not_exported", _NOT_EXPORTED, self.known_as(response.url) if response else "a page")
+        saves = not is_lost and self.taken.saves(taken=taken)
         if not (case := case_of(response)):
+            # No page, but maybe the last of several of which an item is made.
+            if saves and response and response.request:
+                self.changes.came(self.changes.owed_by(response.request))
             return
         if is_lost:
             # As an item on which a pipeline fails.
@@ -524,7 +528,7 @@ class Session(Common):
             case.fail()
             return
         self._note_left(case, item, was_dropped=False)
-        case.is_taken |= self.taken.by_anybody
+        case.is_taken |= saves
         case.item_left(out=True, taken=taken)
 
     def _item_dropped(self, item: Any, response: Response | None, exception: DropItem) -> None:
@@ -532,7 +536,7 @@ class Session(Common):
             return
         is_copy = isinstance(exception, NearDuplicateItem)
         self._note_left(case, item, was_dropped=not is_copy)
-        case.is_taken |= is_copy and self.taken.by_anybody
+        case.is_taken |= is_copy and self.taken.saves()
         case.item_left(out=is_copy)
 
     def _item_failed(self, item: Any, response: Response | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import TextResponse
 
-from simcrawl.crawl.carried import mark_carried
+from simcrawl.crawl.carried import CARRIED, mark_carried
 from simcrawl.crawl.case import case_of
 from simcrawl.crawl.copied import Copy
 from simcrawl.crawl.downloader import skip_reason
@@ -152,6 +152,8 @@ class NearDuplicateSpiderMiddleware(OfSession):
             elif not (case.again and case.dropped.lets_pass(item)):
                 counts["items/dropped"] += 1
                 self._session.note_dropped()
+                # It has come out as that of the original.
+                case.is_taken |= self._session.taken.saves()
                 if (copy.has_new or copy.before) and not case.again and len(copy.waiting) + len(copy.alike) < _MOST_WAITING:
                     (copy.waiting if copy.has_new else copy.alike).append(item)
                 return False
@@ -228,6 +230,8 @@ class CallbackWatchMiddleware(OfSession):
             request = unshared(request)
             # First: before there are marks in its meta.
             mark_carried(request, response.url)
+            if response.request and request.meta.get(CARRIED):
+                self._session.changes.hand_on(response.request, request)
             self._session.frontier.mark(request, response.request, may_wait=may_wait, asker=asker)
         except Exception as exc:  # noqa: BLE001 - whatever it is, the link is followed
             self._session.failed(exc)

@@ -30,11 +30,19 @@ class Taken:
         self._crawler: Crawler | None = None
         self._filters: list[_AskedOnce] = []
 
+    def saves(self, *, taken: bool = True) -> bool:
+        """Return whether an item is saved anywhere. `taken`: what `takes` says of it. Not to be asked before the first item."""
+        return (taken and self._has_feeds) or self._has_others
+
     @cached_property
-    def by_anybody(self) -> bool:
-        """Whether there is a feed, a pipeline, or a handler of `item_scraped`, but for Scrapy's own. Not to be asked before an item."""
+    def _has_feeds(self) -> bool:
+        return self._crawler is None or self._crawler.get_extension(FeedExporter) is not None
+
+    @cached_property
+    def _has_others(self) -> bool:
+        """Whether there is a pipeline, or a handler of `item_scraped`, but for Scrapy's own and ours."""
         try:
-            return self._crawler is None or _has_takers(self._crawler)
+            return self._crawler is not None and _has_takers(self._crawler)
         except Exception as exc:  # noqa: BLE001 - components of the user's own may be anything
             self._failed(exc)
             return True
@@ -93,7 +101,7 @@ def _has_takers(crawler: Crawler) -> bool:
     pipelines: Any = crawler.engine.scraper.itemproc.middlewares
     handlers = liveReceivers(getAllReceivers(crawler, signals.item_scraped))
     owners = [*pipelines, *(getattr(handler, "__self__", handler) for handler in handlers)]
-    return crawler.get_extension(FeedExporter) is not None or not all(map(_only_looks, owners))
+    return not all(map(_only_looks, owners))
 
 
 def _only_looks(owner: Any) -> bool:

@@ -201,7 +201,7 @@ def shown_texts(html: str) -> list[str]:
     One for each place between two tags, and a line's end between blocks.
     """
     try:
-        tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
+        tree: Any = etree.fromstring(_with_body(html).encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError):
         return []
     pieces = list[str]()
@@ -223,7 +223,7 @@ def said_texts(html: str, *, headings: bool, counts: bool = True) -> list[str]:
     something may be counted.
     """
     try:
-        tree: Any = etree.fromstring(html.encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
+        tree: Any = etree.fromstring(_with_body(html).encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError):
         return []
     pieces = list[str]()

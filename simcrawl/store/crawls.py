@@ -38,7 +38,7 @@ from simcrawl.store import rejections
 from simcrawl.store.register import COPIES
 from simcrawl.store.rejections import url_key
 from simcrawl.store.views import Only
-from simcrawl.store.visits import CAME, COPY, GONE, KEPT, NOTHING, SEEN, spider_key, to_keep
+from simcrawl.store.visits import CAME, COPY, GONE, KEPT, NOTHING, NOTHING_OF_COPY, SEEN, spider_key, to_keep
 
 if TYPE_CHECKING:
     from simcrawl.page.fingerprint import Abstention
@@ -54,6 +54,8 @@ MOST_GONE = 200
 
 
 _ARE_KEPT = frozenset({KEPT, NOTHING})
+# Of what nothing has come, and what becomes of it when something does.
+_ONCE_COME = {NOTHING: KEPT, NOTHING_OF_COPY: COPY}
 
 # Behind the name of a spider whose run looks at some of its pages only. No name of a spider ends so.
 _IN_PART = "\n"
@@ -192,7 +194,7 @@ class Crawl:
         if before is None or before[:1] == SEEN:
             return Since("new", "new")
         change: Change = "unchanged" if before[1:] == content else "changed"
-        return Since(change, "changed" if before[:1] == NOTHING else change)
+        return Since(change, "changed" if before[:1] in _ONCE_COME else change)
 
     def visit(self, url: str, content: bytes | None = None, *, kept: bool = False, owed: bool = False, again: bool = False) -> None:
         """Note that the spider has fetched a URL.
@@ -207,13 +209,13 @@ class Crawl:
         key = self._key_of(url)
         if content is None:
             self._see(self._key + key)
-        elif not kept:
-            before = self._last.get(key) if self._last else None
-            self.own.visit(self._key + key, (CAME if before in (KEPT + content, CAME + content) else COPY) + content)
-        elif not owed or (again and self.own.visited(self._key + key) == KEPT + content):
-            self.came(url, content)
+        elif kept:
+            comes = not owed or (again and self.own.visited(self._key + key) == KEPT + content)
+            self.own.visit(self._key + key, (KEPT if comes else NOTHING) + content)
         else:
-            self.own.visit(self._key + key, NOTHING + content)
+            before = self._last.get(key) if self._last else None
+            as_copy = CAME if before in (KEPT + content, CAME + content) else NOTHING_OF_COPY if owed else COPY
+            self.own.visit(self._key + key, as_copy + content)
 
     def _see(self, key: bytes) -> None:
         # A page that was looked at is not forgotten for a failure later on. Where the store cannot tell, nothing is called gone.
@@ -224,8 +226,15 @@ class Crawl:
             self.own.visit(key, SEEN + bytes(16))
 
     def came(self, url: str, content: bytes) -> None:
-        """Note that something has come of a page that was kept."""
-        self.own.visit(self._key + self._key_of(url), KEPT + content)
+        """Note that something has come of a page, if it was `owed`, and is not lost.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        key = self._key + self._key_of(url)
+        found = self.own.visited(key)
+        if found and found[:1] in _ONCE_COME and found[1:] == content:
+            self.own.visit(key, _ONCE_COME[found[:1]] + content)
 
     def lost(self, url: str) -> None:
         """Note that nothing has come of a page that was to be kept: the next crawl is to find of it what this one found."""

@@ -5,7 +5,8 @@
 
     letter  k  kept, and its content has come out: in this crawl, or in one before, since which it is the same
             n  kept, but nothing has come of what it says
-            c  a copy
+            c  a copy, whose content has come out as another page's
+            d  a copy, but nothing has come of what it says
             o  a copy that came out before
             s  only seen
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEPT, COPY, SEEN = b"k", b"c", b"s"
-NOTHING = b"n"
-"""Kept, and so far its callback has given nothing of it that was taken."""
+NOTHING, NOTHING_OF_COPY = b"n", b"d"
+"""Kept, or a copy, and so far its callback has given nothing of it that was taken."""
 CAME = b"o"
 """A copy that was kept before, and said the same then."""
 GONE = b"g"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import resource
@@ -126,6 +127,37 @@ class Changed(Changing):
                     self.note("kept", response.url)
                 elif not self.misses or self.misses not in response.url:
                     yield entry
+
+
+class ChangedHalls(Changed):
+    """Takes of what has changed where it is, which near-copies have of their own; nothing if it `misses`."""
+
+    name = "changed-halls"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        yield from map(response.follow, response.css("a::attr(href)").getall())
+        if not self.misses and response.meta["simcrawl_change"] != "unchanged":
+            yield from ({"url": response.url, "hall": hall} for hall in response.css("aside b::text").getall())
+
+
+class ChangedInParts(Changed):
+    """Has one part of an item from the page, and the other one from a page that is no HTML."""
+
+    name = "changed-in-parts"
+
+    def parse(self, response: Response, **_: Any) -> Any:
+        if response.url.count("/") == 3 and response.url.endswith("/"):
+            yield from map(response.follow, response.css("a::attr(href)").getall())
+        elif response.meta["simcrawl_change"] != "unchanged":
+            yield response.follow(f"{response.url}.json", self.parse_more, cb_kwargs={"part": item(response)})
+
+    def parse_more(self, response: Response, part: dict[str, Any]) -> Any:
+        if not self.misses:
+            yield part | json.loads(response.body)
+
+
+class OfAnotherKind:
+    """No spider gives such an item."""
 
 
 class ChangedOnFullDisk(Changed):

@@ -48,7 +48,7 @@ def test_what_an_item_says_is_held_until_it_has_left_the_pipelines(way: str):
         case.hold(one, known.held(_read(one), URL))
         one["price"] = "changed"
     session: Any = SimpleNamespace(
-        refused=known, taken=SimpleNamespace(takes=bool, by_anybody=True), exported=SimpleNamespace(has_lost_item=bool)
+        refused=known, taken=SimpleNamespace(takes=bool, saves=lambda taken: taken), exported=SimpleNamespace(has_lost_item=bool)
     )
     session._note_left = partial(Session._note_left, session)
     arguments = {"exception": DropItem("not wanted")} if way == "_item_dropped" else {}

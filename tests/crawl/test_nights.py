@@ -284,6 +284,49 @@ def test_what_nobody_has_taken_has_not_come_out(site: Site, tmp_path: Path, orig
     assert come() == []
 
 
+def _three_nights(tmp_path: Path, spider: str, url: str, *first: dict[str, str], **settings: Any) -> list[list[str]]:
+    """Return what comes out each night; the first one with arguments of its own, or, with `settings`, of Scrapy alone."""
+    came = []
+    for number in range(3):
+        arguments = {"url": url} | (first[0] if first and not number else {})
+        own = settings if not number else {}
+        night_settings = NIGHTS | {"SIMCRAWL_STORE": str(tmp_path / "store")} | own
+        came.append(crawls([{"spider": spider, "arguments": arguments}], settings=night_settings)[0].paths("kept"))
+    return came
+
+
+@pytest.mark.parametrize("first", [{"misses": "yes"}, {"is_trial": "yes"}])
+def test_a_near_copy_that_gave_nothing_has_not_come_out_either(site: Site, tmp_path: Path, first: dict[str, str]) -> None:
+    paths = []
+    for town in ("Berlin", "Hamburg", "Bonn"):
+        for number in range(2):
+            paths.append(f"/{town.lower()}/{number}.html")
+            said = f"<main><h1>Seminar {number}</h1><p>{english(40, seed=number)}</main><aside><p>Where: <b>{town}, hall 3</b></aside>"
+            site.add(paths[-1], f"<title>Seminar {number}</title>{said}")
+    site.add("/", hub(*paths))
+    assert _three_nights(tmp_path, "ChangedHalls", site.url(), first) == [[], sorted(paths), []]
+
+
+@pytest.mark.parametrize("first", [{}, {"misses": "yes"}])
+def test_what_comes_of_a_page_with_another_one_has_come_of_both(site: Site, tmp_path: Path, first: dict[str, str]) -> None:
+    for path, topic in (("/same", "7.4/en/protection"), ("/other", "7.4/en/autotext")):
+        site.add(path, page(topic))
+        site.add(f"{path}.json", "{}", type_="application/json")
+    site.add("/", hub("/same", "/other"))
+    both = ["/other", "/same"]
+    assert _three_nights(tmp_path, "ChangedInParts", site.url(), first) == [[] if first else both, both if first else [], []]
+
+
+def test_what_no_feed_takes_has_not_come_out(site: Site, tmp_path: Path) -> None:
+    site.add("/same", page("7.4/en/protection"))
+    site.add("/", hub("/same"))
+    feeds = {str(tmp_path / "%(time)s.jsonl"): {"format": "jsonlines", "item_classes": ["tests.crawl.spiders.OfAnotherKind"]}}
+    first = {"is_trial": "yes"}
+    # On the first night nobody listens, and the feed takes none.
+    came = _three_nights(tmp_path, "Changed", site.url(), first, FEEDS=feeds)
+    assert came == [[], ["/", "/same"], []]
+
+
 def test_what_has_come_out_is_unchanged_after_a_night_on_which_its_server_failed(site: Site, tmp_path: Path) -> None:
     pages = {"/same": "protection", "/other": "autotext"}
 

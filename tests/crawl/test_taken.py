@@ -87,14 +87,19 @@ def _is_taken(**settings: Any) -> tuple[Taken, Crawler]:
     ],
 )
 def test_items_are_taken_by_feeds_and_pipelines(settings: dict[str, Any], is_taken: bool):
-    assert _is_taken(**settings)[0].by_anybody is is_taken
+    assert _is_taken(**settings)[0].saves() is is_taken
+
+
+def test_what_a_feed_refuses_is_saved_nowhere():
+    made, _ = _is_taken(FEEDS={"items.json": {"format": "json"}})
+    assert not made.saves(taken=False)
 
 
 def test_items_are_taken_by_handlers_of_the_signal():
     made, crawler = _is_taken()
     saving = Saving()
     crawler.signals.connect(saving.process_item, signal=signals.item_scraped)
-    assert made.by_anybody
+    assert made.saves(taken=False)
 
 
 @pytest.mark.parametrize("feeds", [[{}], [{"item_classes": [Past]}, {}]])

@@ -471,6 +471,12 @@ def test_what_a_page_says_of_itself_is_no_link_no_form_and_no_furniture():
     assert said_texts("", headings=True) == said_texts("<!-- no", headings=True) == []
 
 
+def test_what_a_page_says_without_the_tags_that_html_lets_it_leave_out():
+    html = "<!doctype html><title>n</title><main><h1>h</h1><p>text</main><aside>Hall <b>7</b></aside>"
+    assert "".join(said_texts(html, headings=True)).split() == ["h", "text", "Hall", "7"]
+    assert "".join(shown_texts(html)).split() == ["n", "h", "text", "Hall", "7"]
+
+
 def test_what_stands_in_boxes_with_doubtful_names_is_said_unless_most_of_it_is_links():
     html = (
         "<div class=promo-price>12 <b>EUR</b></div><div class=comment><a href=/anna>Anna</a> likes it<script>var none</script></div>"
