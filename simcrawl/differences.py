@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Of equal content, see `same_beside`: units, a share of the content, and units at most: some paragraphs are content on any page.
 _BESIDE_EXCHANGED, _EXCHANGED_TO_CONTENT, _MOST_EXCHANGED = 8, 0.03, 40
+# Of comments below one article: more than a sentence of the day, or the names of who is online.
+_COMMENTS = 16
 _BESIDE_ADDED, _ADDED_TO_CONTENT, _MOST_ADDED = 60, 0.2, 200
 # Of what the page that is dropped has beside, or in its prose, and its original has not: a commit's message above its difference, a
 # paragraph. A paragraph in which a word differs is one that each of them has, so there the original may have so much of that for itself.
@@ -142,7 +144,7 @@ def _exchange_more_of_pages(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def _have_values_of_three(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether each of two pages has nearly as many short lines of its own as make records of two alone, whatever the paragraphs."""
-    return has_other_values(a, b, fewer=1) and not _may_be_mirrors(a, b)
+    return has_other_values(a, b, fewer=1) and not (_may_be_mirrors(a, b) or is_view(a.url, b.url) or is_arrangement(a.url, b.url))
 
 
 def say_other_things_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
@@ -309,9 +311,9 @@ def exchange_beside(a: PageFingerprint, b: PageFingerprint) -> bool:
 
 def _are_pages_of_a_thread(a: PageFingerprint, b: PageFingerprint) -> bool:
     """Return whether two pages are of one thread by their addresses, and each has other comments below the same article."""
-    if min(a.beside.units, b.beside.units) <= _BESIDE_EXCHANGED or not are_pages_of_list(a.url, b.url):
+    if min(a.beside.units, b.beside.units) < _COMMENTS or not are_pages_of_list(a.url, b.url):
         return False
-    return min(own_units(a.beside, b.beside)) > _BESIDE_EXCHANGED
+    return min(own_units(a.beside, b.beside)) >= _COMMENTS
 
 
 def _content(a: PageFingerprint, b: PageFingerprint) -> int:

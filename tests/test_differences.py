@@ -81,7 +81,7 @@ def test_little_may_be_exchanged_and_more_added_beside_equal_contents(own: int, 
 
 @pytest.mark.parametrize(
     ("path", "own", "same"),
-    [("a?cpage=2", 12, False), ("a/comment-page-2", 12, False), ("a?cpage=2", 6, True), ("a?print=2", 12, True), ("b?cpage=2", 12, True)],
+    [("a?cpage=2", 18, False), ("a/comment-page-2", 18, False), ("a?cpage=2", 12, True), ("a?print=2", 18, True), ("b?cpage=2", 18, True)],
 )
 def test_the_next_page_of_a_thread_has_other_comments_below_a_long_article(path: str, own: int, *, same: bool):
     a, b = (_with_beside(f"http://x/{at}", 20, own=own, content=1000, seed=seed) for seed, at in enumerate(("a", path)))

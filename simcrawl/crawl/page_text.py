@@ -67,7 +67,7 @@ class PageText:
         # Without headings, and with them.
         self._said_of_itself: dict[bool, list[str]] = {}
         self._said_numbers: dict[bool, set[str]] = {}
-        self._lines = dict[bool, list[str]]()
+        self._joined_pieces, self._lines = dict[bool, str](), dict[bool, list[str]]()
 
     @property
     def text(self) -> str | None:
@@ -172,10 +172,8 @@ class PageText:
     def said_lines(self, *, headings: bool) -> list[str]:
         """Return the short lines in which the page says numbers of itself."""
         if headings not in self._lines:
-            from simcrawl.page.extraction import said_texts  # noqa: PLC0415 - as below
-
-            pieces = said_texts(self._source, headings=headings, counts=False) if self.text is not None else []
-            lines = map(readable, "".join(pieces).splitlines())
+            self._said(headings=headings)
+            lines = map(readable, self._joined_pieces[headings].splitlines())
             self._lines[headings] = [line for line in lines if len(line) <= _LONGEST_LINE and any(map(str.isdigit, line))]
         return self._lines[headings]
 
@@ -185,7 +183,8 @@ class PageText:
             from simcrawl.page.extraction import said_texts  # noqa: PLC0415 - as below
 
             pieces = said_texts(self._source, headings=headings) if self.text is not None else []
-            self._said_of_itself[headings] = [readable(" ".join(pieces)), readable("".join(pieces))]
+            self._joined_pieces[headings] = "".join(pieces)
+            self._said_of_itself[headings] = [readable(" ".join(pieces)), readable(self._joined_pieces[headings])]
         return self._said_of_itself[headings]
 
     def _seen(self) -> Iterator[str]:

@@ -200,6 +200,8 @@ class PageWorkers:
             admission = claim(known)
             if not knows_too_little(known, admission):
                 return known, admission
+            # If time is up meanwhile it is that of this page, and not the store's.
+            made.clear()
         made[:] = [detector.remember(detector.extract(body, url=url, encoding=encoding))]
         return made[0], claim(made[0])
 

@@ -153,10 +153,6 @@ _EARLY_END = re.compile(r"</html\s*>(?=\s*+\S)", re.IGNORECASE)
 
 # Not by `iter`: of a broken page the parser may make several trees, and it walks over one.
 _LINKS = etree.XPath("//a | //area")
-_SHOWN_TEXTS = etree.XPath(".//text()[not(parent::script or parent::style)]", smart_strings=False)
-_LINKED_TEXTS = etree.XPath(".//a[@href]//text()", smart_strings=False)
-# Characters in all the boxes of a page with a doubtful name, and what each of these counts at least.
-_MOST_MEASURED, _LEAST_MEASURED = 10_000_000, 1_000
 _BASES = etree.XPath("//base/@href", smart_strings=False)
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -215,19 +211,18 @@ def shown_texts(html: str) -> list[str]:
     return pieces
 
 
-def said_texts(html: str, *, headings: bool, counts: bool = True) -> list[str]:
+def said_texts(html: str, *, headings: bool) -> list[str]:
     """Return the texts that a page shows of itself: no links, no menus, no buttons, nothing that calls itself furniture.
 
     One for each place between two tags, and a line's end between blocks; none where it cannot be parsed. `headings`: whether those of
-    headings are among them, and the last part of the way to the page, which names it; `counts`: whether those are of boxes in which
-    something may be counted.
+    headings are among them, and the last part of the way to the page, which names it.
     """
     try:
         tree: Any = etree.fromstring(_with_body(html).encode("utf-8", "surrogatepass"), etree.HTMLParser(encoding="utf-8"))
     except (etree.LxmlError, ValueError):
         return []
     pieces = list[str]()
-    furniture = _Furniture(counts=not counts)
+    furniture = _Furniture(tree)
     unsaid = _SAYS_NOTHING if headings else _SAYS_NOTHING | _HEADINGS
     walk: Any = () if tree is None else etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
@@ -266,21 +261,40 @@ def _end_of_trail(element: Any) -> list[str]:
 class _Furniture:
     """Tells which elements of a page call themselves furniture."""
 
-    def __init__(self, *, counts: bool) -> None:
-        self._counts, self._left = counts, _MOST_MEASURED
+    def __init__(self, tree: Any) -> None:
+        self._tree = tree
+        self._shares: dict[Any, float] | None = None
 
     def has(self, element: Any) -> bool:
         names, identity = element.get("class", "").strip(), element.get("id", "").strip()
-        share = partial(self._share_of_links, element)
-        return bool(names or identity) and is_furniture(element.tag, names, identity, share, counts=self._counts)
+        return bool(names or identity) and is_furniture(element.tag, names, identity, partial(self._share_of_links, element))
 
     def _share_of_links(self, element: Any) -> float:
-        """Return how much of the text of an element is links; all of it where boxes stand in one another so deep that it takes too long."""
-        if self._left <= 0:
-            return 1.0
-        shown, linked = (sum(len("".join(text.split())) for text in texts(element)) for texts in (_SHOWN_TEXTS, _LINKED_TEXTS))
-        self._left -= shown + _LEAST_MEASURED
-        return linked / max(1, shown)
+        if self._shares is None:
+            self._shares = _shares_of_links(self._tree)
+        return self._shares.get(element, 0.0)
+
+
+def _shares_of_links(tree: Any) -> dict[Any, float]:
+    """Return how much of the text of each element with a name is links. In one walk: boxes may stand in one another by the thousand."""
+    shares, begun = dict[Any, float](), list[tuple[int, int]]()
+    shown = linked = depth = 0
+    for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        is_link = element.tag == "a" and element.get("href") is not None
+        text = element.tail
+        if event == "start":
+            depth += is_link
+            begun.append((shown, linked))
+            text = None if element.tag in ("script", "style") else element.text
+        elif event == "end":
+            depth -= is_link
+            shown_before, linked_before = begun.pop()
+            if element.get("class") or element.get("id"):
+                shares[element] = (linked - linked_before) / max(1, shown - shown_before)
+        if text and (length := len("".join(text.split()))):
+            shown += length
+            linked += length if depth else 0
+    return shares
 
 
 def _with_body(html: str) -> str:

@@ -28,8 +28,10 @@ _OFFERS = (
 )
 _OFFERS_NAMES = late(rf"{_START}(?:{_OFFERS}){_END}", re.IGNORECASE)
 _LINKS_NAMES = late(rf"{_START}(?:navs?|menu|banner|share\w*|comments?|widgets?|popup|{_OFFERS}){_END}", re.IGNORECASE)
-# What such boxes count, or offer at each visit: "Tweet 1043". A number there that is only a part of a long text may be that of a visit.
+# What such boxes count, or offer at each visit: "Tweet 1043", the weather ...
 _COUNTING_NAMES = late(rf"{_START}(?:share\w*|widgets?|banner|popup|ad){_END}", re.IGNORECASE)
+# ... but not where a word more says that it is a value: the price of a share, a promotion's price.
+_OF_A_VALUE = late(r"[a-z][_-](?:price|amount|value|total|rate|date|number|code|size|class)s?(?:$|\s)", re.IGNORECASE)
 # A name says something of these; a paragraph, a cell or a word in a line has a name for its looks.
 # fmt: off
 BOXES = frozenset({
@@ -94,22 +96,20 @@ def kinds_of_id(identity: str) -> Kinds | None:
     return found._replace(links=is_short) if found else None
 
 
-def is_furniture(tag: str, names: str, identity: str, share_of_links: Callable[[], float], *, counts: bool = False) -> bool:
-    """Return whether an element calls itself furniture, by its class and its id.
+def is_furniture(tag: str, names: str, identity: str, share_of_links: Callable[[], float]) -> bool:
+    """Return whether an element calls itself furniture, by its class and its id, where a page is asked what it says.
 
     `share_of_links`: how much of its text is links, asked where it may be content as well. Of what is no box a name is never enough.
-    `counts`: whether a name is enough that boxes have in which something is counted, whatever is in it.
     """
     found = [(one, name) for one, name in ((kinds(names), names), (kinds_of_id(identity), identity)) if one]
-    if any(one.trail for one, _ in found):
-        return True
-    is_box, is_around = tag in BOXES or "-" in tag, any(one.around for one, _ in found)
-    if is_box and any(one.around and not may_be_subject(name) for one, name in found):
-        return True
-    if not (is_around or any(one.links for one, _ in found)):
-        return False
+    is_around = any(one.around for one, _ in found)
+    if any(one.trail for one, _ in found) or not (is_around or any(one.links for one, _ in found)):
+        return bool(found) and any(one.trail for one, _ in found)
     called = _hyphened(f"{names} {identity}"[:_LONGEST_NAMES])
-    if counts and _COUNTING_NAMES.search(called):
+    if _OF_A_VALUE.search(called):
+        return False
+    is_box = tag in BOXES or "-" in tag
+    if _COUNTING_NAMES.search(called) or (is_box and any(one.around and not may_be_subject(name) for one, name in found)):
         return True
     share = share_of_links()
     return share >= _MOSTLY_LINKS or (share > 0 and ((is_around and not is_box) or bool(_OFFERS_NAMES.search(called))))
