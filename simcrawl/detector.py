@@ -237,7 +237,9 @@ class Detector:
             return replace(page, hints=page.hints.known_as(self.known_as))
         return page
 
-    def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
+    def claim(
+        self, page: PageFingerprint | Abstention, *, never_drop: bool = False, taken_back: bool = False, callback: str = ""
+    ) -> Admission:
         """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`.
 
         Raises:
@@ -249,7 +251,7 @@ class Detector:
         pages = self.crawl if self._originals == "crawl" else self.store
         page = self._with_names(page)
         try:
-            admission = pages.claim(page, self._rule_for(page), never_drop=never_drop, callback=callback)
+            admission = pages.claim(page, self._rule_for(page), never_drop=never_drop, taken_back=taken_back, callback=callback)
         finally:
             self.seconds["store"] += monotonic() - started
         if admission.claim:

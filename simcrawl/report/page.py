@@ -111,6 +111,7 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
             settings=_settings(facts),
         )
     )
+            taken_back=any(record["stats"].get("simcrawl/pages/taken_back") for record in facts.crawls),
 
 
 def _templates() -> Environment:
