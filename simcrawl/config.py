@@ -530,6 +530,22 @@ def unknown(names: Iterable[object]) -> dict[str, str | None]:
 def _nearest(name: str) -> str | None:
     # Without the prefix, which would make every name near to every other.
     known = [setting.removeprefix(_PREFIX) for setting in SETTINGS]
+def written(name: str, value: Any) -> str:
+    """Return a value that `parse` gave, or that the record of a crawl has, as a settings file would say it.
+
+    "" stands for no names, and for None where that is the recipe's own value, or off.
+    """
+    setting = SETTINGS[name]
+    if value is None:
+        # Where there is another default, None is what was said instead of it.
+        return "" if setting.default is None else "auto" if setting.default == "auto" else "False"
+    if isinstance(value, (tuple, list)):
+        return ", ".join(value)
+    if setting.read is _mode:
+        return f"{value:04o}"
+    return "False" if setting.read is _keep_text and not value else str(value)
+
+
     given = name.removeprefix(_PREFIX).upper()
     # The same letters first: the matcher may find another name as near.
     near = [setting for setting in known if sorted(setting) == sorted(given)] or get_close_matches(given, known, 1)

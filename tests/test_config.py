@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.config import SETTINGS, Config, parse, unknown
+from simcrawl.config import SETTINGS, Config, parse, unknown, written
 from simcrawl.detector import OUTLINKS, Detector
 from simcrawl.errors import SettingError
 from simcrawl.page.recipes import RECIPES, Recipe
@@ -212,6 +212,15 @@ def test_every_accepted_form(name: str, value: Any, parsed: Any):
     found = getattr(_config(**{name: value}), name)
     assert found == parsed
     assert type(found) is type(parsed) or isinstance(found, float)
+
+
+@pytest.mark.parametrize(("name", "parsed"), [(name, pair[1]) for name, pairs in ACCEPTED.items() for pair in pairs])
+def test_what_is_written_of_a_value_reads_as_that_value(name: str, parsed: Any):
+    text = written(f"SIMCRAWL_{name.upper()}", parsed)
+    if isinstance(parsed, Recipe):
+        assert text == str(parsed)
+    else:
+        assert getattr(_config(**{name: text or None}), name) == parsed
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])
