@@ -319,21 +319,21 @@ def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> in
     wrong = calibration.wrong_pairs(measured, pairs, result.choice or chosen)
     ignored = len(pairs) - len(measured)
     if as_json:
-        found = {"recipe": chosen.identity, "ignored": ignored} | calibration.as_object(result) | {"wrong": wrong}
+        found = {"recipe": chosen.identity, "ignored": ignored} | calibration.as_object(result, recipe=recipe) | {"wrong": wrong}
         click.echo(as_json_line(found))
     else:
-        _show_calibration(result, chosen, wrong, ignored)
+        _show_calibration(result, recipe, wrong, ignored)
     return 0 if result.choice else NEGATIVE
 
 
-def _show_calibration(result: Calibration, recipe: Recipe, wrong: list[dict[str, Any]], ignored: int) -> None:
-    by_distance, by_similarity = calibration.rows(result, recipe.max_distance)
+def _show_calibration(result: Calibration, recipe: str, wrong: list[dict[str, Any]], ignored: int) -> None:
+    by_distance, by_similarity = calibration.rows(result, resolve(recipe).max_distance)
     _show(by_distance)
     _show(by_similarity)
     if wrong:
         click.echo(f"\nPairs that {'these settings' if result.choice else 'the recipe'} would get wrong:")
         _show(wrong)
-    click.echo("\n".join(("", *calibration.conclusions(result, ignored))))
+    click.echo("\n".join(("", *calibration.conclusions(result, ignored, recipe=recipe))))
 
 
 def _pairs_file(labels: Path) -> Path:
