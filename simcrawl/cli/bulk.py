@@ -18,6 +18,7 @@ from simcrawl.bits import from_hex, to_hex
 from simcrawl.cli.dropped import limit_option, show_clusters
 from simcrawl.cli.output import (
     NEGATIVE,
+    StoreArgument,
     at_work,
     checked_path,
     complete_directory,
@@ -119,7 +120,7 @@ def _urls(held: _Held, fingerprint: int) -> list[str | None]:
 
 
 @click.command()
-@click.argument("stored", metavar="STORE", shell_complete=complete_directory)
+@click.argument("stored", metavar="STORE", cls=StoreArgument, shell_complete=complete_directory)
 @click.option("--by", type=click.Choice(["verdicts", "fingerprints"]), help="What joins pages; default: verdicts, if the store has pages.")
 @click.option(
     "--min-size", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Only clusters of at least that many pages."
