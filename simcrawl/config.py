@@ -87,6 +87,12 @@ def _one_of(*allowed: str) -> Parse:
     return parse
 
 
+def _prefer(value: Any) -> str:
+    if value == "canonical":
+        return "canonical"
+    raise ValueError("use 'canonical', or leave it out: then the copy is kept that comes first")
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """Reads a number within bounds; `high`: None where there is none to speak of."""
@@ -132,7 +138,10 @@ def _durable_feed(value: Any) -> bool | None:
 
 
 def _workers(value: Any) -> int | None:
-    return None if value == "auto" else int(Number(int, 0, 64)(value))
+    try:
+        return None if value == "auto" else int(Number(int, 0, 64)(value))
+    except ValueError as exc:
+        raise ValueError(f"{exc}, or 'auto'") from None
 
 
 def _mode(value: Any) -> int:
@@ -282,7 +291,7 @@ class Config:
         detector=True,
     )
     prefer: str | None = _setting(
-        _one_of("canonical"),
+        _prefer,
         None,
         'which of several copies is kept. By default the one that comes first; `"canonical"`: the one that the others name as canonical, '
         "for "
@@ -420,7 +429,7 @@ class Config:
     workers: int | None = _setting(
         _workers,
         "auto",
-        'worker processes for pages: a number, `0` for threads, or `"auto"`',
+        'worker processes for pages: a number up to 64, `0` for threads, or `"auto"`',
         " (one for each core but the crawl's own, at least one and at most four, and one more while a page holds up the others). "
         "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in a thread cannot be "
         "stopped. "
@@ -521,15 +530,6 @@ def parse(name: str, value: Any) -> Any:
         raise SettingError(f"{name} is {cast('object', value)!r}: {exc}") from exc.__cause__
 
 
-def unknown(names: Iterable[object]) -> dict[str, str | None]:
-    """Return those names that begin as settings do and are none, each with the setting that is probably meant; None where none is near."""
-    wrong = sorted(name for name in names if isinstance(name, str) and name.startswith(_PREFIX) and name not in SETTINGS)
-    return {name: _nearest(name) for name in wrong}
-
-
-def _nearest(name: str) -> str | None:
-    # Without the prefix, which would make every name near to every other.
-    known = [setting.removeprefix(_PREFIX) for setting in SETTINGS]
 def written(name: str, value: Any) -> str:
     """Return a value that `parse` gave, or that the record of a crawl has, as a settings file would say it.
 
@@ -546,6 +546,15 @@ def written(name: str, value: Any) -> str:
     return "False" if setting.read is _keep_text and not value else str(value)
 
 
+def unknown(names: Iterable[object]) -> dict[str, str | None]:
+    """Return those names that begin as settings do and are none, each with the setting that is probably meant; None where none is near."""
+    wrong = sorted(name for name in names if isinstance(name, str) and name.startswith(_PREFIX) and name not in SETTINGS)
+    return {name: _nearest(name) for name in wrong}
+
+
+def _nearest(name: str) -> str | None:
+    # Without the prefix, which would make every name near to every other.
+    known = [setting.removeprefix(_PREFIX) for setting in SETTINGS]
     given = name.removeprefix(_PREFIX).upper()
     # The same letters first: the matcher may find another name as near.
     near = [setting for setting in known if sorted(setting) == sorted(given)] or get_close_matches(given, known, 1)
