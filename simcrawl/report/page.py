@@ -22,6 +22,7 @@ from simcrawl import __version__
 from simcrawl.config import SETTINGS, parse, written
 from simcrawl.detector import OUTLINKS
 from simcrawl.errors import StoreCorruptError
+from simcrawl.page.hints import LONGEST_TITLE
 from simcrawl.page.recipes import DEFAULT, RECIPES
 from simcrawl.report import charts
 from simcrawl.report.answers import answers
@@ -243,7 +244,9 @@ def _cluster(cluster: Cluster, urls: _Urls) -> list[Any]:
 
 def _titled(said: list[Any], titles: dict[str, int]) -> list[Any]:
     """Return what a page says of itself, with numbers for titles, each of which is there once."""
-    return [titles.setdefault(title, len(titles)) if title else None for title in said[:2]] + said[2:]
+    # What is cut in a store does not say so there.
+    shown = [f"{title}…" if title and len(title) >= LONGEST_TITLE else title for title in said[:2]]
+    return [titles.setdefault(title, len(titles)) if title else None for title in shown] + said[2:]
 
 
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
