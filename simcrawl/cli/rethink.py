@@ -24,8 +24,9 @@ def rethink(*, store: str, min_similarity: float | None, max_distance: int | Non
     """Say what other thresholds would have done, without a crawl.
 
     Lists the dropped pages that would have been kept, and the kept ones that would have been copies. Kept pages are compared by the rule
-    itself, from what was: where the crawl kept two for another reason than their contents, they stay. Of dropped pages the register only has distance and similarity, so a page that is listed as kept may still be a copy of another
-    one, and a few more pages would be kept for their names. Nothing is known of pages that were not fetched.
+    itself, from what was: two that the crawl kept against its own thresholds stay. Of dropped pages the register only has distance and
+    similarity, so a page that is listed as kept may still be a copy of another one, and a few more pages would be kept for their names.
+    Nothing is known of pages that were not fetched.
 
       simcrawl rethink STORE --min-similarity .9
       simcrawl rethink STORE --max-distance 10 --json

@@ -23,7 +23,8 @@ MOST_CHANGES = 1_000
 class Thresholds:
     """`now`: the number of the one that was in force. `kept`, `copies`, `shares`, `moved`: by threshold, see `Rethought`.
 
-    `excepted`: see `Rethought`. `changes`: (change, number of the first threshold and of the last one where it holds), `MOST_CHANGES` at most, nearest to `now` first.
+    `excepted`: see there, too. `changes`: (change, number of the first threshold and of the last one where it holds), `MOST_CHANGES` at
+    most, nearest to `now` first.
     """
 
     now: int

@@ -125,6 +125,8 @@ def test_pages_that_the_crawl_kept_against_its_own_thresholds_stay(tmp_path: Pat
             assert claim
             claim.confirm()
         opened.sync()
+        assert isinstance(a, PageFingerprint)
+        assert isinstance(b, PageFingerprint)
         assert rule.copy_of(b, a)
         as_was, loose = Rethinking(opened, rule, [0.5, rule.min_similarity]), Rethinking(opened, rule, [0.5])
         found = as_was.at(rule.min_similarity)
