@@ -658,11 +658,13 @@ def test_the_command_writes_the_report_and_says_so(store: Store, tmp_path: Path,
 def test_the_tables_as_json(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     fill(store)
     target = tmp_path / "out.html"
-    assert run(["report", str(tmp_path / "store"), "-o", str(target), "--json"]) == 0
+    assert run(["report", str(tmp_path / "store"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    assert run(["report", str(tmp_path / "store"), "-o", str(target), "--json"]) == 0
+    assert json.loads(target.read_text()) == told
+    assert capsys.readouterr().out == ""
     assert (told["pages"], told["exact"] + told["near"]) == (4, 3)
     assert sum(cluster["copies"] for cluster in told["clusters"]) == 3
-    assert not target.exists()
 
 
 def test_a_report_that_cannot_be_written_or_read_is_an_error(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -1,7 +1,7 @@
 """The command line: `simcrawl COMMAND`, and inside a Scrapy project `scrapy simcrawl COMMAND`, which knows the project's store.
 
 Tables go to a terminal; into a pipe or a file go tab-separated lines, and with --json JSON. Exit codes: 0 success, 1 a negative answer
-(no match, not a copy, problems found), 2 usage, 3 the store cannot be used.
+(no match, not a copy, problems found), 2 usage, 3 the store cannot be used, 4 a page on the web cannot be read.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def cli() -> None:
       simcrawl duplicates STORE --kind near --sort similarity --limit 20
       simcrawl compare https://example.org/a https://example.org/b
 
-    Exit codes: 0 success, 1 a negative answer, 2 wrong usage, 3 the store cannot be used.
+    Exit codes: 0 success, 1 a negative answer, 2 wrong usage, 3 the store cannot be used, 4 a page on the web cannot be read.
     """
 
 

@@ -220,9 +220,7 @@ class Session(Common):
 
     # ---- verdicts
 
-    async def judge(
-        self, request: Request, response: Response, *, never_drop: bool, yielded: bool, taken_back: bool = False
-    ) -> Verdict:
+    async def judge(self, request: Request, response: Response, *, never_drop: bool, yielded: bool, taken_back: bool = False) -> Verdict:
         """Find the verdict on a page and bind it to its request. Never raises for a page or a store.
 
         `never_drop`, `taken_back`: see `simcrawl.rule.Rule.decide`.
