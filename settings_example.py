@@ -97,7 +97,7 @@ SIMCRAWL_MAX_PAGE_SECONDS = 10.0
 SIMCRAWL_MAX_HOST_SECONDS = 0.25
 # A page that has waited that long for a free worker process is kept without being compared: waited_too_long.
 SIMCRAWL_MAX_WAIT_SECONDS = 60.0
-# Worker processes for pages: a number, 0 for threads, or "auto".
+# Worker processes for pages: a number up to 64, 0 for threads, or "auto".
 SIMCRAWL_WORKERS = "auto"
 # How much memory a worker process may take; a page that needs more is kept without being compared: out_of_memory.
 SIMCRAWL_MAX_WORKER_BYTES = 1_000_000_000

@@ -87,6 +87,12 @@ def _one_of(*allowed: str) -> Parse:
     return parse
 
 
+def _prefer(value: Any) -> str:
+    if value == "canonical":
+        return "canonical"
+    raise ValueError("use 'canonical', or leave it out: then the copy is kept that comes first")
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """Reads a number within bounds; `high`: None where there is none to speak of."""
@@ -132,7 +138,10 @@ def _durable_feed(value: Any) -> bool | None:
 
 
 def _workers(value: Any) -> int | None:
-    return None if value == "auto" else int(Number(int, 0, 64)(value))
+    try:
+        return None if value == "auto" else int(Number(int, 0, 64)(value))
+    except ValueError as exc:
+        raise ValueError(f"{exc}, or 'auto'") from None
 
 
 def _mode(value: Any) -> int:
@@ -282,7 +291,7 @@ class Config:
         detector=True,
     )
     prefer: str | None = _setting(
-        _one_of("canonical"),
+        _prefer,
         None,
         'which of several copies is kept. By default the one that comes first; `"canonical"`: the one that the others name as canonical, '
         "for "
@@ -420,7 +429,7 @@ class Config:
     workers: int | None = _setting(
         _workers,
         "auto",
-        'worker processes for pages: a number, `0` for threads, or `"auto"`',
+        'worker processes for pages: a number up to 64, `0` for threads, or `"auto"`',
         " (one for each core but the crawl's own, at least one and at most four, and one more while a page holds up the others). "
         "They are started when they are needed. Threads share the crawl's processor time, and a page that hangs in a thread cannot be "
         "stopped. "
@@ -519,6 +528,22 @@ def parse(name: str, value: Any) -> Any:
     except ValueError as exc:
         # What stands behind it is of use only where a module could not be imported.
         raise SettingError(f"{name} is {cast('object', value)!r}: {exc}") from exc.__cause__
+
+
+def written(name: str, value: Any) -> str:
+    """Return a value that `parse` gave, or that the record of a crawl has, as a settings file would say it.
+
+    "" stands for no names, and for None where that is the recipe's own value, or off.
+    """
+    setting = SETTINGS[name]
+    if value is None:
+        # Where there is another default, None is what was said instead of it.
+        return "" if setting.default is None else "auto" if setting.default == "auto" else "False"
+    if isinstance(value, (tuple, list)):
+        return ", ".join(value)
+    if setting.read is _mode:
+        return f"{value:04o}"
+    return "False" if setting.read is _keep_text and not value else str(value)
 
 
 def unknown(names: Iterable[object]) -> dict[str, str | None]:

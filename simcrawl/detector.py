@@ -97,7 +97,7 @@ class Detector:
         # A crawl without a word about it goes on with the store's, whatever the default is by now.
         chosen = resolve(_recipe_of(store, overrides) if recipe in (None, "auto") else recipe)
         self.store = store
-        self.recipe = replace(chosen, **overrides)
+        self.recipe = _with(chosen, overrides)
         self.rule = replace(Rule.of(self.recipe), **_checked(action=action, scope=scope, copies_kept=copies_kept, expire_days=expire_days))
         self.rule = replace(self.rule, trusted_hosts=frozenset(parse("SIMCRAWL_TRUSTED_HOSTS", trusted_hosts)))
         limits = _checked(max_page_bytes=max_page_bytes, max_page_seconds=max_page_seconds)
@@ -239,7 +239,9 @@ class Detector:
             return replace(page, hints=page.hints.known_as(self.known_as))
         return page
 
-    def claim(self, page: PageFingerprint | Abstention, *, never_drop: bool = False, callback: str = "") -> Admission:
+    def claim(
+        self, page: PageFingerprint | Abstention, *, never_drop: bool = False, taken_back: bool = False, callback: str = ""
+    ) -> Admission:
         """Decide about a page and, unless it is a copy, claim it until its content came out: see `Store.claim`.
 
         Raises:
@@ -251,7 +253,7 @@ class Detector:
         pages = self.crawl if self._originals == "crawl" else self.store
         page = self._with_names(page)
         try:
-            admission = pages.claim(page, self._rule_for(page), never_drop=never_drop, callback=callback)
+            admission = pages.claim(page, self._rule_for(page), never_drop=never_drop, taken_back=taken_back, callback=callback)
         finally:
             self.seconds["store"] += monotonic() - started
         if admission.claim:
@@ -310,11 +312,24 @@ def _checked(**options: Any) -> dict[str, Any]:
     return {name: parse(f"SIMCRAWL_{name.upper()}", value) for name, value in options.items() if value is not None}
 
 
+def _with(recipe: Recipe, overrides: Mapping[str, Any]) -> Recipe:
+    """Return a recipe with other thresholds.
+
+    Raises:
+        SettingError: it cannot have one of them. Names the setting, which is of a kind that is right for other recipes.
+    """
+    try:
+        return replace(recipe, **overrides)
+    except SettingError as exc:
+        wrong = [f"SIMCRAWL_{name.upper()} is {value!r}" for name, value in overrides.items() if str(exc).startswith(f"{name} ")]
+        raise SettingError(f"{', '.join(wrong)}: {exc}") from exc
+
+
 def _recipe_of(store: Store, overrides: Mapping[str, Any]) -> str:
     """Return the name of the recipe that a store is bound to, perhaps with these overrides; "auto" for a new one."""
     identity = store.header.recipe
     name = (identity or "auto").partition("/")[0]
-    if identity and (name not in RECIPES or ("+" in identity and replace(RECIPES[name], **overrides).identity != identity)):
+    if identity and (name not in RECIPES or ("+" in identity and _with(RECIPES[name], overrides).identity != identity)):
         raise SettingError(
             f"the store was made with {identity}, which is not built in: name that recipe (and extractor) as the crawl does; if an older "
             f"simcrawl made it, run `simcrawl upgrade {store.path or 'STORE'} --recipe auto`"

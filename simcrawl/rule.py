@@ -402,13 +402,15 @@ class Rule:
         *,
         now: float,
         never_drop: bool = False,
+        taken_back: bool = False,
         callback: str = "",
         dropped: Callable[[str], Iterable[PageFingerprint]] = _none,
     ) -> Decision:
         """Return the verdict on a page, and what follows for the store.
 
-        `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is. `callback`: names
-        what will be done with the page. `dropped`: gives some pages that were dropped as copies of that of a URL.
+        `never_drop`: the page is kept whatever it is (start requests and the like); the verdict still says what it is. `taken_back`: it is
+        kept and no copy, whatever it is near to, for another page has shown that it was dropped by mistake. `callback`: names what will be
+        done with the page. `dropped`: gives some pages that were dropped as copies of that of a URL.
         """
         # What a crawl has kept it keeps, even where it has meanwhile become a copy of another page.
         known = view.page(page.url)
@@ -416,10 +418,11 @@ class Rule:
             return Decision(_not_a_copy(page, Kind.REVISITED))
         others: dict[str, None] = {}
         copies, candidates, stopped = self._copies(page, view, now, callback, dropped=dropped, others=others)
-        if not copies:
+        if not copies or taken_back:
             earlier = view.earlier(page.url)
             kind = Kind.REVISITED if earlier and not self._is_expired(earlier, now) else Kind.ADMITTED
-            return Decision(_not_a_copy(page, kind), candidates=candidates, others=tuple(others), stopped=stopped)
+            shown = () if copies else tuple(others)
+            return Decision(_not_a_copy(page, kind), candidates=candidates, others=shown, stopped=stopped)
         best = max(copies, key=lambda copy: (copy.comparison.similarity or 0, -copy.comparison.distance, -copy.stored.first_seen))
         keep = never_drop or len(copies) < self.copies_kept
         return Decision(self._copy_verdict(page, best, keep=keep), best.stored, record=keep, candidates=candidates, stopped=stopped)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from simcrawl.config import SETTINGS, Config, parse, unknown
+from simcrawl.config import SETTINGS, Config, parse, unknown, written
 from simcrawl.detector import OUTLINKS, Detector
 from simcrawl.errors import SettingError
 from simcrawl.page.recipes import RECIPES, Recipe
@@ -158,7 +158,7 @@ CURES = {
     "max_distance": "use a whole number from 0 to 128",
     "min_similarity": "use a number from 0 to 1",
     "scope": "use one of 'all', 'site'",
-    "prefer": "use one of 'canonical'",
+    "prefer": "use 'canonical', or leave it out",
     "order": "use True or False",
     "carried_data": "use True or False",
     "skip": "use a number from 0.5 to 1 such as 0.95, or False",
@@ -179,7 +179,7 @@ CURES = {
     "max_host_seconds": "use a number of 0.001 or more",
     "max_wait_seconds": "use a number of 0 or more",
     "expire_days": "use a number of 0 or more",
-    "workers": "use a whole number from 0 to 64",
+    "workers": "use a whole number from 0 to 64, or 'auto'",
     "max_worker_bytes": "use a whole number of 1 or more",
     "sync_seconds": "use a number of 0 or more",
     "durable_feed": "use 'auto', True or False",
@@ -212,6 +212,15 @@ def test_every_accepted_form(name: str, value: Any, parsed: Any):
     found = getattr(_config(**{name: value}), name)
     assert found == parsed
     assert type(found) is type(parsed) or isinstance(found, float)
+
+
+@pytest.mark.parametrize(("name", "parsed"), [(name, pair[1]) for name, pairs in ACCEPTED.items() for pair in pairs])
+def test_what_is_written_of_a_value_reads_as_that_value(name: str, parsed: Any):
+    text = written(f"SIMCRAWL_{name.upper()}", parsed)
+    if isinstance(parsed, Recipe):
+        assert text == str(parsed)
+    else:
+        assert getattr(_config(**{name: text or None}), name) == parsed
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])

@@ -18,9 +18,12 @@ from rich.filesize import decimal
 
 from simcrawl.bits import hamming_distance
 from simcrawl.cli import run
+from simcrawl.config import SETTINGS, Config
+from simcrawl.crawl.history import History
 from simcrawl.errors import StoreCorruptError
 from simcrawl.page.hints import Hints
 from simcrawl.page.kept import compressed
+from simcrawl.page.recipes import resolve
 from simcrawl.report import Facts, charts, gather, page as report_page, render
 from simcrawl.report.facts import Place
 from simcrawl.report.page import difference
@@ -367,6 +370,70 @@ def test_a_recorded_crawl_gives_settings_sums_reasons_and_slow_pages(store: Stor
     assert [[data["urls"][at], seconds] for at, seconds in data["tables"]["slowest"]] == [["http://a.test/slow", 5.894]]
 
 
+# Another value of each setting as `-s` takes it, and how the report says it.
+OTHER = {
+    "ENABLED": ("false", "False"),
+    "STORE": ("/a/b", "/a/b"),
+    "STORE_MODE": ("660", "0660"),
+    "ACTION": ("observe", "observe"),
+    "MAX_DISTANCE": ("5", "5"),
+    "MIN_SIMILARITY": ("0.5", "0.5"),
+    "SCOPE": ("site", "site"),
+    "TRUSTED_HOSTS": ("b.test,a.test", "a.test, b.test"),
+    "ORIGINALS": ("store", "store"),
+    "CRAWL": ("nightly", "nightly"),
+    "RESET": ("1", "True"),
+    "COPIES_KEPT": ("2", "2"),
+    "PREFER": ("canonical", "canonical"),
+    "OUTLINKS": ("drop", "drop"),
+    "ORDER": ("0", "False"),
+    "SKIP": ("False", "False"),
+    "CARRIED_DATA": ("False", "False"),
+    "MIRRORS": ("a.test", "a.test"),
+    "REDACT": ("token", "token"),
+    "RECIPE": ("main", "main"),
+    "EXTRACTOR": ("tests.samples.counting_extractor", "tests.samples.counting_extractor"),
+    "MIN_FEATURES": ("9", "9"),
+    "MIN_AROUND": ("0", "0"),
+    "MAX_PAGE_BYTES": ("1000", "1000"),
+    "MAX_PAGE_SECONDS": ("3", "3.0"),
+    "MAX_HOST_SECONDS": ("1", "1.0"),
+    "MAX_WAIT_SECONDS": ("1", "1.0"),
+    "EXPIRE_DAYS": ("2", "2.0"),
+    "WORKERS": ("0", "0"),
+    "MAX_WORKER_BYTES": ("1000", "1000"),
+    "SYNC_SECONDS": ("2", "2.0"),
+    "DURABLE_FEED": ("0", "False"),
+    "ITEM_FIELD": ("text", "text"),
+    "KEEP_TEXT": ("False", "False"),
+    "RECRAWL": ("dropped.txt", "dropped.txt"),
+    "DEBUG": ("True", "True"),
+}
+
+
+def settings_told(store: Store, **settings: str) -> dict[str, str]:
+    """Return what the report says of each setting after a crawl with these."""
+    config = Config.from_settings({f"SIMCRAWL_{name}": value for name, value in settings.items()}.get)
+    store.note_crawl(json.loads(json.dumps(History().record({"spider": "a", "reason": "finished"}, {}, config, Rule.of(resolve("terms"))))))
+    rows = [text_of(row, ".") for row in written(gather(store), store).xpath("//section[@id='settings']//details//tbody/tr")]
+    return {name.removeprefix("SIMCRAWL_"): value for name, _, value in (row.partition(" ") for row in rows)}
+
+
+def test_settings_that_are_the_default_are_told_as_they_are(store: Store):
+    told = settings_told(store)
+    assert told.keys() == OTHER.keys() == {name.removeprefix("SIMCRAWL_") for name in SETTINGS}
+    assert [name for name, value in told.items() if "not the default" in value] == []
+    names = ("STORE_MODE", "OUTLINKS", "TRUSTED_HOSTS", "MIRRORS", "REDACT", "KEEP_TEXT", "DURABLE_FEED", "WORKERS", "PREFER", "SKIP")
+    assert [told[name] for name in names] == ["0600", "follow", "none", "none", "none", "auto", "auto", "auto", "off", "0.95"]
+    assert (told["MIN_FEATURES"], told["EXTRACTOR"], told["MAX_DISTANCE"]) == ("the recipe's", "the recipe's", "7")
+
+
+def test_settings_that_are_not_the_default_are_told_as_they_were_written(store: Store):
+    assert settings_told(store, **{name: given for name, (given, _) in OTHER.items()}) == {
+        name: f"{shown} not the default" for name, (_, shown) in OTHER.items()
+    }
+
+
 def test_answers_of_the_last_crawl_are_told_by_status(store: Store):
     fill(store)
     store.note_crawl(RECORD)
@@ -591,11 +658,13 @@ def test_the_command_writes_the_report_and_says_so(store: Store, tmp_path: Path,
 def test_the_tables_as_json(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     fill(store)
     target = tmp_path / "out.html"
-    assert run(["report", str(tmp_path / "store"), "-o", str(target), "--json"]) == 0
+    assert run(["report", str(tmp_path / "store"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
+    assert run(["report", str(tmp_path / "store"), "-o", str(target), "--json"]) == 0
+    assert json.loads(target.read_text()) == told
+    assert capsys.readouterr().out == ""
     assert (told["pages"], told["exact"] + told["near"]) == (4, 3)
     assert sum(cluster["copies"] for cluster in told["clusters"]) == 3
-    assert not target.exists()
 
 
 def test_a_report_that_cannot_be_written_or_read_is_an_error(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

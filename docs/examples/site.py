@@ -174,7 +174,12 @@ def main() -> None:
     """Serve until Ctrl-C."""
     if len(sys.argv) < 2 or sys.argv[1] not in KINDS:
         sys.exit(f"usage: python docs/examples/site.py {'|'.join(KINDS)} [PORT]")
-    with server(sys.argv[1], int(sys.argv[2]) if sys.argv[2:] else PORT) as running, suppress(KeyboardInterrupt):
+    port = int(sys.argv[2]) if sys.argv[2:] else PORT
+    try:
+        made = server(sys.argv[1], port)
+    except OSError as exc:
+        sys.exit(f"Port {port} cannot be had ({exc}): end what uses it, or name another one: python site.py {sys.argv[1]} 18001")
+    with made as running, suppress(KeyboardInterrupt):
         sys.stdout.write(f"The site is at http://127.0.0.1:{running.server_port}/ until you press Ctrl-C\n")
         sys.stdout.flush()
         running.serve_forever()

@@ -14,6 +14,7 @@ output     how they print
 
 from __future__ import annotations
 
+from simcrawl.cli.output import IN_PROJECT
 from simcrawl.cli.program import cli, main, run, store_commands
 
-__all__ = ["cli", "main", "run", "store_commands"]
+__all__ = ["IN_PROJECT", "cli", "main", "run", "store_commands"]

@@ -18,6 +18,7 @@ from simcrawl.bits import from_hex, to_hex
 from simcrawl.cli.dropped import limit_option, show_clusters
 from simcrawl.cli.output import (
     NEGATIVE,
+    StoreArgument,
     at_work,
     checked_path,
     complete_directory,
@@ -34,6 +35,7 @@ from simcrawl.errors import SettingError, StoreFormatError, StoreMismatchError
 from simcrawl.index import batch as batches
 from simcrawl.index.sorted_tables import MAGIC, SortedTables, write_tables
 from simcrawl.page.fingerprint import PageFingerprint, hash_of_seed
+from simcrawl.page.recipes import resolve
 from simcrawl.store import open_store, reset
 from simcrawl.store.files import PRIVATE
 from simcrawl.tools.bulk import Broken, Loaded, load_pages, make_pages, read_pages
@@ -119,7 +121,7 @@ def _urls(held: _Held, fingerprint: int) -> list[str | None]:
 
 
 @click.command()
-@click.argument("stored", metavar="STORE", shell_complete=complete_directory)
+@click.argument("stored", metavar="STORE", cls=StoreArgument, shell_complete=complete_directory)
 @click.option("--by", type=click.Choice(["verdicts", "fingerprints"]), help="What joins pages; default: verdicts, if the store has pages.")
 @click.option(
     "--min-size", metavar="N", type=click.IntRange(2), default=2, show_default=True, help="Only clusters of at least that many pages."
@@ -209,6 +211,9 @@ def load(
       simcrawl load STORE crawl-2025.warc.gz
       simcrawl load STORE mirror/ --base-url https://example.org/
     """
+    if recipe:
+        # Before a store is made for it.
+        resolve(recipe).load_extractor()
     broken = Broken(skip=skip_broken)
     sources = [read_pages(path, base_url=base_url, broken=broken) for path in corpus]
     total = Loaded()
@@ -353,7 +358,10 @@ def forget(*, store: str, urls: tuple[str, ...], older_than: float | None, force
 
     What remains is reused; `simcrawl compact` gives the space back.
     """
-    if [bool(urls), older_than is not None, everything].count(True) != 1:
+    given = [bool(urls), older_than is not None, everything].count(True)
+    if given > 1:
+        raise click.UsageError("URLs, --older-than and --all exclude each other: give one of them")
+    if not given:
         raise click.UsageError("name the URLs of pages, or --older-than DAYS, or --all")
     if force and older_than is None:
         raise click.UsageError("--force is of no use without --older-than")

@@ -96,6 +96,12 @@ def duplicates(
         raise click.UsageError("--reverse is of no use without --sort: name what to sort by")
     if sum((urls, as_csv, as_json)) > 1:
         raise click.UsageError("--urls, --csv and --json exclude each other: give one of them")
+    for what in ("distance", "similarity"):
+        low, high = filters[f"min_{what}"], filters[f"max_{what}"]
+        if low is not None and high is not None and low > high:
+            raise click.UsageError(f"--min-{what} {low:g} is more than --max-{what} {high:g}: nothing is of both")
+    if filters["since"] and filters["until"] and filters["since"] >= filters["until"]:
+        raise click.UsageError("--since is not before --until: nothing is of both")
     if urls:
         filters["dropped"] = filters["dropped"] or "anything"
     with open_existing(store) as opened:
@@ -239,7 +245,7 @@ def hosts(*, store: str, depth: int, min_copies: int, min_share: float, limit: i
         everything = {"hosts": list(map(_host_row, found[:limit])), "mirrors": list(map(_mirror_row, places[:limit]))}
         click.echo(as_json_line(everything))
         return
-    show(map(_host_row, found[:limit]))
+    show(_host_row(host) | {"host": host.host or None} for host in found[:limit])
     if places:
         if not sys.stdout.isatty():
             click.echo()
@@ -329,9 +335,12 @@ def _rejected(store: Store, urls: list[str], original: str | None) -> tuple[list
 
 
 def _undo(store: Store, urls: list[str], original: str | None, *, as_json: bool) -> int:
-    rows = [{"url": url, "removed": store.unreject(url, original)} for url in urls]
-    show(rows, as_json=as_json)
-    return 0 if all(row["removed"] for row in rows) else NEGATIVE
+    removed = {url: store.unreject(url, original) for url in urls}
+    show(({"url": url, "removed": count} for url, count in removed.items()), as_json=as_json)
+    unknown = [url for url, count in removed.items() if not count]
+    for url in unknown:
+        click.echo(f"Error: no verdict on {escaped(url)} was taken back: see simcrawl reject without a URL", err=True)
+    return NEGATIVE if unknown else 0
 
 
 def _rejection_row(rejection: Rejection) -> dict[str, Any]:
@@ -350,7 +359,7 @@ def _label(found: list[Rejection], labels: str) -> int:
         for number, rejection in enumerate(new, 1):
             try:
                 pages = {name: _html(url) for name, url in (("a", rejection.url), ("b", rejection.original))}
-            except click.UsageError as exc:
+            except click.ClickException as exc:
                 missing += 1
                 click.echo(f"Error: {exc.message}; the pair is held apart, but not in {labels}", err=True)
             else:

@@ -44,6 +44,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 BAR_AFTER = 1.0
 NEGATIVE = 1
 """The exit code of a negative answer."""
+IN_PROJECT = "scrapy simcrawl"
+"""The program's name inside a Scrapy project, whose store it knows."""
 APART = "apart"
 """The object of a click context whose program is all that its process does."""
 
@@ -117,7 +119,15 @@ def complete_recipe(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [CompletionItem(name) for name in ("auto", *RECIPES) if name.startswith(incomplete)]
 
 
-store_argument = click.argument("store", metavar="STORE", shell_complete=complete_directory)
+class StoreArgument(click.Argument):
+    """The store of a command, which inside a project is not named."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return what stands for it in the usage line."""
+        return [] if ctx.find_root().info_name == IN_PROJECT else super().get_usage_pieces(ctx)
+
+
+store_argument = click.argument("store", metavar="STORE", cls=StoreArgument, shell_complete=complete_directory)
 recipe_option = click.option(
     "--recipe",
     default="auto",

@@ -1,7 +1,7 @@
 """The command line: `simcrawl COMMAND`, and inside a Scrapy project `scrapy simcrawl COMMAND`, which knows the project's store.
 
 Tables go to a terminal; into a pipe or a file go tab-separated lines, and with --json JSON. Exit codes: 0 success, 1 a negative answer
-(no match, not a copy, problems found), 2 usage, 3 the store cannot be used.
+(no match, not a copy, problems found), 2 usage, 3 the store cannot be used, 4 a page on the web cannot be read.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def cli() -> None:
       simcrawl duplicates STORE --kind near --sort similarity --limit 20
       simcrawl compare https://example.org/a https://example.org/b
 
-    Exit codes: 0 success, 1 a negative answer, 2 wrong usage, 3 the store cannot be used.
+    Exit codes: 0 success, 1 a negative answer, 2 wrong usage, 3 the store cannot be used, 4 a page on the web cannot be read.
     """
 
 
@@ -319,21 +319,21 @@ def calibrate(labels: Path, recipe: str, plot: Path | None, as_json: bool) -> in
     wrong = calibration.wrong_pairs(measured, pairs, result.choice or chosen)
     ignored = len(pairs) - len(measured)
     if as_json:
-        found = {"recipe": chosen.identity, "ignored": ignored} | calibration.as_object(result) | {"wrong": wrong}
+        found = {"recipe": chosen.identity, "ignored": ignored} | calibration.as_object(result, recipe=recipe) | {"wrong": wrong}
         click.echo(as_json_line(found))
     else:
-        _show_calibration(result, chosen, wrong, ignored)
+        _show_calibration(result, recipe, wrong, ignored)
     return 0 if result.choice else NEGATIVE
 
 
-def _show_calibration(result: Calibration, recipe: Recipe, wrong: list[dict[str, Any]], ignored: int) -> None:
-    by_distance, by_similarity = calibration.rows(result, recipe.max_distance)
+def _show_calibration(result: Calibration, recipe: str, wrong: list[dict[str, Any]], ignored: int) -> None:
+    by_distance, by_similarity = calibration.rows(result, resolve(recipe).max_distance)
     _show(by_distance)
     _show(by_similarity)
     if wrong:
         click.echo(f"\nPairs that {'these settings' if result.choice else 'the recipe'} would get wrong:")
         _show(wrong)
-    click.echo("\n".join(("", *calibration.conclusions(result, ignored))))
+    click.echo("\n".join(("", *calibration.conclusions(result, ignored, recipe=recipe))))
 
 
 def _pairs_file(labels: Path) -> Path:

@@ -23,13 +23,11 @@ from simcrawl.cli.output import (
     "-o",
     "--output",
     metavar="FILE",
-    default="report.html",
-    show_default=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the report goes.",
+    help="Where the report goes; default: report.html, or with --json the output.",
 )
 @json_option
-def report(store: str, output: Path, as_json: bool) -> None:
+def report(store: str, output: Path | None, as_json: bool) -> None:
     """Write what a store knows as one HTML file, to open or to send.
 
     It needs no network. It shows what was dropped as a copy of what, clusters, mirrors, charts and settings, and if texts were kept
@@ -45,14 +43,20 @@ def report(store: str, output: Path, as_json: bool) -> None:
         with at_work("Reading", counts["pages"] + counts["duplicates"]) as move:
             facts = gather(opened, move=move)
         if as_json:
-            click.echo(as_json_line(facts.as_object()))
+            line = as_json_line(facts.as_object())
+            _write(output, f"{line}\n") if output else click.echo(line)
             return
         html = render(facts, name=Path(store).name, text_of=opened.text, made=time())
+    output = output or Path("report.html")
+    _write(output, html)
+    click.echo(f"{output}: {facts.copies} copies of {facts.kept} pages, {decimal(output.stat().st_size)}.")
+
+
+def _write(output: Path, text: str) -> None:
     try:
-        output.write_bytes(html.encode("utf-8", "replace"))
+        output.write_bytes(text.encode("utf-8", "replace"))
     except OSError as exc:
         raise click.UsageError(f"cannot write {output}: {exc}") from exc
-    click.echo(f"{output}: {facts.copies} copies of {facts.kept} pages, {decimal(output.stat().st_size)}.")
 
 
 COMMANDS = (report,)

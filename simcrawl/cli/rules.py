@@ -51,6 +51,8 @@ def rules(*, store: str, min_confidence: float | None, min_saves: int, limit: in
       simcrawl rules STORE --json | jq .rule
       simcrawl rules STORE --format python > links.py
     """
+    if as_format and as_json:
+        raise click.UsageError("--format and --json exclude each other: give one of them")
     least = min_confidence if min_confidence is not None else _SURE if as_format else 0.0
     with open_existing(store) as opened, at_work("Reading"):
         found = [rule for rule in learned(opened) if rule.confidence >= least and rule.saves >= min_saves][:limit]

@@ -90,6 +90,8 @@ def _lines(run: Run) -> Iterator[tuple[str, Any]]:
     yield "pages dropped", stats.get(f"{_PAGES}dropped", 0)
     for reason, count in _descending(told["dropped_as"]):
         yield f"dropped: {reason}", count
+    if taken_back := stats.get(f"{_PAGES}taken_back", 0):
+        yield "dropped, and kept after all", taken_back
     for reason, count in _descending(_below(_SKIPPED, stats)):
         yield f"not compared: {reason}", count
     # A crawl of an older version does not say by which rules.

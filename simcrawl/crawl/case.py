@@ -29,7 +29,8 @@ class Case:
 
     `body`: what was judged. `callback`: whose page it is, with a digest of what its request carries: see `simcrawl.rule.with_data`.
     `called`, `exhausted`, `failed`: its callback has been called, has given all, or has raised, as an item may have. `dropped_unparsed`: it
-    was dropped before its callback. `has_held_up`: it has waited for its original while there was nothing else to do.
+    was dropped before its callback. `has_held_up`: it has waited for its original while there was nothing else to do. `taken_back`: it was
+    dropped by mistake before, and counted then.
 
     `items`: what the callback has given; `items_open` of them are in the pipelines, `items_out` have come out, `items_taken` by a feed.
     `links_dropped`: requests of the callback that were dropped.
@@ -54,6 +55,7 @@ class Case:
     failed: bool = False
     dropped_unparsed: bool = False
     has_held_up: bool = False
+    taken_back: bool = False
     items: int = 0
     items_open: int = 0
     items_out: int = 0

@@ -41,7 +41,7 @@ class SimcrawlCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the sub-command and take over its exit code."""
-        from simcrawl.cli import run, store_commands  # noqa: PLC0415
+        from simcrawl.cli import IN_PROJECT, run, store_commands  # noqa: PLC0415
         from simcrawl.config import Config  # noqa: PLC0415
         from simcrawl.crawl.common import store_path  # noqa: PLC0415
         from simcrawl.errors import SettingError  # noqa: PLC0415
@@ -51,7 +51,7 @@ class SimcrawlCommand(ScrapyCommand):
             raise UsageError("no Scrapy project here: use `simcrawl COMMAND STORE` instead")
         arguments = [*args, "--help"] if opts.help_wanted or not args else list(args)
         if "--help" in arguments:
-            self.exitcode = run(arguments, program="scrapy simcrawl")
+            self.exitcode = run(arguments, program=IN_PROJECT)
             return
         try:
             config = Config.from_settings(self.settings.get)  # type: ignore[union-attr]  # Scrapy sets it before
@@ -60,7 +60,7 @@ class SimcrawlCommand(ScrapyCommand):
             raise UsageError(str(exc)) from exc
         if arguments[0] in store_commands():
             arguments.insert(1, store)
-        self.exitcode = run(arguments, program="scrapy simcrawl", defaults=_defaults(config, store), apart=True)
+        self.exitcode = run(arguments, program=IN_PROJECT, defaults=_defaults(config, store), apart=True)
         sys.stdout.flush()
 
 

@@ -36,7 +36,12 @@ def main() -> None:
     """Serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m simcrawl.crawl.demo_server", description=__doc__)
     parser.add_argument("port", type=int, nargs="?", default=_PORT, help="default: %(default)s; 0: any that is free")
-    with demo_server(parser.parse_args().port) as server, suppress(KeyboardInterrupt):
+    port = parser.parse_args().port
+    try:
+        made = demo_server(port)
+    except (OSError, OverflowError) as exc:
+        parser.exit(1, f"Port {port} cannot be had ({exc}): end what uses it, or name another one: {parser.prog} 18001\n")
+    with made as server, suppress(KeyboardInterrupt):
         sys.stdout.write(f"The demo site is at http://127.0.0.1:{server.server_port}/ until you press Ctrl-C\n")
         sys.stdout.flush()
         server.serve_forever()

@@ -55,14 +55,15 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         request.meta.pop(CHANGE, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
         self._session.changes.arrived(request)
-        never_drop = bool(request.meta.pop(AGAIN, False)) or _never_dropped(request, unyielded=unyielded)
+        taken_back = bool(request.meta.pop(AGAIN, False))
+        never_drop = taken_back or _never_dropped(request, unyielded=unyielded)
         self._session.frontier.pass_by(response)
         # NO_CALLBACK: robots.txt and media. A robots.txt that vanished would read as "everything is allowed".
         if request.callback is NO_CALLBACK:
             request.meta.pop(CARRIED, None)
             return
         if (reason := skip_reason(request, response)) is None:
-            verdict = await self._session.judge(request, response, never_drop=never_drop, yielded=yielded)
+            verdict = await self._session.judge(request, response, never_drop=never_drop, yielded=yielded, taken_back=taken_back)
             if sampled:
                 self._session.frontier.sampled(verdict)
         else:

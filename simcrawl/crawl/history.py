@@ -71,7 +71,7 @@ def _statuses(stats: Mapping[str, Any]) -> dict[str, int]:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, frozenset):
-        value = tuple(sorted(value))
+    if isinstance(value, (frozenset, tuple)):
+        value = ", ".join(sorted(value))
     # The URL of a store may hold a password.
     return value if value is None or isinstance(value, (bool, int, float)) else without_user(str(value))[:_LONGEST]

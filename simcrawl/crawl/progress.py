@@ -35,7 +35,7 @@ _KEPT = set(Reason) - {Reason.NOT_HTML}
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts of pages: the stats under simcrawl/pages/."""
+    """Counts of pages: the stats under simcrawl/pages/, where a page that is `taken_back` is no copy, and was not dropped."""
 
     checked: int
     admitted: int
@@ -44,6 +44,8 @@ class Counts:
     near_duplicate: int
     skipped: int
     dropped: int
+    taken_back: int = 0
+    """Pages that were dropped by mistake, and are kept. Stats only grow, so these have them as dropped copies, too."""
     kept_unseen: int = 0
     """Of the skipped ones those that the store keeps by their bytes, not answers that are no pages."""
 
@@ -51,7 +53,14 @@ class Counts:
     def of(cls, stats: Any) -> Self:
         """Return the counts of a stats collector."""
         counts = {field.name: stats.get_value(f"simcrawl/pages/{field.name}", 0) for field in fields(cls)}
-        return cls(**counts | {"kept_unseen": sum(stats.get_value(f"{_SKIPPED}{reason}", 0) for reason in _KEPT)})
+        counts["kept_unseen"] = sum(stats.get_value(f"{_SKIPPED}{reason}", 0) for reason in _KEPT)
+        # With one queue for several processes another one may have counted them.
+        counts["taken_back"] = left = min(counts["taken_back"], counts["dropped"])
+        counts["dropped"] -= left
+        for kind in ("near_duplicate", "exact_duplicate"):
+            taken = min(left, counts[kind])
+            counts[kind], left = counts[kind] - taken, left - taken
+        return cls(**counts)
 
     @property
     def copies(self) -> int:
@@ -61,7 +70,7 @@ class Counts:
     @property
     def compared(self) -> int:
         """Pages that were kept or are copies."""
-        return self.admitted + self.revisited + self.kept_unseen + self.copies
+        return self.admitted + self.revisited + self.taken_back + self.kept_unseen + self.copies
 
     def share(self, count: int) -> str:
         """Return a number of copies as their share, as all other places tell it."""
@@ -196,6 +205,7 @@ def _rows(stats: Any, counts: Counts, links: DroppedLinks) -> Iterator[tuple[str
     yield "pages checked", counts.checked, ""
     yield "new", counts.admitted, ""
     yield "known by their URL", counts.revisited, ""
+    yield "dropped, and kept after all", counts.taken_back, ""
     yield "exact duplicates", counts.exact_duplicate, counts.share(counts.exact_duplicate)
     yield "near-duplicates", counts.near_duplicate, counts.share(counts.near_duplicate)
     yield "not compared", counts.skipped, ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))

@@ -87,7 +87,10 @@ class RecrawlMiddleware:
         path = Config.from_settings(crawler.settings.get).recrawl
         if path is None or not is_crawl(crawler):
             raise NotConfigured
-        return cls(recrawl_requests(path))
+        try:
+            return cls(recrawl_requests(path))
+        except SettingError as exc:
+            raise SettingError(f"SIMCRAWL_RECRAWL is {path!r}: {exc}") from exc
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:  # noqa: ARG002 - it is replaced
         """Yield the requests of the list; the spider's `parse` gets the pages."""

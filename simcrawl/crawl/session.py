@@ -220,13 +220,16 @@ class Session(Common):
 
     # ---- verdicts
 
-    async def judge(self, request: Request, response: Response, *, never_drop: bool, yielded: bool) -> Verdict:
-        """Find the verdict on a page and bind it to its request. Never raises for a page or a store."""
+    async def judge(self, request: Request, response: Response, *, never_drop: bool, yielded: bool, taken_back: bool = False) -> Verdict:
+        """Find the verdict on a page and bind it to its request. Never raises for a page or a store.
+
+        `never_drop`, `taken_back`: see `simcrawl.rule.Rule.decide`.
+        """
         self._end_abandoned()
         started = monotonic()
         self.preferred.redirected(request.meta.get("redirect_urls", ()), response.url)
         try:
-            case = await self._case(request, response, never_drop=never_drop, sure=yielded)
+            case = await self._case(request, response, never_drop=never_drop, taken_back=taken_back, sure=yielded)
         except StoreError as exc:
             case = self._unchecked("store_error", "simcrawl cannot use its store; pages pass unchecked: %s", exc)
         except PassedError as exc:
@@ -372,7 +375,7 @@ class Session(Common):
     def _tell_foreign(self) -> None:
         self.warn("foreign", MOST_ARE_FOREIGN, self.foreign.copies, self.foreign.count)
 
-    async def _case(self, request: Request, response: Response, *, never_drop: bool, sure: bool) -> Case:
+    async def _case(self, request: Request, response: Response, *, never_drop: bool, taken_back: bool, sure: bool) -> Case:
         # Other methods than GET may answer anything under a URL: they must not pass for what GET answers there.
         known_as = self.known_as(response.url)
         url = known_as if request.method == "GET" else f"{request.method} {known_as}"
@@ -380,7 +383,8 @@ class Session(Common):
         callback = self.use_of(request)
         if callback != self.callback_of(request):
             self.stats.inc_value("simcrawl/pages/with_data")
-        claim, hints = partial(self.detector.claim, callback=callback), _header_hints(response, known_as)
+        claim = partial(self.detector.claim, taken_back=taken_back, callback=callback)
+        hints = _header_hints(response, known_as)
         # A page that is kept whatever it is, or for which its own callback may be waiting, waits for none.
         may_wait = sure and not never_drop
 
@@ -411,7 +415,8 @@ class Session(Common):
         self._count_stage(admission.verdict, page)
         verdict = admission.verdict if admission.verdict.page is page else replace(admission.verdict, page=page)
         once_more = self.again.copied(request) if admission.may_be_mistaken else None
-        return Case(verdict, self.feeds.hold(admission.claim), callback=callback, again=once_more, has_held_up=has_held_up)
+        claimed = self.feeds.hold(admission.claim)
+        return Case(verdict, claimed, callback=callback, again=once_more, has_held_up=has_held_up, taken_back=taken_back)
 
     async def _wait(
         self, request: Request, admission: Admission, again: Callable[..., Awaitable[Admission]], *, sure: bool, never_drop: bool
@@ -546,8 +551,11 @@ class Session(Common):
 
     # ---- what is told
 
-    def count(self, verdict: Verdict, *, size: int = 0) -> None:
-        """Count a verdict in the stats; `size`: bytes of the page's body."""
+    def count(self, verdict: Verdict, *, size: int = 0, taken_back: bool = False) -> None:
+        """Count a verdict in the stats; `size`: bytes of the page's body. A page whose verdict is taken back has been counted before."""
+        if taken_back:
+            self.stats.inc_value("simcrawl/pages/taken_back")
+            return
         self.stats.inc_value("simcrawl/pages/checked")
         self.stats.inc_value(f"simcrawl/pages/{verdict.kind.value}")
         if verdict.kind is Kind.SKIPPED:

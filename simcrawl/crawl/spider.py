@@ -56,7 +56,7 @@ class NearDuplicateSpiderMiddleware(OfSession):
         if case and case.body != response.body:
             case = self._session.replaced(case, response)
         verdict = case.verdict if case else _unseen(response)
-        self._session.count(verdict, size=len(response.body))
+        self._session.count(verdict, size=len(response.body), taken_back=case is not None and case.taken_back)
         if verdict.is_duplicate:
             self._session.learn(response, verdict)
         if not (verdict.drop_page or verdict.drop_outlinks):

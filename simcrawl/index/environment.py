@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, ENOSPC
 from shutil import disk_usage
@@ -32,6 +33,8 @@ MOST_DATABASES = 128
 _NO_SPACE = tuple(map(os.strerror, (ENOSPC, EDQUOT, EFBIG)))
 # A commit may fail with a little space left.
 _FULL = 1 << 24
+# Where the first page has it, in the machine's own byte order.
+_MAGIC, _MAGIC_AT = (0xBEEFC0DE).to_bytes(4, sys.byteorder), 16
 ERRORS = (lmdb.Error, OSError)
 """What LMDB raises: for the few places where `mapped_errors` would cost too much. See `own_error`."""
 
@@ -52,7 +55,7 @@ def own_error(path: Path, exc: Exception) -> StoreError:
     if isinstance(exc, (lmdb.CorruptedError, lmdb.PageNotFoundError, lmdb.PanicError)):
         return StoreCorruptError(f"{path} is damaged ({exc}): restore it from a backup, or start a new store")
     if isinstance(exc, (lmdb.InvalidError, lmdb.VersionMismatchError)):
-        return StoreFormatError(f"{path} is no LMDB store ({exc}): point SIMCRAWL_STORE elsewhere")
+        return _no_store(path, exc)
     if isinstance(exc, (lmdb.LockError, lmdb.ReadonlyError)):
         return StoreError(
             f"cannot write to {path} ({exc}): check the permissions of the directory and its files, or point SIMCRAWL_STORE elsewhere"
@@ -62,9 +65,25 @@ def own_error(path: Path, exc: Exception) -> StoreError:
     return StoreError(f"{path}: {exc}")
 
 
+def _no_store(path: Path, exc: Exception) -> StoreError:
+    """Return what to say of a file that LMDB does not open: the rest of a store, where it begins as LMDB's files do."""
+    if isinstance(exc, lmdb.InvalidError) and _begins_as_ours(path / "data.mdb"):
+        return StoreCorruptError(f"{path}/data.mdb is cut short, or its first pages are damaged ({exc}): restore the store from a backup")
+    return StoreFormatError(f"{path} is no LMDB store ({exc}): point SIMCRAWL_STORE elsewhere")
+
+
 def _is_cut_off(path: Path, exc: Exception) -> bool:
     # What fits of a write is written, and LMDB then speaks of an input/output error.
     return "Input/output error" in str(exc) and path.exists() and disk_usage(path).free < _FULL
+
+
+def _begins_as_ours(file: Path) -> bool:
+    """Return whether a file begins as LMDB's do on this machine."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
+    except OSError:
+        return False
 
 
 def open_environment(path: Path, map_size: int = MAP_SIZE, *, readonly: bool = False) -> lmdb.Environment:
@@ -78,7 +97,7 @@ def open_environment(path: Path, map_size: int = MAP_SIZE, *, readonly: bool = F
     map_size = min(map_size, max(_SMALLEST_MAP, address_space() // _SHARE_OF_LIMIT))
     while True:
         try:
-            return lmdb.open(str(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2, readonly=readonly)
+            return lmdb.open(os.fsencode(path), map_size=map_size, max_dbs=MOST_DATABASES, max_spare_txns=2, readonly=readonly)
         except (lmdb.MemoryError, MemoryError) as exc:
             # Less address space than asked for (a container's limit, a 32-bit system): smaller stores still fit.
             if map_size <= _SMALLEST_MAP:
@@ -88,12 +107,12 @@ def open_environment(path: Path, map_size: int = MAP_SIZE, *, readonly: bool = F
 
 def open_alone(path: Path) -> lmdb.Environment:
     """Open an environment to read it, without LMDB's locks, where nobody writes: its readers need no place among the others'."""
-    return lmdb.open(str(path), readonly=True, lock=False, max_dbs=MOST_DATABASES)
+    return lmdb.open(os.fsencode(path), readonly=True, lock=False, max_dbs=MOST_DATABASES)
 
 
 def open_new(path: Path) -> lmdb.Environment:
     """Open an environment that nobody else knows of yet."""
-    return lmdb.open(str(path), map_size=MAP_SIZE, max_dbs=MOST_DATABASES)
+    return lmdb.open(os.fsencode(path), map_size=MAP_SIZE, max_dbs=MOST_DATABASES)
 
 
 @contextmanager

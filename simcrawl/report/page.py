@@ -19,8 +19,11 @@ from jinja2.utils import htmlsafe_json_dumps
 from rich.filesize import decimal
 
 from simcrawl import __version__
-from simcrawl.config import SETTINGS, parse
+from simcrawl.config import SETTINGS, parse, written
+from simcrawl.detector import OUTLINKS
 from simcrawl.errors import StoreCorruptError
+from simcrawl.page.hints import LONGEST_TITLE
+from simcrawl.page.recipes import DEFAULT, RECIPES
 from simcrawl.report import charts
 from simcrawl.report.answers import answers
 from simcrawl.report.groups import difference as difference_of_urls
@@ -57,6 +60,7 @@ _DONE = {
 # Lone surrogates: no browser makes a link of them.
 _LINK = re.compile("https?://[^\\s\ud800-\udfff]+\\Z", re.IGNORECASE)
 _SKIPPED = "simcrawl/pages/skipped/"
+_WORDS = {number: word for word, number in OUTLINKS.items()}
 _WHY = {
     "empty": "no text at all",
     "short": "too short: compared as exact copies only",
@@ -108,6 +112,7 @@ def render(facts: Facts, *, name: str, text_of: Callable[[str], str | None], mad
             other_rules=_other_rules(facts),
             answers=answers(facts.crawls[-1]["stats"]) if facts.crawls else [],
             skipped=_skipped(facts),
+            taken_back=any(record["stats"].get("simcrawl/pages/taken_back") for record in facts.crawls),
             settings=_settings(facts),
         )
     )
@@ -239,7 +244,9 @@ def _cluster(cluster: Cluster, urls: _Urls) -> list[Any]:
 
 def _titled(said: list[Any], titles: dict[str, int]) -> list[Any]:
     """Return what a page says of itself, with numbers for titles, each of which is there once."""
-    return [titles.setdefault(title, len(titles)) if title else None for title in said[:2]] + said[2:]
+    # What is cut in a store does not say so there.
+    shown = [f"{title}…" if title and len(title) >= LONGEST_TITLE else title for title in said[:2]]
+    return [titles.setdefault(title, len(titles)) if title else None for title in shown] + said[2:]
 
 
 def _line(line: Duplicate, urls: _Urls, differences: _Differences) -> list[Any]:
@@ -321,15 +328,24 @@ def _skipped(facts: Facts) -> list[tuple[str, str, int]]:
     return sorted(((reason, _WHY.get(reason, ""), count) for reason, count in counts.items()), key=lambda row: (-row[2], row[0]))
 
 
-def _settings(facts: Facts) -> list[tuple[str, Any, bool]]:
+def _settings(facts: Facts) -> list[tuple[str, str, bool]]:
     """Return (setting, value, whether it is not the default) of the last crawl."""
     if not facts.crawls:
         return []
-    told = facts.crawls[-1]["settings"]
-    rows = [(name, told[name], told[name] != parse(name, None)) for name in SETTINGS if name in told]
-    rule = facts.crawls[-1]["rule"]
-    effective = {name: rule.get(name.removeprefix("SIMCRAWL_").lower()) for name, _, _ in rows}
-    return [(name, effective[name] if value is None else value, changed) for name, value, changed in rows]
+    told, rule = facts.crawls[-1]["settings"], facts.crawls[-1]["rule"]
+    return [_setting(name, told[name], rule) for name in SETTINGS if name in told]
+
+
+def _setting(name: str, told: Any, rule: dict[str, Any]) -> tuple[str, str, bool]:
+    # As older records say it.
+    value, field = (() if told == "()" else told), name.removeprefix("SIMCRAWL_").lower()
+    text = written(name, value)
+    changed = text != written(name, parse(name, None))
+    if value is None and field in rule:
+        number = rule[field]
+        text = written(name, _WORDS.get(number, number) if name == "SIMCRAWL_OUTLINKS" else number)
+    no_text = "the recipe's" if hasattr(RECIPES[DEFAULT], field) else "off" if value is None else "none"
+    return name, text or no_text, changed
 
 
 # ---- charts

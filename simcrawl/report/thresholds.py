@@ -23,7 +23,8 @@ MOST_CHANGES = 1_000
 class Thresholds:
     """`now`: the number of the one that was in force. `kept`, `copies`, `shares`, `moved`: by threshold, see `Rethought`.
 
-    `changes`: (change, number of the first threshold and of the last one where it holds), `MOST_CHANGES` at most, nearest to `now` first.
+    `excepted`: see there, too. `changes`: (change, number of the first threshold and of the last one where it holds), `MOST_CHANGES` at
+    most, nearest to `now` first.
     """
 
     now: int
@@ -34,6 +35,7 @@ class Thresholds:
     moved: list[int] = field(default_factory=list)
     changes: list[tuple[Change, int, int]] = field(default_factory=list)
     complete: bool = True
+    excepted: int = 0
 
     def as_object(self) -> dict[str, Any]:
         """Return the numbers for the script."""
@@ -53,7 +55,7 @@ def thresholds(store: Store, move: Callable[[float, str], object]) -> Thresholds
     values = sorted({percent / 100 for percent in range(LOOSEST, 101)} | {rule.min_similarity})
     rethinking = Rethinking(store, rule, values, move)
     now = values.index(rule.min_similarity)
-    found = Thresholds(now, values, complete=rethinking.complete)
+    found = Thresholds(now, values, complete=rethinking.complete, excepted=rethinking.excepted)
     held: dict[Change, list[int]] = {}
     for number, value in enumerate(values):
         then = rethinking.at(value)

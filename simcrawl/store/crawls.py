@@ -134,10 +134,12 @@ class Crawl:
 
     # ---- decisions
 
-    def claim(self, page: PageFingerprint | Abstention, rule: Rule, *, never_drop: bool = False, callback: str = "") -> Admission:
+    def claim(
+        self, page: PageFingerprint | Abstention, rule: Rule, *, never_drop: bool = False, taken_back: bool = False, callback: str = ""
+    ) -> Admission:
         """Decide about a page among those of this crawl, and claim it unless it is a copy: see `Store.claim`."""
         self.lasting.write_ahead()
-        return self.own.claim(page, rule, never_drop=never_drop, callback=callback)
+        return self.own.claim(page, rule, never_drop=never_drop, taken_back=taken_back, callback=callback)
 
     def admit(self, page: PageFingerprint | Abstention, rule: Rule) -> Verdict:
         """Decide about a page among those of this crawl, and insert it unless it is a copy: see `Store.admit`."""

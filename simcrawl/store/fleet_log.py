@@ -64,6 +64,14 @@ class LogCutError(LogLostError):
     """The log lacks the last entry that was read of it: its server has gone back to an older state."""
 
 
+def _cause(exc: Exception) -> str:
+    """Return what kind of failure it is, and what the system says of it. What a message of the client holds of the URL is not shown."""
+    inner: BaseException | None = exc
+    while inner and not (isinstance(inner, OSError) and inner.strerror):
+        inner = inner.__cause__ or inner.__context__
+    return f"{type(exc).__name__}: {inner.strerror}" if isinstance(inner, OSError) else type(exc).__name__
+
+
 class RedisLog:
     """The log of one fleet. Thread-safe.
 
@@ -88,6 +96,7 @@ class RedisLog:
         """The directory that the URL names for this process."""
         self._connections = self._checked = 0
         bare, name, self.local = _split(url)
+        self._has_answered = False
         self._keys = [f"{{{name}}}:log", f"{{{name}}}:header"]
         try:
             # Read only what RESP2 has: the same answers from every version of the client.
@@ -115,13 +124,19 @@ class RedisLog:
                 raise LogLostError(f"{self.shown} has forgotten its log") from exc
             if _CUT in str(exc):
                 raise self._cut() from exc
-            raise StoreError(f"{self.shown} refuses ({exc}): a crawl goes on by itself, and tries again") from exc
+            raise self._failed(f"{self.shown} refuses ({exc})") from exc
         except (redis.exceptions.RedisError, OSError) as exc:
             if "CERTIFICATE_VERIFY_FAILED" in str(exc):
                 cure = f"{self.shown}{'&' if '?' in self.shown else '?'}ssl_ca_certs=/path/to/ca.pem"
                 raise StoreError(f"nobody here trusts the certificate of {self.shown}: name who signed it, as {cure}") from exc
-            # What a message of the client may hold of the URL has no password, but its kind says enough.
-            raise StoreError(f"{self.shown} does not answer ({type(exc).__name__}): a crawl goes on by itself, and tries again") from exc
+            raise self._failed(f"{self.shown} does not answer ({_cause(exc)})") from exc
+        self._has_answered = True
+
+    def _failed(self, what: str) -> StoreError:
+        """Return the error to raise, with the cure: before the first answer a crawl cannot begin, and a command has nothing to read."""
+        if self._has_answered:
+            return StoreError(f"{what}: a crawl goes on by itself, and tries again")
+        return StoreError(f"{what}: start the server, or correct the URL in SIMCRAWL_STORE")
 
     def _connect(self, connection: Any) -> None:
         # The client connects again by itself, and to what may be another server's state.

@@ -6,6 +6,7 @@ the store meanwhile sees what it held, and from then on the new file.
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,7 +24,6 @@ from simcrawl.store.opening import alone, check_size
 from simcrawl.store.running import RUNNING
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
 
     from lmdb import Environment
@@ -57,7 +57,8 @@ def compact(path: str | os.PathLike[str]) -> int:
     data = Path(path, DATA).expanduser()
     before = data.stat().st_size if data.exists() else 0
     with rewritten(path) as (old, _, new_path):
-        old.copy(str(new_path), compact=True)
+        # As bytes, for a name may be no text: its types know texts only.
+        old.copy(os.fsencode(new_path), compact=True)  # type: ignore[arg-type]
     return before - data.stat().st_size
 
 

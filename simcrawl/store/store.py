@@ -297,12 +297,18 @@ class Store:
             settled.wait()
 
     def claim(
-        self, page: PageFingerprint | Abstention, rule: Rule | None = None, *, never_drop: bool = False, callback: str = ""
+        self,
+        page: PageFingerprint | Abstention,
+        rule: Rule | None = None,
+        *,
+        never_drop: bool = False,
+        taken_back: bool = False,
+        callback: str = "",
     ) -> Admission:
         """Decide about a page and, unless it is a copy, claim it: one atomic step.
 
         Where the page would be dropped in favour of one that is itself still claimed, nothing is recorded: wait for `waits_for` to settle
-        and ask again.
+        and ask again. `never_drop`, `taken_back`: see `Rule.decide`.
 
         Raises:
             StoreMismatchError: the page was made with another recipe or seed.
@@ -311,18 +317,26 @@ class Store:
         """
         self._check(page)
         self.write_ahead()
-        admission = self._claim_in_order(page, rule or self._default_rule(), never_drop=never_drop, callback=callback)
+        rule = rule or self._default_rule()
+        admission = self._claim_in_order(page, rule, never_drop=never_drop, taken_back=taken_back, callback=callback)
         self._keep_text(page, admission)
         return admission
 
     def _claim_in_order(
-        self, page: PageFingerprint | Abstention, rule: Rule, *, never_drop: bool = False, callback: str = "", brief: bool = False
+        self,
+        page: PageFingerprint | Abstention,
+        rule: Rule,
+        *,
+        never_drop: bool = False,
+        taken_back: bool = False,
+        callback: str = "",
+        brief: bool = False,
     ) -> Admission:
         """Decide among the threads of this process and, where the page is claimed, put the claim into the order of the fleet."""
         while True:
             since = self._link.moment if self._link else 0
             with self._ordered() as view:
-                admission = self._decide(page, rule, view, never_drop=never_drop, callback=callback)
+                admission = self._decide(page, rule, view, never_drop=never_drop, taken_back=taken_back, callback=callback)
                 if admission.claim:
                     admission.claim.brief = brief
             if admission.claim is None or self._is_first(page, admission.claim, since, rule, callback):
@@ -371,10 +385,18 @@ class Store:
             yield Overlay(self._claims.pages, self._claims.lock, reader)
 
     def _decide(
-        self, page: PageFingerprint | Abstention, rule: Rule | None, view: View, *, never_drop: bool = False, callback: str = ""
+        self,
+        page: PageFingerprint | Abstention,
+        rule: Rule | None,
+        view: View,
+        *,
+        never_drop: bool = False,
+        taken_back: bool = False,
+        callback: str = "",
     ) -> Admission:
         self._rule = rule or self._default_rule()
-        decision = self._rule.decide(page, view, now=time(), never_drop=never_drop, callback=callback, dropped=self._dropped.of)
+        how = {"never_drop": never_drop, "taken_back": taken_back}
+        decision = self._rule.decide(page, view, now=time(), **how, callback=callback, dropped=self._dropped.of)
         if decision.candidates is not None:
             self.candidates += Counter(decisions=1, compared=decision.candidates, at_cap=decision.stopped)
         # A page of which nothing is dropped has nothing to wait for.

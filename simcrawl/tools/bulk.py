@@ -400,7 +400,8 @@ def load_pages(
     if progress:
         progress(loaded)
     for exc in stopped:
-        raise SettingError(f"{exc}; the {loaded.read} pages before it are loaded") from exc
+        before = {0: "", 1: "; the page before it is loaded"}.get(loaded.read, f"; the {loaded.read} pages before it are loaded")
+        raise SettingError(f"{exc}{before}") from exc
     return loaded
 
 

@@ -277,9 +277,10 @@ def _name(source: PurePath | str) -> str | None:
     return None if isinstance(source, str) else str(source)
 
 
-def as_object(result: Calibration) -> dict[str, Any]:
-    """Return all that a calibration found, as JSON has it."""
+def as_object(result: Calibration, *, recipe: str = "auto") -> dict[str, Any]:
+    """Return all that a calibration found, as JSON has it. `recipe`: as SIMCRAWL_RECIPE names it."""
     choice = result.choice and {
+        "SIMCRAWL_RECIPE": recipe,
         "SIMCRAWL_MAX_DISTANCE": result.choice.max_distance,
         "SIMCRAWL_MIN_SIMILARITY": result.choice.min_similarity,
         "equally_from": result.choice.equally_from,
@@ -329,8 +330,8 @@ def _with_interval(share: Share) -> str:
     return "-" if share.value is None else "{:.3f} ({:.3f} to {:.3f})".format(share.value, *share.interval)
 
 
-def conclusions(result: Calibration, ignored: int) -> Iterator[str]:
-    """Return what to make of a calibration, in sentences; `ignored` pairs were labelled grey."""
+def conclusions(result: Calibration, ignored: int, *, recipe: str = "auto") -> Iterator[str]:
+    """Return what to make of a calibration, in sentences; `ignored` pairs were labelled grey. `recipe`: as SIMCRAWL_RECIPE names it."""
     abstaining = result.abstaining
     if ignored:
         yield f"Left out: {ignored} pairs labelled grey."
@@ -341,7 +342,7 @@ def conclusions(result: Calibration, ignored: int) -> Iterator[str]:
         )
     if result.mislabelled:
         yield f"Labelled different, but exact copies, which no setting keeps apart: lines {', '.join(map(str, result.mislabelled))}."
-    yield from _advice(result.choice) if result.choice else _NO_ADVICE
+    yield from _advice(result.choice, recipe) if result.choice else _NO_ADVICE
 
 
 _NO_ADVICE = (
@@ -350,8 +351,11 @@ _NO_ADVICE = (
 )
 
 
-def _advice(choice: Choice) -> Iterator[str]:
+def _advice(choice: Choice, recipe: str) -> Iterator[str]:
     counts = choice.tally
+    if recipe != "auto":
+        # With another one these thresholds mean something else.
+        yield f'SIMCRAWL_RECIPE = "{recipe}"'
     yield f"SIMCRAWL_MAX_DISTANCE = {choice.max_distance}"
     yield f"SIMCRAWL_MIN_SIMILARITY = {choice.min_similarity:g}"
     if choice.equally_from < choice.min_similarity:

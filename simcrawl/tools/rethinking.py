@@ -3,6 +3,9 @@
     register     near-duplicates with distance and similarity   ──► verdicts that would not stand
     pages        of pairs of kept ones the rule itself           ──► kept pages that would have been copies
 
+It starts from what was: two pages that the crawl's own thresholds make copies, and that were both kept, count as kept at any threshold. The
+crawl had a reason that two pages do not tell: a third page, another night, a page that was asked for again.
+
 What cannot be known: a page that was dropped has no sketches in the store. So of verdicts that would not stand nobody can say whether
 the page is a copy of another page than its original (but for one of the same content), nor which pages would be copies of it; and names
 that differ in a word, or few words, ask for more than a similarity says. Pages that are behind links that were dropped, and those that were
@@ -46,6 +49,10 @@ class Change(NamedTuple):
     similarity: float | None
     then: Literal["kept", "copy"]
 
+    def as_object(self) -> dict[str, Any]:
+        """Return it as JSON has it, the similarity of three digits, as everywhere."""
+        return self._asdict() | {"similarity": None if self.similarity is None else round(self.similarity, 3)}
+
 
 @dataclass(frozen=True, slots=True)
 class Rethought:
@@ -53,7 +60,8 @@ class Rethought:
 
     `fallen`: verdicts that would not stand, least similar first; those pages are kept then, once each content. `joined`: kept pages that
     would have been copies. `moved`: copies whose original is among those; they count as copies still. `complete`: whether all pairs of
-    kept pages were looked at, but for those that are `outdated`: an older version or another recipe made them.
+    kept pages were looked at, but for those that are `outdated`: an older version or another recipe made them. `excepted`: kept pages that
+    are near-duplicates of other kept ones by the crawl's own thresholds, and stay.
     """
 
     min_similarity: float
@@ -66,6 +74,7 @@ class Rethought:
     moved: int
     complete: bool
     outdated: int = 0
+    excepted: int = 0
 
     @property
     def kept_then(self) -> int:
@@ -91,7 +100,8 @@ class Rethought:
             "moved": self.moved,
             "complete": self.complete,
             "outdated": self.outdated,
-            "changes": [change._asdict() for change in (*self.fallen, *self.joined)],
+            "excepted": self.excepted,
+            "changes": [change.as_object() for change in (*self.fallen, *self.joined)],
         }
 
 
@@ -115,16 +125,25 @@ def rule_of(store: Store) -> Rule:
 class Rethinking:
     """What thresholds would have done to the pages of a store: reads it once, and answers for each of `thresholds`.
 
-    `rule`: with the radius that is asked for. Memory: the lines of near-duplicates, and pages that have another one within the radius.
+    `rule`: what was in force, see `rule_of`. `max_distance`: the radius that is asked for, that of the rule if None. Memory: the lines of
+    near-duplicates, and pages that have another one within the radius.
 
     Raises:
         StoreError: the store cannot be read.
     """
 
     def __init__(
-        self, store: Store, rule: Rule, thresholds: Sequence[float], move: Callable[[float, str], object] = lambda _done, _what: None
+        self,
+        store: Store,
+        rule: Rule,
+        thresholds: Sequence[float],
+        move: Callable[[float, str], object] = lambda _done, _what: None,
+        *,
+        max_distance: int | None = None,
     ) -> None:
-        self.rule, self.thresholds, self.complete = rule, sorted(thresholds), True
+        self._was, self._both_kept = rule, set[str]()
+        self.rule = rule if max_distance is None else replace(rule, max_distance=max_distance)
+        self.thresholds, self.complete = sorted(thresholds), True
         self._kept, self._copies, self._outdated, known = 0, 0, 0, set[str]()
         self._near: list[Duplicate] = []
         self._of: dict[str, int] = defaultdict(int)
@@ -140,6 +159,11 @@ class Rethinking:
         self._near.sort(key=lambda line: (-1 if line.similarity is None else line.similarity, line.url))
         held = self._held(store, known)
         self._pairs = list(self._compared(store, held, move))
+
+    @property
+    def excepted(self) -> int:
+        """How many kept pages are near-duplicates of other kept ones by the crawl's own thresholds, and stay."""
+        return len(self._both_kept)
 
     def at(self, min_similarity: float) -> Rethought:
         """Return what one of the thresholds would have done."""
@@ -161,6 +185,7 @@ class Rethinking:
             sum(self._of[url] for url in dropped),
             self.complete,
             self._outdated,
+            self.excepted,
         )
 
     def _held(self, store: Store, known: set[str]) -> dict[int, list[StoredPage]]:
@@ -226,6 +251,9 @@ class Rethinking:
         # Whose callback it was is known of pages that gave nothing only.
         allowed = earlier.serves(later.callback) and self.rule.may_replace(b.url, a.url)
         if not compared or not allowed or store.is_rejected(a, b):
+            return None
+        if self._was.copy_of(a, b):
+            self._both_kept.add(a.url)
             return None
         # The rule itself says so for each threshold: the looser one is, the more are copies.
         holds = bisect_right(self.thresholds, 0, key=lambda t: not replace(self.rule, min_similarity=t).copy_of(a, b))

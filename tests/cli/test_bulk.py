@@ -215,6 +215,12 @@ def test_fingerprints_go_through_json_lines(store: str, tmp_path: Path, capsys: 
         assert all(other.query_fingerprint(value, 0) for value in _fingerprints(store).values())
 
 
+def test_a_recipe_that_does_not_exist_makes_no_store(tmp_path: Path):
+    (tmp_path / "pages.jsonl").write_text("")
+    assert run(["load", str(tmp_path / "new"), str(tmp_path / "pages.jsonl"), "--recipe", "absent"]) == 2
+    assert not (tmp_path / "new").exists()
+
+
 def test_forgetting_by_url_and_by_age(store: str, capsys: pytest.CaptureFixture[str]):
     assert run(["forget", store, f"{ORIGIN}/a", f"{ORIGIN}/nowhere"]) == 0
     assert _cells(capsys) == [["forgotten", "1"]]

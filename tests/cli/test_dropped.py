@@ -163,7 +163,7 @@ def test_pages_that_were_not_fetched_count_on_their_own_everywhere(store: str, t
         ("a.test", 1, 0, 0.5),
         ("c.test", 0, 1, 0.0),
     ]
-    report = json.loads(out("report", store, "--json", "-o", str(tmp_path / "report.html")))
+    report = json.loads(out("report", store, "--json"))
     assert (report["exact"] + report["near"], report["not_fetched"], report["share"]) == (3, 2, 0.6)
     assert {row["reason"] for row in _rows(out("duplicates", store, "--kind", "predicted", "--json"))} == {PREDICTED}
 
@@ -217,7 +217,7 @@ def test_all_agree_on_what_is_a_copy_before_and_after_a_verdict_is_taken_back(tm
 def _check_copies(store: str, copies: set[str], rejected: int, tmp_path: Path, out: Any) -> None:
     """Check what all say who tell of copies: their URLs, or their number and share, and that of verdicts taken back."""
     stats = json.loads(out("stats", store, "--json"))
-    report = json.loads(out("report", store, "--json", "-o", str(tmp_path / "report.html")))
+    report = json.loads(out("report", store, "--json"))
     (host,) = json.loads(out("hosts", store, "--json"))["hosts"]
     directories = {row["host"]: row for row in json.loads(out("hosts", store, "--json", "--depth", "1"))["hosts"]}
     places = {f"a.test{row['place']}": row for row in report["places"]}
@@ -274,12 +274,34 @@ def test_rejected_pairs_become_a_calibration_set(site: Site, tmp_path: Path, out
     assert "the pair is held apart, but not in" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("arguments", [["query", "{store}", "{page}"], ["compare", "{page}", "{page}"], ["fingerprint", "{page}"]])
+@pytest.mark.parametrize("page", ["http://127.0.0.1:1/x", "{site}"])
+def test_a_page_that_cannot_be_fetched_is_no_wrong_use(
+    arguments: list[str], page: str, store: str, site: Site, capsys: pytest.CaptureFixture[str]
+):
+    named = page.format(site=site.url("/absent"))
+    assert run([argument.format(store=store, page=named) for argument in arguments]) == 4
+    told = capsys.readouterr().err
+    assert f"Error: cannot read {named}: " in told
+    assert "Usage" not in told
+
+
+def test_what_was_not_taken_back_cannot_be_given_back(store: str, capsys: pytest.CaptureFixture[str]):
+    assert run(["reject", store, "--undo", "http://a.test/unknown"]) == 1
+    assert "no verdict on http://a.test/unknown was taken back" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
         (["duplicates", "{store}", "--reverse"], "--sort"),
         (["duplicates", "{store}", "--json", "--urls"], "exclude each other"),
         (["duplicates", "{store}", "--since", "yesterday"], "yesterday"),
+        (["duplicates", "{store}", "--min-distance", "9", "--max-distance", "3"], "--min-distance 9 is more than --max-distance 3"),
+        (["duplicates", "{store}", "--since", "2026-11-21", "--until", "2026-11-21"], "--since is not before --until"),
+        (["rules", "{store}", "--format", "python", "--json"], "exclude each other"),
+        (["forget", "{store}", "http://a.test/", "--all"], "exclude each other"),
+        (["query", "{store}", "ftp://a.test/1"], "ftp://a.test/1 is no page"),
         (["duplicates", "{store}", "--min-similarity", "95"], "95"),
         (["duplicates", "{store}", "--sort", "size"], "'size' is not one of"),
         (["clusters", "{store}", "--by", "verdicts", "--max-distance", "1"], "for fingerprints"),

@@ -49,6 +49,10 @@ def test_a_record_without_a_value_takes_no_other_with_it(site: Site, mode: str, 
     assert outcome.stats["simcrawl/pages/asked_again"] == 1
     assert outcome.stats["simcrawl/pages/dropped"] == 1
     assert outcome.log.count("shows that it is none: it is fetched again") == 1
+    # It counts once, as kept.
+    assert outcome.stats["simcrawl/pages/taken_back"] == 1
+    assert outcome.stats["simcrawl/pages/checked"] == 1 + len(LOTS)
+    assert f"None of {1 + len(LOTS)} pages is a copy of another" in outcome.log
     with open_store(str(tmp_path / "store"), readonly=True) as store:
         assert list(store.duplicates()) == []
 

@@ -227,6 +227,23 @@ def test_a_file_of_garbage_is_refused(path: Path, size: int):
     assert "is no LMDB store" in refusal(path)
 
 
+@pytest.mark.parametrize("size", [100, 4_096])
+def test_a_store_of_which_a_page_or_less_is_left_is_said_to_be_cut_short(made: Path, size: int):
+    os.truncate(made / "data.mdb", size)
+    with pytest.raises(StoreCorruptError, match=r"data.mdb is cut short, or its first pages are damaged \(.*\): restore the store"):
+        open_store(made)
+
+
+def test_a_directory_whose_name_is_no_text_is_one_like_others(tmp_path: Path):
+    path = tmp_path / os.fsdecode(b"sh\xffp")
+    with open_store(path, recipe="manku2007") as store:
+        store.admit_fingerprint(1)
+    assert compact(path) >= 0
+    assert verify(path) == []
+    with open_store(path, readonly=True) as store:
+        assert store.counts()["fingerprints"] == 1
+
+
 def test_a_directory_of_other_files_is_refused(path: Path):
     path.mkdir()
     (path / "notes.txt").touch()

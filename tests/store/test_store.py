@@ -310,6 +310,19 @@ def test_a_copy_of_an_open_claim_leaves_no_line_in_the_register(store: Store):
     assert list(store.duplicates()) == []
 
 
+def test_a_page_whose_verdict_is_taken_back_is_no_copy(store: Store):
+    store.admit(page(A, 1), NEAR)
+    assert store.claim(page(B, 1), NEAR).verdict.drop_page
+    store.sync()
+    assert [line.url for line in store.duplicates()] == [B]
+    again = store.claim(page(B, 1), NEAR, never_drop=True, taken_back=True)
+    assert again.verdict.kind is Kind.ADMITTED
+    assert again.claim
+    again.claim.confirm()
+    assert stored_urls(store) == {A, B}
+    assert list(store.duplicates()) == []
+
+
 def test_a_withdrawn_claim_leaves_nothing(store: Store):
     claimed(store, page(A, 1, text="text")).withdraw()
     assert store.page(A) is None

@@ -227,6 +227,8 @@ def test_the_conclusion_says_on_how_many_pairs_it_rests_and_what_they_cannot_rul
     said = "\n".join(conclusions(result, 3))
     assert "Left out: 3 pairs labelled grey." in said
     assert "SIMCRAWL_MAX_DISTANCE = 7\nSIMCRAWL_MIN_SIMILARITY = 0.95\n(0.5 would do as well" in said
+    assert "SIMCRAWL_RECIPE" not in said
+    assert 'SIMCRAWL_RECIPE = "main"\nSIMCRAWL_MAX_DISTANCE = 7\n' in "\n".join(conclusions(result, 3, recipe="main"))
     assert "Finds 1 of 1 near pairs: recall 1.000 (0.207 to 1.000)." in said
     assert "Takes none of 20 different pairs for copies." in said
     assert "up to 16.1% of such pairs" in said

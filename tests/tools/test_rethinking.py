@@ -113,6 +113,28 @@ def test_what_is_no_original_makes_no_copies_at_any_threshold(tmp_path: Path) ->
         assert Rethinking(opened, trusted, [0.5]).at(0.5).joined == []
 
 
+def test_pages_that_the_crawl_kept_against_its_own_thresholds_stay(tmp_path: Path) -> None:
+    a, b, c = (
+        simcrawl.fingerprint_page(page(english(60, 1) + english(words, seed)), url=f"http://{seed}.test/", recipe="terms")
+        for seed, words in ((2, 1), (3, 1), (4, 8))
+    )
+    with open_store(str(tmp_path / "store"), recipe="terms") as opened:
+        rule = rule_of(opened)
+        for one in (a, b, c):
+            claim = opened.claim(one, rule, never_drop=True, taken_back=True).claim
+            assert claim
+            claim.confirm()
+        opened.sync()
+        assert isinstance(a, PageFingerprint)
+        assert isinstance(b, PageFingerprint)
+        assert rule.copy_of(b, a)
+        as_was, loose = Rethinking(opened, rule, [0.5, rule.min_similarity]), Rethinking(opened, rule, [0.5])
+        found = as_was.at(rule.min_similarity)
+        assert (found.kept_then, found.joined, found.excepted) == (3, [], 1)
+        # What another threshold changes is told all the same.
+        assert [(change.url, change.original) for change in loose.at(0.5).joined] == [(c.url, a.url)]
+
+
 def test_what_would_be_lost_with_a_copy_is_none_at_any_threshold(tmp_path: Path) -> None:
     less, more = (page(english(200, 1) + "".join(f"<p>{english(12, 50 + number)}</p>" for number in range(added))) for added in (0, 5))
     pages = [simcrawl.fingerprint_page(html, url=f"http://a.test/{number}") for number, html in enumerate((less, more))]
