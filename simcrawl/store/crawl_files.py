@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simcrawl.errors import StoreError
 from simcrawl.store.crawl_note import Joined, Note
-from simcrawl.store.files import hold_directory, is_held, make_directory, make_file, mode_of, write_whole
+from simcrawl.store.files import DATA, hold_directory, is_held, make_directory, make_file, mode_of, write_whole
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -119,6 +119,12 @@ def held_crawls(store: Path) -> Iterator[list[Path]]:
         return
     with hold_directory(crawls, alone=True):
         yield [directory / PAGES for directory in crawls.iterdir()]
+
+
+def own_stores(store: Path) -> list[Path]:
+    """Return where the stores of the loaded pages and of crawls are; not those whose making was cut short before its first byte."""
+    found = (store / LOADED_PAGES, *sorted(store.glob(f"{CRAWLS}/*/{PAGES}")))
+    return [own for own in found if (own / DATA).exists() and (own / DATA).stat().st_size]
 
 
 def read_job(job: Path) -> str | None:

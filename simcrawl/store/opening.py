@@ -262,10 +262,10 @@ class _DirectoryHomes:
 
 
 def _own_store(lasting: Store, path: Path) -> Store:
-    """Return a crawl's own store."""
+    """Return a crawl's own store: a new one has the lasting store's design, and one that was made before a rebuild may have another."""
     header = lasting.header
-    like: dict[str, Any] = {"bits": header.bits, "design": header.design, "seed": header.seed, "sync_seconds": lasting.sync_seconds}
-    own = open_lmdb(path, **like, mode=mode_of(lasting.path or path))
+    like: dict[str, Any] = {"bits": header.bits, "seed": header.seed, "preferred_design": header.design}
+    own = open_lmdb(path, **like, sync_seconds=lasting.sync_seconds, mode=mode_of(lasting.path or path))
     own.belong_to(lasting)
     return own
 

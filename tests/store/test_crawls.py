@@ -20,7 +20,7 @@ from simcrawl.detector import Detector
 from simcrawl.errors import SettingError, StoreError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.rule import Kind, Verdict
-from simcrawl.store import Store, join_crawl, join_loaded, open_store
+from simcrawl.store import Store, join_crawl, join_loaded, maintenance, open_store, rebuild
 from simcrawl.store.crawl_files import CRAWLS, join, read_job
 from simcrawl.store.crawls import content_of
 from simcrawl.tools.bulk import load_pages
@@ -276,6 +276,41 @@ def test_a_job_that_names_no_crawl_begins_one(tmp_path: Path, content: str):
         crawl = join_crawl(store, resume=read_job(job), job=str(job))
         assert not crawl.resumed
         assert read_job(job) == crawl.id
+
+
+# ---- another design
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_rebuilt_store_goes_on_with_its_loaded_pages_and_interrupted_crawls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, earlier: bool
+):
+    path, job = tmp_path / "store", tmp_path / "job"
+    with open_store(path, seed=7) as store:
+        loaded = join_loaded(store)
+        Detector(store, crawl=loaded).admit(_page(page(chinese(400)), C))
+        loaded.leave()
+        crawl = join_crawl(store, spider="news", job=str(job))
+        Detector(store, crawl=crawl).admit(_page(TEXT, A))
+        crawl.leave(finished=False)
+    if earlier:
+        # As by a version that left them as they were, or a kill.
+        monkeypatch.setattr(maintenance, "own_stores", lambda _: [])
+    rebuild(path, "10")
+    own = (path / "loaded", path / CRAWLS / (read_job(job) or "") / "pages")
+    for where in own:
+        with open_store(where, readonly=True) as opened:
+            assert opened.header.design == ("4" if earlier else "10")
+            assert opened.verify() == []
+    with open_store(path) as store:
+        crawl = join_crawl(store, spider="news", resume=read_job(job), job=str(job))
+        detector = Detector(store, crawl=crawl)
+        assert crawl.resumed
+        assert detector.admit(_page(TEXT, B)).original == A
+        assert detector.admit(_page(page(chinese(400)), "http://example.org/d")).original == C
+        assert store.forget(C)
+        crawl.leave(finished=True)
+        assert join_crawl(store, spider="news").own.header.design == "10"
 
 
 KILLED = """
