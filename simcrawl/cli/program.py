@@ -227,7 +227,8 @@ def verify(store: str, as_json: bool) -> int:
 def rebuild(store: str, design: str, as_json: bool) -> None:
     """Give a store the tables of another design.
 
-    Pages, verdicts and rejections stay. No crawl may use the store meanwhile; reading it is fine.
+    Its loaded pages and stopped crawls get them as well. Pages, verdicts and rejections stay. No crawl may use the store
+    meanwhile; reading it is fine.
 
       simcrawl rebuild STORE --design 10
     """

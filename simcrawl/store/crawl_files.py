@@ -23,9 +23,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simcrawl.errors import StoreError
+from simcrawl.errors import StoreError, StoreFullError
+from simcrawl.index.environment import own_error
 from simcrawl.store.crawl_note import Joined, Note
-from simcrawl.store.files import hold_directory, is_held, make_directory, make_file, mode_of, write_whole
+from simcrawl.store.files import DATA, hold_directory, is_held, make_directory, make_file, mode_of, write_whole
+from simcrawl.store.truncation import is_unmade
 from simcrawl.system import lock
 
 if TYPE_CHECKING:
@@ -86,6 +88,7 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
     """Return the home of a crawl: of the one to resume, or of the live one of that name, or of a new one.
 
     Raises:
+        StoreFullError: the disk is full.
         StoreError: the directories cannot be read or written.
     """
     crawls = store / CRAWLS
@@ -104,6 +107,8 @@ def join(store: Path, name: str | None, *, spider: str, resume: str | None, job:
             live = os.fdopen(make_file(directory / _LIVE, mode), "ab")
             lock(live, alone=False)
     except OSError as exc:
+        if isinstance(full := own_error(crawls, exc), StoreFullError):
+            raise full from exc
         raise StoreError(
             f"cannot begin a crawl in {crawls} ({exc}): check that it may be written, or point SIMCRAWL_STORE to a directory that may"
         ) from exc
@@ -119,6 +124,12 @@ def held_crawls(store: Path) -> Iterator[list[Path]]:
         return
     with hold_directory(crawls, alone=True):
         yield [directory / PAGES for directory in crawls.iterdir()]
+
+
+def own_stores(store: Path) -> list[Path]:
+    """Return where the stores of the loaded pages and of crawls are; not those that a full disk kept from being made."""
+    found = (store / LOADED_PAGES, *sorted(store.glob(f"{CRAWLS}/*/{PAGES}")))
+    return [own for own in found if (own / DATA).exists() and (own / DATA).stat().st_size and not is_unmade(own / DATA)]
 
 
 def read_job(job: Path) -> str | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from simcrawl.errors import StoreCorruptError
 from simcrawl.index.durable import DurableIndex
 from simcrawl.index.environment import index_databases, mapped_errors, open_alone, open_new
-from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS
+from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, SPIDERS, own_stores
 from simcrawl.store.files import DATA, make_directory, mode_of, put_in_place, remove
 from simcrawl.store.header_bytes import FORMAT, check_is_ours, databases, read_header, write_header
 from simcrawl.store.opening import alone, check_size
@@ -34,7 +34,7 @@ _BESIDE = "rewriting"
 
 
 def rebuild(path: str | os.PathLike[str], design: str) -> None:
-    """Give a store the tables of another design; pages, register and recipe stay.
+    """Give a store the tables of another design, and with it the loaded pages and those of stopped crawls; pages, register and recipe stay.
 
     Needs as much free space as the store takes, and that nobody else writes to it: who wants to meanwhile waits; who reads does not.
 
@@ -44,7 +44,10 @@ def rebuild(path: str | os.PathLike[str], design: str) -> None:
         StoreError: somebody writes to the store, this process has it open, or it cannot be read or written.
     """
     with rewritten(path) as (old, header, new_path):
-        _fill(old, header, new_path, replace(header, design=design))
+        wanted = replace(header, design=design)
+        for own in own_stores(Path(path).expanduser().resolve()):
+            rebuild(own, design)
+        _fill(old, header, new_path, wanted)
 
 
 def compact(path: str | os.PathLike[str]) -> int:

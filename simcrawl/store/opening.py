@@ -6,7 +6,8 @@ atomic must be shared among them, too: so what is shared is the whole store, and
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+import os
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -18,18 +19,17 @@ from simcrawl.index.environment import MAP_SIZE, index_databases, mapped_errors,
 from simcrawl.store.apart import can_look_apart, problems_apart, tell_all
 from simcrawl.store.crawl_files import LOADED_PAGES, held_crawls, join
 from simcrawl.store.crawl_note import LOADED, Home, Joined, Note, checked_name
-from simcrawl.store.files import DATA, PRIVATE, hold, look_for_store, make_directory, mode_of, opening
+from simcrawl.store.files import DATA, PRIVATE, hold, hold_directory, look_for_store, make_directory, mode_of, opening
 from simcrawl.store.header import Header
 from simcrawl.store.header_bytes import databases, read_header, read_or_write_header
 from simcrawl.store.lmdb_pages import LmdbPages
 from simcrawl.store.snapshot import Files
 from simcrawl.store.store import Store
-from simcrawl.store.truncation import fill_up, missing_bytes
+from simcrawl.store.truncation import fill_up, is_unmade, missing_bytes
 from simcrawl.store.verification import problems
 from simcrawl.system import checked_mode
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator
 
 _Pages = TypeVar("_Pages", bound=LmdbPages)
@@ -205,6 +205,7 @@ def _open_files(
     with ExitStack() as opened:
         if fresh:
             opened.enter_context(hold(path, mode=mode))
+            _empty_unmade(path)
         with opening(path):
             data = (path / DATA).stat()
             env = opened.enter_context(open_environment(path, map_size, readonly=fresh is None))
@@ -213,6 +214,15 @@ def _open_files(
         create = fresh is not None
         index = DurableIndex(header.design_of_tables, index_databases(env, header.design_of_tables, create=create), memory=memory)
         return Files(env, databases(env, create=create), index, header, data, opened.pop_all().close)
+
+
+def _empty_unmade(path: Path) -> None:
+    """Let LMDB begin a file anew that a full disk kept it from making: it takes half of one for another program's."""
+    if is_unmade(path / DATA):
+        # Nobody opens it meanwhile, nor has it open.
+        with hold_directory(path, alone=True):
+            if is_unmade(path / DATA):
+                os.truncate(path / DATA, 0)
 
 
 class _DirectoryHomes:
@@ -230,7 +240,9 @@ class _DirectoryHomes:
             own = _own_store(store, home.pages)
             own.see_loaded(partial(self._open_loaded, store))
         except BaseException:
-            home.leave(lambda _: None, lambda _: None, lambda: None)
+            # What went wrong first is to be told: on a full disk this fails, too, and the next crawl removes what is left.
+            with suppress(StoreError):
+                home.leave(lambda _: None, lambda _: None, lambda: None)
             raise
         return own, home, home.joined
 
@@ -262,10 +274,10 @@ class _DirectoryHomes:
 
 
 def _own_store(lasting: Store, path: Path) -> Store:
-    """Return a crawl's own store."""
+    """Return a crawl's own store: a new one has the lasting store's design, and one that was made before a rebuild may have another."""
     header = lasting.header
-    like: dict[str, Any] = {"bits": header.bits, "design": header.design, "seed": header.seed, "sync_seconds": lasting.sync_seconds}
-    own = open_lmdb(path, **like, mode=mode_of(lasting.path or path))
+    like: dict[str, Any] = {"bits": header.bits, "seed": header.seed, "preferred_design": header.design}
+    own = open_lmdb(path, **like, sync_seconds=lasting.sync_seconds, mode=mode_of(lasting.path or path))
     own.belong_to(lasting)
     return own
 

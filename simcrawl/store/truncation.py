@@ -42,6 +42,19 @@ def missing_bytes(data: Path) -> int:
     return max(0, int((last_page + 1) * page_size) - size)
 
 
+def is_unmade(data: Path) -> bool:
+    """Return whether an LMDB file has less than its first two pages, as a full disk leaves one that is being made: nothing is in it."""
+    if sys.maxsize < 1 << 32:
+        return False
+    try:
+        with data.open("rb") as file:
+            magic, _, page_size, last_page, transaction = _META.unpack(file.read(_META.size))
+            size = os.fstat(file.fileno()).st_size
+    except (error, OSError):
+        return False
+    return (magic, last_page, transaction) == (_MAGIC, 1, 0) and bool(size < 2 * page_size)
+
+
 def fill_up(data: Path, missing: int) -> None:
     """Append zeros where bytes are missing, so that they can be read safely: free pages that never had to be written.
 

@@ -28,7 +28,7 @@ from simcrawl.page.fingerprint import Abstention, Reason, page_key
 from simcrawl.page.recipes import RECIPES, Recipe, resolve
 from simcrawl.rule import StoredPage
 from simcrawl.sealed import unseal
-from simcrawl.store.crawl_files import CRAWLS, LOADED_PAGES, PAGES
+from simcrawl.store.crawl_files import own_stores
 from simcrawl.store.files import DATA
 from simcrawl.store.header import other_recipe
 from simcrawl.store.header_bytes import FORMAT, OLDEST, databases, read_format, write_header
@@ -98,9 +98,8 @@ def upgrade(path: str | os.PathLike[str], recipe: str | Recipe | None = None) ->
     where = Path(path).expanduser().resolve()
     with rewritten(where, oldest=OLDEST) as (old, header, new_path):
         # First: where this is cut short, the store itself is still the old one, and it is done again.
-        for own in (where / LOADED_PAGES, *where.glob(f"{CRAWLS}/*/{PAGES}")):
-            if (own / DATA).exists():
-                upgrade(own, recipe)
+        for own in own_stores(where):
+            upgrade(own, recipe)
         version = read_format(old)
         of_today = recipe_of_today(header.recipe)
         kept = of_today if recipe is None else wanted

@@ -8,19 +8,21 @@ import signal
 import subprocess
 import sys
 from contextlib import ExitStack
+from errno import ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import lmdb
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from simcrawl.detector import Detector
-from simcrawl.errors import SettingError, StoreError
+from simcrawl.errors import SettingError, StoreError, StoreFullError
 from simcrawl.page.fingerprint import Abstention, PageFingerprint, fingerprint_page
 from simcrawl.rule import Kind, Verdict
-from simcrawl.store import Store, join_crawl, join_loaded, open_store
+from simcrawl.store import Store, crawl_files, files, join_crawl, join_loaded, maintenance, open_store, rebuild
 from simcrawl.store.crawl_files import CRAWLS, join, read_job
 from simcrawl.store.crawls import content_of
 from simcrawl.tools.bulk import load_pages
@@ -276,6 +278,89 @@ def test_a_job_that_names_no_crawl_begins_one(tmp_path: Path, content: str):
         crawl = join_crawl(store, resume=read_job(job), job=str(job))
         assert not crawl.resumed
         assert read_job(job) == crawl.id
+
+
+# ---- another design, and a full disk
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_rebuilt_store_goes_on_with_its_loaded_pages_and_interrupted_crawls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, earlier: bool
+):
+    path, job = tmp_path / "store", tmp_path / "job"
+    with open_store(path, seed=7) as store:
+        loaded = join_loaded(store)
+        Detector(store, crawl=loaded).admit(_page(page(chinese(400)), C))
+        loaded.leave()
+        crawl = join_crawl(store, spider="news", job=str(job))
+        Detector(store, crawl=crawl).admit(_page(TEXT, A))
+        crawl.leave(finished=False)
+    if earlier:
+        # As by a version that left them as they were, or a kill.
+        monkeypatch.setattr(maintenance, "own_stores", lambda _: [])
+    rebuild(path, "10")
+    own = (path / "loaded", path / CRAWLS / (read_job(job) or "") / "pages")
+    for where in own:
+        with open_store(where, readonly=True) as opened:
+            assert opened.header.design == ("4" if earlier else "10")
+            assert opened.verify() == []
+    with open_store(path) as store:
+        crawl = join_crawl(store, spider="news", resume=read_job(job), job=str(job))
+        detector = Detector(store, crawl=crawl)
+        assert crawl.resumed
+        assert detector.admit(_page(TEXT, B)).original == A
+        assert detector.admit(_page(page(chinese(400)), "http://example.org/d")).original == C
+        assert store.forget(C)
+        crawl.leave(finished=True)
+        assert join_crawl(store, spider="news").own.header.design == "10"
+
+
+def _full(*_: object) -> None:
+    raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+
+def test_a_full_disk_is_told_and_not_that_nothing_could_be_tidied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "store"
+    with open_store(path) as store:
+        with monkeypatch.context() as full:
+            full.setattr(files, "reserve", _full)
+            full.setattr(crawl_files, "_read", _full)
+            with pytest.raises(StoreFullError, match=r"no space left in .*pages .*: free disk space"):
+                join_crawl(store)
+        with monkeypatch.context() as full:
+            full.setattr(crawl_files, "_write", _full)
+            with pytest.raises(StoreFullError, match=r"no space left in .*crawls .*: free disk space"):
+                join_crawl(store)
+        crawl = join_crawl(store)
+        assert [directory.name for directory in _crawls(path)] == [crawl.id]
+
+
+def test_what_a_full_disk_kept_from_being_made_is_made_when_there_is_space(tmp_path: Path):
+    path, job = tmp_path / "store", tmp_path / "job"
+    with lmdb.open(str(tmp_path / "new")):
+        unmade = (tmp_path / "new" / "data.mdb").read_bytes()[:4096]
+    path.mkdir()
+    (path / "data.mdb").write_bytes(unmade)
+    with open_store(path, recipe="terms") as store:
+        crawl = join_crawl(store, job=str(job))
+        own = path / CRAWLS / crawl.id / "pages" / "data.mdb"
+        crawl.leave(finished=False)
+    own.write_bytes(unmade)
+    rebuild(path, "10")
+    with open_store(path) as store:
+        assert join_crawl(store, resume=read_job(job), job=str(job)).resumed
+
+
+def test_what_only_looks_unmade_is_not_touched(tmp_path: Path):
+    path = tmp_path / "store"
+    with open_store(path, recipe="terms"):
+        pass
+    whole = (path / "data.mdb").read_bytes()
+    for held in (b"something else entirely", whole[:4096], whole[4096:8192], whole[4096:7000]):
+        (path / "data.mdb").write_bytes(held)
+        with pytest.raises(StoreError):
+            open_store(path)
+        assert (path / "data.mdb").read_bytes() == held
 
 
 KILLED = """
