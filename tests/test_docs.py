@@ -299,7 +299,7 @@ def test_every_stat_that_crawls_set_is_listed(site: Site, tmp_path: Path) -> Non
     # Of one whose items say more than those of their originals: tests/crawl/test_elsewhere.py.
     of_elsewhere = {"simcrawl/items/from_elsewhere", "simcrawl/items/fuller"}
     # Of a site with a record that lacks what the others have: tests/crawl/test_again.py.
-    of_records = {f"simcrawl/pages/{name}" for name in ("asked_again", "judged_again", "taken_back")}
+    of_records = {f"simcrawl/pages/{name}" for name in ("asked_again", "asked_again/not_fetched", "judged_again", "taken_back")}
     assert missing - rare == of_workers | of_hints | of_order | of_data | of_some | of_elsewhere | of_records
     code = "".join(file.read_text() for file in (ROOT / "simcrawl" / "crawl").glob("*.py"))
     assert all(name in code for name in rare)

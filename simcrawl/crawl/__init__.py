@@ -5,6 +5,7 @@ What Scrapy calls:
     addon          puts every component in its place, from one line of settings
     extension      opens the store before the crawl, commits at its pace, closes it
     downloader     a request leaves, a response comes: asks the frontier and the session
+    unfetched      a request that is made again: answered by the page that is held
     spider         a callback runs or not: drops what verdicts say, confirms what came out
     items          the item pipeline
     recrawl        start requests for pages that were dropped
@@ -83,10 +84,12 @@ from simcrawl.crawl.extension import SimcrawlExtension
 from simcrawl.crawl.items import NearDuplicateItemPipeline
 from simcrawl.crawl.recrawl import RecrawlMiddleware, recrawl_requests
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
+from simcrawl.crawl.unfetched import HeldPageMiddleware
 
 __all__ = [
     "Addon",
     "CallbackWatchMiddleware",
+    "HeldPageMiddleware",
     "NearDuplicate",
     "NearDuplicateDownloaderMiddleware",
     "NearDuplicateItem",

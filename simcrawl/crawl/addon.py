@@ -14,6 +14,7 @@ from simcrawl.crawl.occasion import is_crawl
 from simcrawl.crawl.recrawl import RecrawlMiddleware
 from simcrawl.crawl.refusal import told_in_one_line
 from simcrawl.crawl.spider import CallbackWatchMiddleware, NearDuplicateSpiderMiddleware
+from simcrawl.crawl.unfetched import HeldPageMiddleware
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # Nearest the engine: what is judged is then what the callback gets, after retries, redirects, decompression, and whatever components of
 # the user's make of it. Nothing is dropped here, so nothing would be gained above them.
 DOWNLOADER_POSITION = 10
+# Nearest the downloader: other middlewares, a cache among them, come first.
+HELD_POSITION = 10_000
 # Nearest the engine: first to see a response, so that nothing works on a dropped page; last to see a callback's output, so that
 # its end really is the end.
 SPIDER_POSITION = 0
@@ -62,6 +65,7 @@ class Addon:
             raise NotConfigured("SIMCRAWL_ENABLED is False")
         for name, component, position in (
             ("DOWNLOADER_MIDDLEWARES", NearDuplicateDownloaderMiddleware, DOWNLOADER_POSITION),
+            ("DOWNLOADER_MIDDLEWARES", HeldPageMiddleware, HELD_POSITION),
             ("SPIDER_MIDDLEWARES", NearDuplicateSpiderMiddleware, SPIDER_POSITION),
             ("SPIDER_MIDDLEWARES", CallbackWatchMiddleware, WATCH_POSITION),
             ("SPIDER_MIDDLEWARES", RecrawlMiddleware, RECRAWL_POSITION),

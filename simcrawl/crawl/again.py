@@ -11,7 +11,7 @@ first time.
 
 A callback may remember which pages it has seen, and give nothing of one that comes twice. So the items are held that were dropped with the
 page, and come out in place of none. And a link may serve once, or a session have ended: as long as the first page is held, that is what
-comes the second time.
+comes the second time, in most cases without a download (`simcrawl.crawl.unfetched`).
 
 What the verdict was compared with is gone after a stop, so a later page could no longer prove that an earlier one was dropped by mistake.
 The earlier ones are fetched once more, a thousand at most, when nothing else is left to fetch: they can only help one another then. That is
@@ -62,7 +62,7 @@ _LAST = -10_000_000
 _NOT_KEPT = "simcrawl cannot keep which dropped pages may be no copies: %d are not judged once more when the crawl is resumed (%r)"
 _NOT_WHOLE = "simcrawl cannot keep all that was dropped with pages that may be no copies: some are fetched once more without it (%r)"
 _NOT_READ = "simcrawl cannot read which dropped pages may be no copies: some are not judged once more (%r)"
-_TOLD = "%s was dropped as a copy, and %s shows that it is none: it is fetched again"
+_TOLD = "%s was dropped as a copy, and %s shows that it is none: it is asked for again"
 
 
 class DroppedItems:
@@ -167,16 +167,17 @@ class Again:
         self._bytes -= _size(dropped.response)
         return dropped.items
 
-    def page(self, request: Request) -> http.Response | None:
+    def page(self, request: Request, *, of_this_run: bool = False) -> http.Response | None:
         """Return the page that was dropped, for a request that was made again; None where it is not held, or it is another request.
 
-        Without its cookies: the jar has newer ones by now.
+        Without its cookies: the jar has newer ones by now. `of_this_run`: None, too, where it was held when the crawl was stopped that this
+        one resumes: of such a page less is known.
 
         Raises:
             Exception: whatever a class of the user's own raises when it is copied.
         """
         dropped = self._left.get(request.meta.get(AGAIN) or request.meta.get(JUDGED_AGAIN, ""))
-        if dropped is None or dropped.response is None:
+        if dropped is None or dropped.response is None or (of_this_run and dropped.stops):
             return None
         headers = dropped.response.headers.copy()
         headers.pop("Set-Cookie", None)

@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simcrawl.crawl.carried import CARRIED
 from simcrawl.crawl.changes import CHANGE
-from simcrawl.crawl.marks import AGAIN, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED, is_start
+from simcrawl.crawl.marks import AGAIN, ANSWERED, ASKED, JUDGED_AGAIN, META_KEY, SAMPLED, UNYIELDED, YIELDED, is_start
 from simcrawl.crawl.session import OfSession
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class NearDuplicateDownloaderMiddleware(OfSession):
         yielded = bool(request.meta.pop(YIELDED, False)) or (request.callback is not None and not unyielded)
         # Of a page whose meta a callback handed on.
         request.meta.pop(CHANGE, None)
+        request.meta.pop(ANSWERED, None)
         sampled = bool(request.meta.pop(SAMPLED, False))
         self._session.changes.arrived(request)
         taken_back = bool(request.meta.pop(AGAIN, False))

@@ -42,6 +42,8 @@ YIELDED = "_simcrawl_yielded"
 """Key of `Request.meta`: a spider has yielded the request. Not by the signal that it was scheduled: that is sent for every link."""
 AGAIN = "_simcrawl_again"
 """Key of `Request.meta`: its page was dropped by mistake, and is kept now whatever it is."""
+ANSWERED = "_simcrawl_answered"
+"""Key of `Request.meta`, besides AGAIN: it was answered once with the page that is held, without a download."""
 JUDGED_AGAIN = "_simcrawl_judged_again"
 """Key of `Request.meta`: its page was dropped before the crawl was stopped, and is judged once more."""
 BEHIND = "_simcrawl_behind"
@@ -61,7 +63,7 @@ PUT = "_simcrawl_put"
 MARKS = frozenset({ORDER, ASKED, CARRIED})
 """A request that a callback has yielded, or that has left the queue before, has one of these."""
 
-_OF_ONE_REQUEST = (ORDER, ASKED, BEHIND, AGAIN, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT)
+_OF_ONE_REQUEST = (ORDER, ASKED, BEHIND, AGAIN, ANSWERED, JUDGED_AGAIN, MOVED, ASKER, LATE, PUT)
 
 # Headers of browsers, of proxies, and of programs that count what they ask for.
 _OF_WHO_ASKS = re.compile(

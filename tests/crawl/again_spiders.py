@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
 
 from scrapy import Request, signals
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import DontCloseSpider
 
 from simcrawl.crawl.marks import AGAIN, ORDER, RETURNED
@@ -158,3 +159,34 @@ class Unwritable(Telling):
             if isinstance(made, Request):
                 made.meta["lock"] = Lock()
             yield made
+
+
+class Handler(HTTP11DownloadHandler):
+    """Brings an object with each page, as that of a browser."""
+
+    async def download_request(self, request: Request) -> Response:
+        request.meta["object"] = object()
+        return await super().download_request(request)
+
+
+class Signing:
+    """Changes a line of each page, and says wrongly how the body is encoded: for what comes before it, it is not fit a second time."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        body = response.body.replace(b"Hammer", b"Final")
+        return response.replace(body=body, headers=response.headers | {"Content-Encoding": "gzip"})
+
+
+class Wanting:
+    """Asks once more for each page that has not come as a server sends it, and for ever."""
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        return response if b"<h1>Auction" not in response.body or response.headers.get("Set-Cookie") else request.replace(dont_filter=True)
+
+
+class Refreshing:
+    """Adds to each page a line that leads to another one, as a program that renders pages may."""
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        lead = f'<head><meta http-equiv="refresh" content="0; url={request.url[: request.url.rindex("/")]}/lot?id=1">'
+        return response.replace(body=response.body.replace(b"<head>", lead.encode()))

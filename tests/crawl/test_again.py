@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import gzip
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 from weakref import ref
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from simcrawl.crawl.common import Common
     from tests.crawl.server import Site
 
-SPIDER = "tests.crawl.again_spiders.Telling"
+SPIDERS = "tests.crawl.again_spiders"
+SPIDER = f"{SPIDERS}.Telling"
+FETCHED = {"DOWNLOADER_MIDDLEWARES": {"simcrawl.crawl.HeldPageMiddleware": None}}
 LOTS = [f"/lot?id={number}" for number in range(30)]
 
 
@@ -47,8 +50,10 @@ def test_a_record_without_a_value_takes_no_other_with_it(site: Site, mode: str, 
     outcome = crawl(SPIDER, site.url("/"), mode=mode, settings={"CONCURRENT_REQUESTS": 1, "SIMCRAWL_STORE": str(tmp_path / "store")})
     assert set(outcome.paths("kept")) == {"/", *LOTS}
     assert outcome.stats["simcrawl/pages/asked_again"] == 1
+    assert outcome.stats["simcrawl/pages/asked_again/not_fetched"] == 1
+    assert {site.requests[path] for path in LOTS} == {1}
     assert outcome.stats["simcrawl/pages/dropped"] == 1
-    assert outcome.log.count("shows that it is none: it is fetched again") == 1
+    assert outcome.log.count("shows that it is none: it is asked for again") == 1
     # It counts once, as kept.
     assert outcome.stats["simcrawl/pages/taken_back"] == 1
     assert outcome.stats["simcrawl/pages/checked"] == 1 + len(LOTS)
@@ -129,8 +134,9 @@ def test_what_a_spider_gives_once_comes_out_when_its_page_is_fetched_again(site:
     assert outcome.stats.get("spider_exceptions/KeyError", 0) == bool(fails)
 
 
+@pytest.mark.parametrize("fetched", [False, True])
 @pytest.mark.parametrize("then", ["gone", "moved", "failed"])
-def test_a_link_that_serves_once_is_no_loss(site: Site, then: str) -> None:
+def test_a_link_that_serves_once_is_no_loss(site: Site, then: str, *, fetched: bool) -> None:
     _auction(site)
     pages = {path: site.answers.pop(path).body.decode() for path in LOTS}
     site.add("/login", f"<h1>Please log in</h1><p>{english(40, seed=9)}</p>")
@@ -145,10 +151,59 @@ def test_a_link_that_serves_once_is_no_loss(site: Site, then: str) -> None:
         return pages.get(path)
 
     site.trap = trap
-    outcome = crawl(SPIDER, site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False})
+    settings = {"CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False} | (FETCHED if fetched else {})
+    outcome = crawl(SPIDER, site.url("/"), settings=settings)
     assert set(outcome.paths("kept")) == {"/", *LOTS}
-    assert sorted(site.requests[path] for path in LOTS) == [1] * 29 + [2]
+    assert sorted(site.requests[path] for path in LOTS) == [1] * 29 + [1 + fetched]
     assert "simcrawl/errors" not in outcome.stats
+
+
+@pytest.mark.parametrize("signing", [False, True])
+@pytest.mark.parametrize("policy", ["", "DummyPolicy", "RFC2616Policy"])
+def test_what_is_not_fetched_again_passes_all_middlewares_and_comes_out_as_it_was(
+    site: Site, tmp_path: Path, policy: str, *, signing: bool
+) -> None:
+    _auction(site)
+    for path in LOTS:
+        site.add(path, gzip.compress(site.answers[path].body), Content_Encoding="gzip", Set_Cookie="a=1", Cache_Control="no-store")
+    settings: dict[str, Any] = {"CONCURRENT_REQUESTS": 1, "AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0}
+    if policy:
+        settings |= {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "HTTPCACHE_POLICY": f"scrapy.extensions.httpcache.{policy}"}
+    if signing:
+        settings["DOWNLOADER_MIDDLEWARES"] = {f"{SPIDERS}.Signing": 543}
+    outcome = crawl(SPIDER, site.url("/"), settings=settings)
+    assert set(outcome.paths("kept")) == {"/", *LOTS}
+    assert {site.requests[path] for path in LOTS} == {1}
+    # Scrapy's cache has it, too, where it may, and comes first.
+    assert outcome.stats.get("simcrawl/pages/asked_again/not_fetched", 0) == (policy != "DummyPolicy")
+    assert outcome.stats["downloader/response_count"] == 32
+    # What is held is not what the server has sent: it must not get into the cache.
+    assert outcome.stats.get("httpcache/firsthand", 31) == 31
+    told = outcome.stats["test/told"]
+    assert [entry for entry in told if entry["url"] == told[1]["url"]] == [told[1]] * 2
+    assert "ERROR" not in outcome.log
+    assert "simcrawl/errors" not in outcome.stats
+
+
+HANDLER = {"DOWNLOAD_HANDLERS": {"http": f"{SPIDERS}.Handler"}}
+REFRESHING = {"DOWNLOADER_MIDDLEWARES": {f"{SPIDERS}.Refreshing": 543}}
+STALE = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy"}
+WANTING = {"DOWNLOADER_MIDDLEWARES": {f"{SPIDERS}.Wanting": 900}}
+
+
+@pytest.mark.parametrize(("settings", "answered"), [(FETCHED, 0), (HANDLER, 0), (REFRESHING, 0), (STALE, 0), (WANTING, 1)])
+def test_what_may_not_be_the_same_without_a_download_is_fetched(
+    site: Site, tmp_path: Path, settings: dict[str, Any], answered: int
+) -> None:
+    _auction(site)
+    for path in LOTS:
+        site.answers[path].headers |= {"Set-Cookie": "a=1", "Cache-Control": "max-age=0", "ETag": '"1"'}
+    outcome = crawl(SPIDER, site.url("/"), settings={"CONCURRENT_REQUESTS": 1, "HTTPCACHE_DIR": str(tmp_path)} | settings)
+    assert set(outcome.paths("kept")) == {"/", *LOTS}
+    assert outcome.stats["simcrawl/pages/asked_again"] == 1
+    assert outcome.stats.get("simcrawl/pages/asked_again/not_fetched", 0) == answered
+    assert sorted(site.requests[path] for path in LOTS) == [1] * 29 + [2]
+    assert not any(entry["marks"] for entry in outcome.stats["test/told"])
 
 
 def test_a_class_of_requests_with_a_constructor_of_its_own_is_no_loss(site: Site) -> None:
@@ -209,6 +264,7 @@ def test_of_pages_that_are_held_headers_count_as_well(
     resumed = Again(common)
     resumed.restore()
     assert {request.url[-1]: resumed.page(request) is not None for request in asked} == {"0": False, "1": False, "2": True}
+    assert not any(resumed.page(request, of_this_run=True) for request in asked)
 
 
 def test_a_held_page_takes_no_more_than_its_bytes_and_has_no_cookies() -> None:
