@@ -301,10 +301,10 @@ class Detector:
 def knows_too_little(page: PageFingerprint | Abstention, admission: Admission | None) -> bool:
     """Return whether a page that a store recalled has to be made anew before it is dropped: no store has what may prove it no copy.
 
-    `admission`: None where the decision waits for another page. What it will be then, as where it waits for a claim, nobody knows.
+    `admission`: None where the decision waits for another page. What it will be then nobody knows.
     """
-    may_be_near = admission is None or admission.waits_for or admission.verdict.kind is Kind.NEAR_DUPLICATE
-    return bool(may_be_near) and isinstance(page, PageFingerprint) and not page.places
+    may_be_near = admission is None or admission.verdict.kind is Kind.NEAR_DUPLICATE
+    return may_be_near and isinstance(page, PageFingerprint) and not page.places
 
 
 def _checked(**options: Any) -> dict[str, Any]:

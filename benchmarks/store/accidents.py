@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NEAR = Rule(max_distance=3, min_similarity=0, outlinks=0)
 # Of commands: fine, a negative answer, wrong use, the store cannot be used.
-_CODES = {0, 1, 2, 3}
+_CODES = {0, 1, 2, 3, 4}
 _SECONDS = 120
 _STEP = 20
 _ROOT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ def problem(arguments: list[str], code: int, said: str) -> Iterator[str]:
     """Yield what is wrong with the end of a command: another code than commands have, or more than a line."""
     told = [line for line in said.splitlines() if not line.startswith(("Usage:", "Try ")) and line.strip()]
     errors = [line for line in told if line.startswith("Error")]
-    if code not in _CODES or "Traceback" in said or len(errors) > 1 or (code in {2, 3} and not errors):
+    if code not in _CODES or "Traceback" in said or len(errors) > 1 or (code in {2, 3, 4} and not errors):
         yield f"{' '.join(arguments[:2])}: ended with {code}: {said[-300:]}"
 
 

@@ -6,11 +6,12 @@
 It starts from what was: two pages that the crawl's own thresholds make copies, and that were both kept, count as kept at any threshold. The
 crawl had a reason that two pages do not tell: a third page, another night, a page that was asked for again.
 
-What cannot be known: a page that was dropped has no sketches in the store. So of verdicts that would not stand nobody can say whether
-the page is a copy of another page than its original (but for one of the same content), nor which pages would be copies of it; and names
-that differ in a word, or few words, ask for more than a similarity says. Pages that are behind links that were dropped, and those that were
-not fetched, are not known at all. SIMCRAWL_TRUSTED_HOSTS is not looked at. All pages count as those of one crawl, in the order in which
-they were first seen.
+What cannot be known: a page that was dropped has no sketches in the store. So of verdicts that would not stand nobody can say whether the
+page is a copy of another page than its original (but for one of the same content), nor which pages would be copies of it; and names that
+differ in a word, or few words, ask for more than a similarity says. Nor does a store know the places in a page that tell whether a passage
+is new there (`simcrawl.page.sketch.new_passage`), so that a page which is kept for one counts as a copy. Pages that are behind links that
+were dropped, and those that were not fetched, are not known at all. SIMCRAWL_TRUSTED_HOSTS is not looked at. All pages count as those of
+one crawl, in the order in which they were first seen.
 """
 
 from __future__ import annotations

@@ -83,8 +83,9 @@ def groups_of_export(store: str, capsys: pytest.CaptureFixture[str]) -> Groups:
 def groups_of_report(store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[int, set[str]]]:
     """Sizes, and copies: up to five are named."""
     capsys.readouterr()
-    assert run(["report", store, "-o", str(tmp_path / "report.html"), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["clusters"]
+    written = tmp_path / "report.json"
+    assert run(["report", store, "-o", str(written), "--json"]) == 0
+    found = json.loads(written.read_text())["clusters"]
     return {one["original"]: (one["copies"] + 1, set(one["examples"])) for one in found}
 
 
