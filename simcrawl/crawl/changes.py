@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from simcrawl.errors import StoreError
 from simcrawl.rule import Kind
-from simcrawl.store.crawls import content_of
+from simcrawl.store.crawls import Since, content_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from simcrawl.rule import Rule, Verdict
     from simcrawl.store import Crawl
-    from simcrawl.store.crawls import Change
 
 CHANGE = "simcrawl_change"
 """Key of `Request.meta` and `Response.meta`: "new", "unchanged" or "changed"."""
@@ -70,8 +69,8 @@ class Changes:
         was_kept = self._crawl.was_kept(url)
         if was_kept is not None and was_kept is verdict.drop_page:
             self._turn("copies now" if was_kept else "kept now", url)
-        change = self._as_a_copy(since.change, verdict, was_kept=was_kept)
-        told = request.meta[CHANGE] = change if since.told == since.change else since.told
+        change, told = self._as_a_copy(since, verdict, was_kept=was_kept)
+        request.meta[CHANGE] = told
         # Of what is dropped unseen nothing can come.
         is_owed = told != "unchanged" and not (verdict.drop_page and verdict.drop_outlinks)
         self._crawl.visit(url, content, kept=not verdict.drop_page, owed=is_owed, again=verdict.kind is not Kind.ADMITTED)
@@ -82,18 +81,22 @@ class Changes:
         if change in self._named and self._crawl.knows_a_last_crawl and len(self._named[change]) < _MOST_NAMED:
             self._named[change].append(url)
 
-    def _as_a_copy(self, change: Change, verdict: Verdict, *, was_kept: bool | None) -> Change:
-        """Return what has become of a page that is or was a copy.
+    def _as_a_copy(self, since: Since, verdict: Verdict, *, was_kept: bool | None) -> Since:
+        """Return what has become of a page, also of one that is or was a copy.
 
         What was a copy and is kept now is new: a spider that wants nothing but changes has never had it. Unless the page that it was a
         copy of says the same: of two such pages the one that happens to come first is kept, now this one and now that one. And what was not
         fetched the last time is not new if it is a copy of what came out then: of the pages that may be skipped each crawl fetches others.
         """
         page, drop = verdict.page, verdict.drop_page
-        was_copy = change == "unchanged" and was_kept is False and not drop
-        if page is None or not (was_copy or (change == "new" and was_kept is None)):
-            return change
-        return "unchanged" if self._crawl.came_out(page, self._rule, verdict.original if drop else None) else "new"
+        was_copy = since.change == "unchanged" and was_kept is False and not drop
+        if page is None or not (was_copy or (since.change == "new" and was_kept is None)):
+            return since
+        kept_as = self._crawl.kept_as(page, self._rule, verdict.original if drop else None)
+        if not kept_as:
+            return Since("new", "new" if since.told == since.change else since.told)
+        is_owed = since.told == "changed" or self._crawl.is_owed(kept_as)
+        return Since("unchanged", "changed" if is_owed else "unchanged")
 
     def came(self, owed: list[list[str]]) -> None:
         """Note that something has come of pages: of what nothing has come a callback is told the next time that it has changed."""

@@ -243,8 +243,8 @@ class Crawl:
         # See `to_keep`. A row as that of the last crawl would say that this one has found the page to be the same.
         self.own.visit(self._key + self._key_of(url), SEEN + bytes(16))
 
-    def came_out(self, page: PageFingerprint | Abstention, rule: Rule, original: str | None = None) -> bool:
-        """Return whether what a page says came out in the spider's last finished crawl, as the page that it was a copy of then.
+    def kept_as(self, page: PageFingerprint | Abstention, rule: Rule, original: str | None = None) -> str | None:
+        """Return the URL under which what a page says was kept in the spider's last finished crawl: that of the page it was a copy of then.
 
         Or before that, as itself. `original`: the URL of what it is a copy of in this crawl; it must say what it said then.
         By the rule of today: where it would be a copy of that page no more, or says more than it, or nobody can tell, it did not.
@@ -253,19 +253,24 @@ class Crawl:
             StoreError: the store cannot be read.
         """
         if self._last is None:
-            return False
+            return None
         if self._letter(page.url) == CAME:
-            return True
+            return page.url
         if original is None:
             line = self.lasting.duplicate(page.url)
             original = line.original if line else None
         elif self.own.visited(self._key + self._key_of(original)) != self._last.get(self._key_of(original)):
-            return False
+            return None
         known = self.lasting.known(original) if original else None
-        if known is None or self._letter(known.page.url) != KEPT or self.lasting.is_rejected(page, known.page):
-            return False
+        if known is None or not self.was_kept(known.page.url) or self.lasting.is_rejected(page, known.page):
+            return None
         is_copy = rule.decide(page, Only(known), now=time(), never_drop=True, callback=known.callback).original is not None
-        return is_copy and (page.body_digest == known.page.body_digest or not says_more(page, known.page))
+        says_it = page.body_digest == known.page.body_digest or not says_more(page, known.page)
+        return known.page.url if is_copy and says_it else None
+
+    def is_owed(self, url: str) -> bool:
+        """Return whether nothing has come of what the spider's last finished crawl found under a URL."""
+        return self._letter(url) in _ONCE_COME
 
     def _key_of(self, url: str) -> bytes:
         return url_key(page_key(url, self.lasting.header.seed), self.lasting.header.seed)
