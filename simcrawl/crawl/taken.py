@@ -3,7 +3,7 @@
 A feed may have a filter, or classes of items that it takes. Where every feed of a crawl has, the page for printing may give an item that
 none of them wants, and its article one that is wanted. So a page whose items no feed has taken counts as one that gave none.
 
-A run without a feed, a trial, shows its items in the log, and they are gone. To the next crawl its pages are what they were to this one.
+A run without a feed, a trial, shows its items in the log, and they are gone. So the next crawl tells its pages as changed.
 """
 
 from __future__ import annotations
